@@ -1,6 +1,6 @@
 /**
- * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat, restart
- * it with growing pauses when it dies or is stuck, stop it.
+ * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat, replace
+ * it by a standby when it dies or is stuck, stop it. Without a standby another is started, with growing pauses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -17,6 +17,16 @@ const KEPT_LINES = 20;
 /** The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c); it is replaced after this many silent checks. */
 const CHECK_INTERVAL_MS = 500;
 const SILENT_CHECKS = 4;
+/**
+ * A standby is started this long after the zygote. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a standby a stuck
+ * zygote is replaced as soon as it is found. It costs the memory of one more warm R.
+ */
+const STANDBY_DELAY_MS = 30_000;
+
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
 
 export class Zygote {
   readonly #launcher: Launcher;
@@ -26,9 +36,14 @@ export class Zygote {
   readonly #closing = new AbortController();
   /** The container that serves, or the one that starts. Rejects when a start failed; the next start replaces it. */
   #serving: Promise<Container>;
+  #standby: Container | undefined;
+  /** Settles when no standby is being started. */
+  #preparing: Promise<void> | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
+  readonly #standbyDelayMs: number;
 
-  private constructor(launcher: Launcher, metrics: ZygoteMetrics, log: Log) {
+  private constructor(launcher: Launcher, metrics: ZygoteMetrics, log: Log, standbyDelayMs: number) {
+    this.#standbyDelayMs = standbyDelayMs;
     this.#launcher = launcher;
     this.#metrics = metrics;
     this.#log = log;
@@ -37,10 +52,16 @@ export class Zygote {
   }
 
   /** @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error. */
-  static async open(launcher: Launcher, metrics: ZygoteMetrics, log: Log): Promise<Zygote> {
-    const zygote = new Zygote(launcher, metrics, log);
+  static async open(
+    launcher: Launcher,
+    metrics: ZygoteMetrics,
+    log: Log,
+    standbyDelayMs = STANDBY_DELAY_MS,
+  ): Promise<Zygote> {
+    const zygote = new Zygote(launcher, metrics, log, standbyDelayMs);
     try {
       await zygote.#serving;
+      zygote.#prepareStandby();
       return zygote;
     } catch (error) {
       await zygote.close();
@@ -55,17 +76,25 @@ export class Zygote {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.#preparing;
+    if (this.#standby) await stop(this.#standby);
     const container = await this.#serving.catch(() => null);
     if (container) await stop(container);
   }
 
   async #start(): Promise<Container> {
     const container = await this.#launcher.launch();
+    // A close does not wait until R has started.
+    const kill = () => container.process.kill('SIGKILL');
+    this.#closing.signal.addEventListener('abort', kill, { once: true });
     try {
+      this.#closing.signal.throwIfAborted();
       await untilReady(container.process, this.#log);
     } catch (error) {
       await stop(container);
       throw error;
+    } finally {
+      this.#closing.signal.removeEventListener('abort', kill);
     }
     this.#backoffMs = FIRST_BACKOFF_MS;
     this.#isAlive = true;
@@ -73,9 +102,36 @@ export class Zygote {
     const stopWatching = watchHeartbeat(container.process, (silentMs) => this.#killStuck(container, silentMs));
     container.process.once('exit', (code, signal) => {
       stopWatching();
-      this.#revive(container, { code, signal });
+      if (this.#standby === container) this.#dropStandby(container, { code, signal });
+      else this.#revive(container, { code, signal });
     });
     return container;
+  }
+
+  /** Starts a standby after a pause, unless one is being started. After a failed start the next replacement tries again. */
+  #prepareStandby(): void {
+    this.#preparing ??= this.#startStandby()
+      .catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
+        this.#log.warn({ err: error }, 'a standby of the R zygote could not be started');
+      })
+      .finally(() => {
+        this.#preparing = undefined;
+      });
+  }
+
+  async #startStandby(): Promise<void> {
+    await pause(this.#standbyDelayMs, undefined, { signal: this.#closing.signal, ref: false });
+    const container = await this.#start();
+    if (container.process.exitCode === null && container.process.signalCode === null) this.#standby = container;
+  }
+
+  #dropStandby(container: Container, how: Ending): void {
+    this.#standby = undefined;
+    if (this.#closing.signal.aborted) return;
+    this.#log.warn(how, 'the standby of the R zygote ended, starting another');
+    void container.remove().catch(() => undefined);
+    this.#prepareStandby();
   }
 
   /** Kills it; its exit then starts another. */
@@ -86,11 +142,20 @@ export class Zygote {
     container.process.kill('SIGKILL');
   }
 
-  #revive(container: Container, how: { code: number | null; signal: string | null }): void {
+  #revive(container: Container, how: Ending): void {
     this.#isAlive = false;
     if (this.#closing.signal.aborted) return;
     this.#metrics.died.inc();
-    this.#log.error(how, 'the R zygote ended, starting another');
+    const standby = this.#standby;
+    this.#log.error({ ...how, hasStandby: standby !== undefined }, 'the R zygote ended, another takes its place');
+    this.#standby = undefined;
+    if (standby) {
+      this.#isAlive = true;
+      this.#serving = Promise.resolve(standby);
+      void container.remove().catch(() => undefined);
+      this.#prepareStandby();
+      return;
+    }
     this.#serving = container.remove().then(() => this.#startAgain());
     // Callers of `socketPath` see the failure; without a caller it must not end the process.
     this.#serving.catch(() => undefined);
@@ -101,7 +166,9 @@ export class Zygote {
       await pause(this.#backoffMs, undefined, { signal: this.#closing.signal });
       this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
       try {
-        return await this.#start();
+        const container = await this.#start();
+        this.#prepareStandby();
+        return container;
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
         this.#log.error({ err: error }, 'the R zygote could not be started again');

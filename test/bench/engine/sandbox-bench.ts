@@ -17,8 +17,8 @@ const BIG_POINTS = 100_000;
 const ACCOUNTS = 20;
 const MANY_ACCOUNTS = 1000;
 const CONCURRENCY = 3;
-/** The warm R process, and two supervisors with a waiting runner each. */
-const IDLE_PROCESSES = 5;
+/** The warm R process and its standby, and two supervisors with a waiting runner of each. */
+const IDLE_PROCESSES = 10;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 
 const TRIVIAL = 'list(TimeSeries = data.frame(Dates = 1L, Values = 1))';

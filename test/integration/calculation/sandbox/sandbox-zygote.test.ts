@@ -1,9 +1,11 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createZygoteMetrics } from '../../../../src/calculation/calculation-metrics.ts';
 import { makeControlGroup } from '../../../../src/calculation/sandbox/control-group.ts';
+import { exchange } from '../../../../src/calculation/sandbox/exchange.ts';
 import type { Container, Launcher } from '../../../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../../../src/calculation/sandbox/launcher-bwrap.ts';
 import { Zygote } from '../../../../src/calculation/sandbox/zygote.ts';
@@ -56,6 +58,32 @@ test('zygote: a stopped zygote is killed within 5 s, logged, counted and replace
   } finally {
     await zygote.close();
   }
+});
+
+test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (R-H7)', async () => {
+  const launched: Container[] = [];
+  const burners: ChildProcess[] = [];
+  const started = createMetrics();
+  const zygote = await Zygote.open(recording(launched), createZygoteMetrics(started), log, 0);
+  try {
+    const isReady = async () => /^tidemark_zygote_starts_total 2$/m.test(await started.text());
+    await eventually('the standby', isReady, 25_000);
+    const firstPath = await zygote.socketPath();
+    for (let count = 0; count < 6; count += 1)
+      burners.push(spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
+    const stoppedMs = performance.now();
+    process.kill(zygotePid(launched), 'SIGSTOP');
+    await eventually('the standby in its place', async () => (await zygote.socketPath()) !== firstPath, 5000);
+    expect(await exchange(await zygote.socketPath(), [Buffer.alloc(64)], 5000)).toMatchObject({
+      trailer: { stage: 'the run header' },
+    });
+    expect(performance.now() - stoppedMs).toBeLessThan(5000);
+    expect(launched.length).toBeGreaterThan(1);
+  } finally {
+    for (const burner of burners) burner.kill('SIGKILL');
+    await zygote.close();
+  }
+  expect(launched.every(({ socketPath }) => !existsSync(dirname(socketPath)))).toBe(true);
 });
 
 test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keeps running (R-H7)', async () => {

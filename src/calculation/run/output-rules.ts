@@ -8,7 +8,8 @@ import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/
 import { type Labels, toLabels } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { FormulaPeriod } from '../declaration/formula-period-rules.ts';
-import type { CodedText, OutputSeries } from '../sandbox/sandbox-types.ts';
+import { findLongerText, hasUnstorableText } from '../sandbox/results/text-table.ts';
+import type { OutputColumn, OutputSeries } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const MAX_VERSION_CHARACTERS = 200;
@@ -74,9 +75,10 @@ function findFault({ dates, values, versions, tags }: OutputSeries): string | un
   for (const date of dates) {
     if (Number.isFinite(date) && !isStorableDate(date)) return describeOddDate(date);
   }
-  const long = versions?.texts.find((version) => version.length > MAX_VERSION_CHARACTERS);
+  if (!versions) return undefined;
+  const long = findLongerText(versions.texts, MAX_VERSION_CHARACTERS);
   if (long !== undefined) return `Version must be at most ${MAX_VERSION_CHARACTERS} characters, got ${long.length}`;
-  return versions?.texts.every(isStorableText) === false ? `Version ${STORABLE_RULE}` : undefined;
+  return hasUnstorableText(versions.texts) ? `Version ${STORABLE_RULE}` : undefined;
 }
 
 function isStorableDate(date: number): boolean {
@@ -203,8 +205,8 @@ function labelReader(
   return { of, forget, warnings: readTags.warnings };
 }
 
-function textOf(column: CodedText | null, code: number): string {
-  return column?.texts[code] ?? '';
+function textOf(column: OutputColumn | null, code: number): string {
+  return column?.texts.at(code) ?? '';
 }
 
 /** Parses cells of tags, equal cells once. A row whose cell is not an object of strings is stored without tags (§7). */

@@ -51,10 +51,15 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       // Once connected, a reset ends the answer; the missing trailer makes it a fault.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
-    const finish = () => resolve(reader.answer());
+    let isFinished = false;
+    // Once: the buffers of a large answer are transferred while the socket still closes.
+    const finish = () => {
+      if (!isFinished) resolve(reader.answer());
+      isFinished = true;
+    };
     socket.on('data', (bytes: Buffer) => {
       // Does not wait for the close: the supervisor takes some milliseconds to exit.
-      if (reader.take(bytes)) finish();
+      if (!isFinished && reader.take(bytes)) finish();
     });
     socket.once('end', finish);
     socket.once('close', finish);

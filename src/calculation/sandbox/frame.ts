@@ -5,9 +5,11 @@
  */
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
+import { PackedTexts, type TextTable } from './results/text-table.ts';
 import type {
   CodedText,
   DateWindow,
+  OutputColumn,
   OutputSeries,
   SandboxInput,
   SandboxJob,
@@ -73,25 +75,71 @@ export function encodeRequest(job: SandboxJob): Buffer {
   return writer.finish();
 }
 
-/** Decodes the result frame of a script. @throws FrameError when the bytes are not exactly one result frame. */
-export function decodeResult(bytes: Buffer): ResultFrame {
-  const reader = new FrameReader(bytes);
+/** What a result may hold (R-H7). A script can forge a frame, so counts are checked before anything is made of them. */
+export interface FrameLimits {
+  readonly maxPoints: number;
+  /** Characters kept of each list of notes; an empty text counts as one. */
+  readonly maxTextBytes: number;
+}
+
+/** A run of the runner keeps 20 files (r-runtime/R/files.R). */
+const MAX_FILES = 100;
+/** Tables up to this size become strings at once. */
+const MAX_TABLE_STRINGS = 1000;
+
+/** Thrown for more points than a result may have. */
+class PointLimitError extends FrameError {}
+
+/**
+ * Decodes the result frame of a script (R-H7).
+ * @returns null when the bytes are not exactly one result frame.
+ * @throws {Error} a fault of the decoder itself.
+ */
+export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame | null {
+  try {
+    return decodeResult(bytes, limits);
+  } catch (error) {
+    if (error instanceof FrameError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Decodes the result frame of a script. More points than allowed give the status `output_size`; notes are cut.
+ * @throws FrameError when the bytes are not exactly one result frame.
+ */
+export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {
+  const reader = new FrameReader(bytes, limits);
   if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR2');
   const status = RESULT_STATUSES[reader.int()];
   if (status === undefined) throw new FrameError('the result has an unknown status');
-  const messages = reader.countedTexts();
-  const warnings = reader.countedTexts();
+  const messages = reader.notes();
+  const warnings = reader.notes();
+  try {
+    return decodeRest(reader, status, { messages, warnings });
+  } catch (error) {
+    if (!(error instanceof PointLimitError)) throw error;
+    const nothing = { message: '', call: '', line: null, errors: [], files: [] };
+    return { status: 'output_size', ...nothing, messages, warnings };
+  }
+}
+
+function decodeRest(
+  reader: FrameReader,
+  status: (typeof RESULT_STATUSES)[number],
+  notes: Pick<ResultFrame, 'messages' | 'warnings'>,
+): ResultFrame {
   const body =
     status === 'ok'
-      ? { status, errors: reader.countedTexts(), series: readSeries(reader), messages, warnings }
-      : { ...readFailure(reader), status, messages, warnings };
+      ? { status, errors: reader.notes(), series: readSeries(reader), ...notes }
+      : { ...readFailure(reader), status, ...notes };
   const files = readFiles(reader);
   reader.expectEnd();
   return { ...body, files };
 }
 
 function readFailure(reader: FrameReader) {
-  return { message: reader.text(), call: reader.text(), line: reader.int() || null, errors: reader.countedTexts() };
+  return { message: reader.text(), call: reader.text(), line: reader.int() || null, errors: reader.notes() };
 }
 
 function writeList<T>(writer: FrameWriter, items: readonly T[], write: (writer: FrameWriter, item: T) => void): void {
@@ -165,8 +213,8 @@ function isRInteger(value: number): boolean {
 
 function readSeries(reader: FrameReader): OutputSeries {
   return {
-    dates: reader.doubles(reader.count(8)),
-    values: reader.doubles(reader.count(8)),
+    dates: reader.doubles(reader.rows(8)),
+    values: reader.doubles(reader.rows(8)),
     versions: reader.codedTexts(),
     tags: reader.codedTexts(),
   };
@@ -174,7 +222,9 @@ function readSeries(reader: FrameReader): OutputSeries {
 
 function readFiles(reader: FrameReader): readonly ScriptFile[] {
   const files: ScriptFile[] = [];
-  for (let left = reader.count(8); left > 0; left -= 1) files.push({ name: reader.text(), bytes: reader.blob() });
+  const count = reader.count(8);
+  if (count > MAX_FILES) throw new FrameError(`a result must have at most ${MAX_FILES} files, got ${count}`);
+  for (let left = count; left > 0; left -= 1) files.push({ name: reader.text(), bytes: reader.blob() });
   return files;
 }
 
@@ -216,10 +266,12 @@ class FrameWriter {
 
 class FrameReader {
   readonly #bytes: Buffer;
+  readonly #limits: FrameLimits;
   #at = 0;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, limits: FrameLimits) {
     this.#bytes = bytes;
+    this.#limits = limits;
   }
 
   int(): number {
@@ -236,7 +288,12 @@ class FrameReader {
     return count;
   }
 
-  ints(count: number): Int32Array {
+  /** A count of points. @throws PointLimitError above the limit. */
+  rows(itemBytes: number): number {
+    return this.#withinPoints(this.count(itemBytes));
+  }
+
+  ints(count: number): Int32Array<ArrayBuffer> {
     return new Int32Array(this.#copy(count * 4));
   }
 
@@ -249,19 +306,21 @@ class FrameReader {
   }
 
   text(): string {
-    return this.#texts(1)[0] ?? '';
+    return this.#readTexts(1)[0] ?? '';
   }
 
-  countedTexts(): string[] {
-    return this.#texts(this.count(4));
+  /** A counted list, of which the first `maxTextBytes` characters are kept. */
+  notes(): string[] {
+    return this.#readTexts(this.count(4));
   }
 
   /** Null when the column is absent (count −1). Every code is one of the table. */
-  codedTexts(): CodedText | null {
+  codedTexts(): OutputColumn | null {
     const rows = this.int();
     if (rows === -1) return null;
     if (rows < 0) throw new FrameError(`a count must not be negative, got ${rows}`);
-    const texts = this.countedTexts();
+    this.#withinPoints(rows);
+    const texts = this.#table(rows);
     const codes = this.ints(rows);
     for (const code of codes) {
       if (code < 0 || code >= texts.length) {
@@ -276,14 +335,51 @@ class FrameReader {
     if (rest > 0) throw new FrameError(`the result must end with its frame, got ${rest} more bytes`);
   }
 
-  #texts(count: number): string[] {
-    const lengths = this.ints(count);
-    return Array.from(lengths, (length) => {
+  #withinPoints(count: number): number {
+    if (count > this.#limits.maxPoints) throw new PointLimitError(`a column has ${count} rows`);
+    return count;
+  }
+
+  /** Reads all lengths, and makes texts only until their limit is used up. */
+  #readTexts(count: number): string[] {
+    const kept: string[] = [];
+    let remaining = this.#limits.maxTextBytes;
+    this.#eachText(count, (from, length) => {
+      if (remaining <= 0) return;
+      // A character is at most 4 bytes long.
+      const end = from + Math.min(length, remaining * 4);
+      const text = this.#bytes.toString('utf8', from, end).slice(0, remaining);
+      kept.push(text);
+      remaining -= Math.max(text.length, 1);
+    });
+    return kept;
+  }
+
+  /** The runner writes distinct texts, so a table is at most as long as its column. */
+  #table(rows: number): TextTable {
+    const count = this.count(4);
+    if (count > rows) throw new FrameError(`a table must have at most ${rows} texts, got ${count}`);
+    const ends = new Float64Array(count);
+    const from = this.#at + count * 4;
+    this.#eachText(count, (start, length, index) => {
+      ends[index] = start + length - from;
+    });
+    const table = new PackedTexts(new Uint8Array(this.#bytes.subarray(from, this.#at)), ends);
+    return count <= MAX_TABLE_STRINGS ? Array.from(ends, (_end, index) => table.at(index) ?? '') : table;
+  }
+
+  /** Passes over `count` lengths and the bytes that follow them. Not a generator: a frame may hold 47 million lengths. */
+  #eachText(count: number, visit: (from: number, length: number, index: number) => void): void {
+    const lengthsAt = this.#at;
+    this.#require(count * 4);
+    this.#at += count * 4;
+    for (let index = 0; index < count; index += 1) {
+      const length = this.#bytes.readInt32LE(lengthsAt + index * 4);
       if (length < 0) throw new FrameError(`the length of a text must not be negative, got ${length}`);
       this.#require(length);
+      visit(this.#at, length, index);
       this.#at += length;
-      return this.#bytes.toString('utf8', this.#at - length, this.#at);
-    });
+    }
   }
 
   /** A copy, because views need an alignment that a position in a frame does not have. */

@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { decodeResult, type FailureStatus, FrameError, type ResultFrame } from './frame.ts';
+import type { FailureStatus, ResultFrame } from './frame.ts';
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import type { Answer, Trailer } from './wire.ts';
 
@@ -25,11 +25,13 @@ export interface DecidedLimits extends RunLimits {
 
 /**
  * Decides how a run ended, from the bytes received and the limits (R-H7).
+ * @param frame the decoded result; null when its bytes cannot be read.
  * @param elapsedMs from the call to the end of the answer, for `timing.waitMs`.
  * @param isAlone whether no other run was under way when the answer ended.
  */
 export function decideOutcome(
   answer: Answer,
+  frame: ResultFrame | null,
   limits: DecidedLimits,
   elapsedMs: number,
   isAlone: boolean,
@@ -42,7 +44,6 @@ export function decideOutcome(
   }
   if (trailer.end === 'setup_failed')
     return { kind: 'fault', cause: 'sandbox', message: setupMessage(trailer), timing };
-  const frame = parseFrame(answer.result);
   const line = (frame && 'line' in frame ? frame.line : null) ?? trailer.line;
   const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing, line };
   if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);
@@ -129,15 +130,6 @@ function bytesText(bytes: number): string {
 function setupMessage(trailer: Trailer): string {
   const reason = trailer.errno > 0 ? getSystemErrorName(-trailer.errno) : 'no reason';
   return `the sandbox of a run could not be set up: ${trailer.stage} refused (${reason})`;
-}
-
-function parseFrame(bytes: Buffer): ResultFrame | null {
-  try {
-    return bytes.length > 0 ? decodeResult(bytes) : null;
-  } catch (error) {
-    if (error instanceof FrameError) return null;
-    throw error;
-  }
 }
 
 function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, maxTextBytes: number): Notes {

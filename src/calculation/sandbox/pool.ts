@@ -18,6 +18,7 @@ import { createNoneLauncher } from './launcher-none.ts';
 import { createOciLauncher } from './launcher-oci.ts';
 import { ensureImage } from './oci-image.ts';
 import { decideOutcome } from './outcome.ts';
+import { openResultDecoder, type ResultDecoder } from './results/result-decoder.ts';
 import { type RunLimits, type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
 import { checkHealth, proveIsolation } from './self-check.ts';
 import { type Answer, encodeRunHeader } from './wire.ts';
@@ -73,9 +74,10 @@ export async function openSandboxPool(options: {
   const launcher = await chooseLauncher(config, log);
   const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log);
   const limits = limitsOf(config);
+  const decoder = openResultDecoder();
   const underWay = new Set<SandboxJob>();
   const run = async (job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome> => {
-    const parts = { zygote, limits, isAlone: () => underWay.size === 1 };
+    const parts = { zygote, limits, decoder, isAlone: () => underWay.size === 1 };
     const begun = { ...job };
     underWay.add(begun);
     return runOnce(parts, begun, signal).finally(() => underWay.delete(begun));
@@ -86,7 +88,11 @@ export async function openSandboxPool(options: {
     await zygote.close();
     throw error;
   }
-  return { run, checkHealth: () => checkHealth(run), close: () => zygote.close() };
+  return {
+    run,
+    checkHealth: () => checkHealth(run),
+    close: async () => void (await Promise.all([zygote.close(), decoder.close()])),
+  };
 }
 
 async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher> {
@@ -133,18 +139,21 @@ function limitsOf(config: SandboxConfig): RunLimits {
 interface RunParts {
   readonly zygote: Zygote;
   readonly limits: RunLimits;
+  readonly decoder: ResultDecoder;
   /** Whether this is the only run under way. */
   readonly isAlone: () => boolean;
 }
 
-async function runOnce({ zygote, limits, isAlone }: RunParts, job: SandboxJob, signal?: AbortSignal) {
+async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: SandboxJob, signal?: AbortSignal) {
   const startedMs = performance.now();
   const frame = encodeRequest(job);
   const remaining = remainingLimits(limits, job);
   const parts = [encodeRunHeader(remaining, frame.length), frame];
   const answer = await connectAndRun(zygote, parts, remaining.wallTimeMs + GRACE_MS, signal);
   const isFirst = (job.spent?.wallMs ?? 0) === 0;
-  return decideOutcome(answer, { ...limits, isFirst }, performance.now() - startedMs, isAlone());
+  const [elapsedMs, wasAlone] = [performance.now() - startedMs, isAlone()];
+  const result = await decoder.decode(answer.result, limits);
+  return decideOutcome(answer, result, { ...limits, isFirst }, elapsedMs, wasAlone);
 }
 
 /** The limits without what earlier scripts of the run took. The wire takes no zero: the last millisecond ends the script. */

@@ -1,4 +1,5 @@
 /** Types of a sandbox run: job, limits and outcome. Used by runs and by validate and evaluate (R-H2, R-H3, R-H7). */
+import type { TextTable } from './results/text-table.ts';
 
 /** Dictionary-coded text column: a table and one zero-based code for each row. */
 export interface CodedText {
@@ -83,8 +84,14 @@ export interface ScriptFile {
 export interface OutputSeries {
   readonly dates: Float64Array;
   readonly values: Float64Array;
-  readonly versions: CodedText | null;
-  readonly tags: CodedText | null;
+  readonly versions: OutputColumn | null;
+  readonly tags: OutputColumn | null;
+}
+
+/** Text column of a result: a table and one zero-based code for each row. */
+export interface OutputColumn {
+  readonly codes: Int32Array;
+  readonly texts: TextTable;
 }
 
 /** Texts of the script: R messages, R warnings and printed output, bounded by CALC_MAX_TEXT_BYTES. */

@@ -53,9 +53,15 @@ export interface Trailer {
   readonly line: number | null;
 }
 
+/** Results up to this size are decoded on the event loop. */
+export const INLINE_BYTES = 1 << 20;
+/** Larger results are collected in blocks, so that their buffers can be transferred. */
+const BLOCK_BYTES = 4 << 20;
+
 /** Everything received on one connection. `trailer` is null when the supervisor died before the end of the run. */
 export interface Answer {
-  readonly result: Buffer;
+  /** Parts of the result; above INLINE_BYTES in total, each owns its buffer. */
+  readonly result: readonly Buffer[];
   readonly output: string;
   readonly trailer: Trailer | null;
 }
@@ -82,7 +88,11 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
 
 /** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
-  readonly #results: Buffer[] = [];
+  /** Pieces as they came, or full blocks and `#block`. */
+  #results: Buffer[] = [];
+  #resultBytes = 0;
+  #block: Buffer | undefined;
+  #blockBytes = 0;
   #pending: Buffer = Buffer.alloc(0);
   #output = '';
   #trailer: Trailer | null = null;
@@ -99,13 +109,39 @@ export class AnswerReader {
   }
 
   answer(): Answer {
-    return { result: Buffer.concat(this.#results), output: this.#output, trailer: this.#trailer };
+    const last = this.#block ? [this.#block.subarray(0, this.#blockBytes)] : [];
+    return { result: [...this.#results, ...last], output: this.#output, trailer: this.#trailer };
   }
 
   #takeChunk(kind: number, payload: Buffer): void {
-    if (kind === CHUNK.result) this.#results.push(payload);
+    if (kind === CHUNK.result) this.#takeResult(payload);
     else if (kind === CHUNK.text) this.#output = payload.toString('utf8');
     else if (kind === CHUNK.trailer) this.#trailer = decodeTrailer(payload);
+  }
+
+  #takeResult(payload: Buffer): void {
+    const wasSmall = this.#resultBytes <= INLINE_BYTES;
+    this.#resultBytes += payload.length;
+    if (this.#resultBytes <= INLINE_BYTES) {
+      this.#results.push(payload);
+      return;
+    }
+    const pieces = wasSmall ? this.#results : [];
+    if (wasSmall) this.#results = [];
+    for (const piece of [...pieces, payload]) this.#fillBlocks(piece);
+  }
+
+  #fillBlocks(piece: Buffer): void {
+    for (let from = 0; from < piece.length; ) {
+      if (this.#block && this.#blockBytes === BLOCK_BYTES) this.#results.push(this.#block);
+      if (!this.#block || this.#blockBytes === BLOCK_BYTES) {
+        this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+        this.#blockBytes = 0;
+      }
+      const copied = piece.copy(this.#block, this.#blockBytes, from);
+      this.#blockBytes += copied;
+      from += copied;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Codecs between the calculator and R: request and result frames, answers, and the outcome of a run (R-H2, R-H3, R-H7). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeResult, encodeRequest, FrameError } from '../../../src/calculation/sandbox/frame.ts';
+import { decodeResult, encodeRequest, FrameError, tryDecodeResult } from '../../../src/calculation/sandbox/frame.ts';
 import { decideOutcome } from '../../../src/calculation/sandbox/outcome.ts';
 import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
@@ -46,9 +46,11 @@ const errorFrame = Buffer.concat([
   int(0),
 ]);
 
+const decode = (bytes: Buffer, limits = { maxPoints: 1000, maxTextBytes: 1000 }) => decodeResult(bytes, limits);
+
 describe('sandbox: result frames', () => {
   test('columns keep their own lengths; absent columns are null (R-H3)', () => {
-    expect(decodeResult(okFrame)).toEqual({
+    expect(decode(okFrame)).toEqual({
       status: 'ok',
       messages: ['message'],
       warnings: ['warning'],
@@ -65,27 +67,57 @@ describe('sandbox: result frames', () => {
 
   test('an error carries message, call, line and the Errors of the script (R-H8)', () => {
     const failure = { status: 'script_error', message: 'no', call: 'f()', line: 7, errors: ['first', 'second'] };
-    expect(decodeResult(errorFrame)).toMatchObject(failure);
+    expect(decode(errorFrame)).toMatchObject(failure);
   });
 
   test('a frame cut at any byte, or followed by more bytes, is refused (R-H7)', () => {
     for (let length = 0; length < okFrame.length; length++) {
-      expect(() => decodeResult(okFrame.subarray(0, length))).toThrow(FrameError);
+      expect(() => decode(okFrame.subarray(0, length))).toThrow(FrameError);
     }
-    expect(() => decodeResult(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 more bytes');
+    expect(() => decode(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 more bytes');
   });
 
   test('counts and codes that do not fit the bytes are refused (R-H7)', () => {
     const notes = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts()]);
     const columns = Buffer.concat([notes, int(0), int(0)]);
-    expect(() => decodeResult(int(MAGIC, 0, 2 ** 31 - 1))).toThrow('truncated');
-    expect(() => decodeResult(int(MAGIC, 0, -5))).toThrow('must not be negative, got -5');
-    expect(() => decodeResult(int(MAGIC, 9))).toThrow('unknown status');
-    expect(() => decodeResult(Buffer.concat([columns, int(1), texts('a'), int(1), int(-1)]))).toThrow(
+    expect(() => decode(int(MAGIC, 0, 2 ** 31 - 1))).toThrow('truncated');
+    expect(() => decode(int(MAGIC, 0, -5))).toThrow('must not be negative, got -5');
+    expect(() => decode(int(MAGIC, 9))).toThrow('unknown status');
+    expect(() => decode(Buffer.concat([columns, int(1), texts('a'), int(1), int(-1)]))).toThrow(
       'must be in the table of 1 texts, got 1',
     );
-    expect(() => decodeResult(Buffer.concat([columns, int(-7)]))).toThrow('must not be negative, got -7');
-    expect(() => decodeResult(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
+    expect(() => decode(Buffer.concat([columns, int(-7)]))).toThrow('must not be negative, got -7');
+    expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
+  });
+
+  test('a table of more texts than its column has rows is refused before it is read (R-H7)', () => {
+    const columns = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts(), int(0), int(0)]);
+    const forged = Buffer.concat([columns, int(1, 1_000_000), Buffer.alloc(4_000_000)]);
+    expect(() => decode(forged)).toThrow('a table must have at most 1 texts, got 1000000');
+  });
+
+  test('columns of more rows than allowed are output_size before they are read (R-H7)', () => {
+    const columns = Buffer.concat([int(MAGIC, 0), texts('noted'), texts(), texts()]);
+    for (const column of [[int(1001)], [int(0), int(1001)], [int(0), int(0), int(1001)]]) {
+      const frame = Buffer.concat([columns, ...column, Buffer.alloc(8008)]);
+      expect(decode(frame)).toMatchObject({ status: 'output_size', messages: ['noted'] });
+    }
+  });
+
+  test('a million empty messages are one list of the size that is kept (R-H7)', () => {
+    const count = 1_000_000;
+    const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
+    expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
+  });
+
+  test('notes are cut at the limit of characters, within a character of several bytes as well (R-H7)', () => {
+    const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
+    expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
+  });
+
+  test('more than 100 files are refused (R-H7)', () => {
+    const frame = Buffer.concat([okFrame.subarray(0, okFrame.length - 4 - 4 - 8 - 4 - 3), int(101), Buffer.alloc(808)]);
+    expect(() => decode(frame)).toThrow('a result must have at most 100 files, got 101');
   });
 
   test('arbitrary bytes either decode or throw FrameError (R-H7)', () => {
@@ -93,7 +125,7 @@ describe('sandbox: result frames', () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isMarked) => {
         const frame = isMarked ? Buffer.concat([int(MAGIC), bytes]) : Buffer.from(bytes);
         try {
-          decodeResult(frame);
+          decode(frame);
         } catch (error) {
           expect(error).toBeInstanceOf(FrameError);
         }
@@ -163,7 +195,9 @@ describe('sandbox: answers', () => {
         const bounds = [0, ...cuts.sort((a, b) => a - b), answer.length];
         const ends = bounds.slice(1).map((end, index) => reader.take(answer.subarray(bounds[index], end)));
         expect(ends.at(-1)).toBe(true);
-        expect(reader.answer()).toMatchObject({ result: okFrame, output: 'printed', trailer: { wallMs: 9, line: 12 } });
+        const { result, ...rest } = reader.answer();
+        expect(Buffer.concat(result)).toEqual(okFrame);
+        expect(rest).toMatchObject({ output: 'printed', trailer: { wallMs: 9, line: 12 } });
       }),
     );
   });
@@ -189,8 +223,17 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     textBytes: 0,
     line: null,
   };
+  const outcomeOf = (
+    { result, ...answer }: { result: Buffer; output: string; trailer: Trailer | null },
+    limits: RunLimits,
+    elapsedMs = 12,
+    isAlone = true,
+  ) => {
+    const parts = result.length > 0 ? [result] : [];
+    return decideOutcome({ ...answer, result: parts }, tryDecodeResult(result, limits), limits, elapsedMs, isAlone);
+  };
   const decide = (change: Partial<Trailer>, result = okFrame, output = '') =>
-    decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12, true);
+    outcomeOf({ result, output, trailer: { ...trailer, ...change } }, LIMITS);
 
   test.each([
     ['a finished run is ok', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
@@ -214,8 +257,8 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
   test('a forged frame is held to the limits of points and text (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
-    expect(decideOutcome(answer(okFrame), small, 1, true)).toMatchObject({ kind: 'limit', limit: 'output_size' });
-    expect(decideOutcome(answer(okFrame), { ...small, maxPoints: 3 }, 1, true)).toMatchObject({
+    expect(outcomeOf(answer(okFrame), small)).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    expect(outcomeOf(answer(okFrame), { ...small, maxPoints: 3 })).toMatchObject({
       errors: ['minor'],
       notes: { messages: ['messa'], warnings: ['warni'] },
     });
@@ -226,7 +269,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     [false, 'sandbox'],
   ] as const)('without a trailer, a run that is alone (%s) has a fault with cause %s (R-H7)', (isAlone, cause) => {
     const answer = { result: okFrame, output: '', trailer: null };
-    expect(decideOutcome(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
+    expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });
 
   test('without a result, output about memory makes the outcome the memory limit (R-H7)', () => {

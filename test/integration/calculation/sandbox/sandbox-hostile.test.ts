@@ -1,4 +1,5 @@
 /** Hostile and broken scripts: each fails only its own run, with a reason its author understands (R-H7). */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { shareLimits } from '../../../../src/calculation/run/share-limits.ts';
 import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -191,6 +192,14 @@ describe('sandbox: answers', () => {
     const outcome = await hostile('forge-frame');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
+  });
+
+  test('a forged frame of 15 million messages is refused without holding the event loop (R-H7)', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    expect(await hostile('forge-empty-messages')).toMatchObject({ kind: 'script_error' });
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(500);
   });
 
   test('a result with 2^31 rows ends as output_size and names the count (R-H7)', async () => {

@@ -1,0 +1,68 @@
+/**
+ * The texts of a dictionary-coded column of a result. A small table is an array; a large one stays UTF-8, whose texts are
+ * decoded when they are read: millions of strings made at once would block the event loop for seconds.
+ */
+import { isStorableText } from '../../../platform/database/storable-text.ts';
+
+export interface TextTable {
+  readonly length: number;
+  /** @returns undefined beyond the table. */
+  at(index: number): string | undefined;
+}
+
+/** A table as bytes. Its properties survive `postMessage`, its class does not. */
+export class PackedTexts implements TextTable {
+  /** UTF-8 of all texts. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** For each text the position after its last byte. */
+  readonly ends: Float64Array<ArrayBuffer>;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, ends: Float64Array<ArrayBuffer>) {
+    this.bytes = bytes;
+    this.ends = ends;
+  }
+
+  get length(): number {
+    return this.ends.length;
+  }
+
+  at(index: number): string | undefined {
+    const end = this.ends[index];
+    if (end === undefined) return undefined;
+    const from = this.ends[index - 1] ?? 0;
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, end - from).toString('utf8');
+  }
+
+  /** @returns the first text of more than `maxCharacters` UTF-16 units. */
+  findLonger(maxCharacters: number): string | undefined {
+    let from = 0;
+    for (const [index, end] of this.ends.entries()) {
+      // A text has at most as many characters as bytes.
+      const text = end - from > maxCharacters ? this.at(index) : undefined;
+      if (text !== undefined && text.length > maxCharacters) return text;
+      from = end;
+    }
+    return undefined;
+  }
+
+  hasNul(): boolean {
+    return this.bytes.includes(0);
+  }
+}
+
+/** Finds the first text of a table that has more than `maxCharacters` UTF-16 units. */
+export function findLongerText(table: TextTable, maxCharacters: number): string | undefined {
+  if (table instanceof PackedTexts) return table.findLonger(maxCharacters);
+  for (let index = 0; index < table.length; index += 1) {
+    const text = table.at(index);
+    if (text !== undefined && text.length > maxCharacters) return text;
+  }
+  return undefined;
+}
+
+/** Whether a text of the table cannot be stored: it has a NUL, or a half character, which decoded UTF-8 never has. */
+export function hasUnstorableText(table: TextTable): boolean {
+  if (table instanceof PackedTexts) return table.hasNul();
+  for (let index = 0; index < table.length; index += 1) if (!isStorableText(table.at(index) ?? '')) return true;
+  return false;
+}

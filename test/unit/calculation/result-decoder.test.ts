@@ -1,0 +1,84 @@
+/** Results above a megabyte are decoded in a worker thread: whatever a script writes, the event loop goes on (R-H7). */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, describe, expect, test } from 'vitest';
+import { planOutput } from '../../../src/calculation/run/output-rules.ts';
+import type { ResultFrame } from '../../../src/calculation/sandbox/frame.ts';
+import { openResultDecoder } from '../../../src/calculation/sandbox/results/result-decoder.ts';
+import { AnswerReader } from '../../../src/calculation/sandbox/wire.ts';
+
+const LIMITS = { maxPoints: 5_000_000, maxTextBytes: 65_536 };
+const MAGIC = 0x32524d54;
+const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
+const NO_NOTES = int(0, 0, 0);
+
+const decoder = openResultDecoder();
+afterAll(() => decoder.close());
+
+/** Receives a frame as from the sandbox, in pieces of 64 KiB. */
+function receive(frame: Buffer): readonly Buffer[] {
+  const reader = new AnswerReader();
+  for (let from = 0; from < frame.length; from += 65_536) {
+    const piece = frame.subarray(from, from + 65_536);
+    reader.take(int(1, piece.length));
+    reader.take(piece);
+  }
+  return reader.answer().result;
+}
+
+/** @returns the frame and the longest delay of the event loop meanwhile, in milliseconds. */
+async function decodeTimed(frame: Buffer) {
+  const parts = receive(frame);
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const decoded = await decoder.decode(parts, LIMITS);
+  delay.disable();
+  return { decoded, delayMs: delay.max / 1e6 };
+}
+
+/** A frame of `rows` points whose tags differ from row to row. */
+function frameOfTags(rows: number): Buffer {
+  const tags = Array.from({ length: rows }, (_, row) => `{"n":"${row}"}`);
+  const dates = Float64Array.from({ length: rows }, (_, row) => row);
+  const codes = Int32Array.from({ length: rows }, (_, row) => row);
+  return Buffer.concat([
+    ...[int(MAGIC, 0), NO_NOTES, int(rows), Buffer.from(dates.buffer), int(rows), Buffer.from(dates.buffer), int(-1)],
+    ...[int(rows, rows, ...tags.map(({ length }) => length)), Buffer.from(tags.join('')), Buffer.from(codes.buffer)],
+    int(0),
+  ]);
+}
+
+describe('result decoder', () => {
+  test('a large result keeps its columns and texts (R-H3)', async () => {
+    const { decoded } = await decodeTimed(frameOfTags(100_000));
+    const { series } = decoded as Extract<ResultFrame, { status: 'ok' }>;
+    expect([series.dates[99_999], series.tags?.codes[99_999]]).toEqual([99_999, 99_999]);
+    expect(series.tags?.texts.at(99_999)).toBe('{"n":"99999"}');
+    const plan = planOutput(series, { isVersioned: true, defaultVersion: 'v' });
+    const [slice] = plan.kind === 'ok' ? plan.output.slices() : [];
+    expect(slice?.at(-1)).toMatchObject({ value: 19_999, labels: { tags: '{"n":"19999","version":"v"}' } });
+  });
+
+  test('a forged frame of 15 million empty messages does not hold the event loop (R-H7)', async () => {
+    const count = 15_000_000;
+    const rest = int(0, 0, 0, 0, -1, -1, 0);
+    const { decoded, delayMs } = await decodeTimed(
+      Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), rest]),
+    );
+    expect(decoded?.messages).toHaveLength(65_536);
+    // On its own: 15 ms. Decoded on the event loop it was held for 1.6 s.
+    expect(delayMs).toBeLessThan(500);
+  });
+
+  test('a forged table of 15 million texts is refused (R-H7)', async () => {
+    const count = 15_000_000;
+    const columns = Buffer.concat([int(MAGIC, 0), NO_NOTES, int(0, 0), int(-1), int(1, count)]);
+    const { decoded, delayMs } = await decodeTimed(Buffer.concat([columns, Buffer.alloc(count * 4)]));
+    expect(decoded).toBeNull();
+    expect(delayMs).toBeLessThan(500);
+  });
+
+  test('arbitrary large bytes are null, and the next result is decoded (R-H7)', async () => {
+    expect((await decodeTimed(Buffer.alloc(3 << 20, 7))).decoded).toBeNull();
+    expect((await decodeTimed(frameOfTags(60_000))).decoded).toMatchObject({ status: 'ok' });
+  });
+});

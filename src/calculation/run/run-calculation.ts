@@ -12,7 +12,7 @@ import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.t
 
 const HAND_BACK_RETRY_MS = 500;
 
-const STOPPED = 'the calculator stopped before the run ended; it is repeated';
+const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
 const CONNECTION_LOST = 'the connection to the database was lost before the run ended; the run is repeated';
 
 export interface RunServices extends ComputeServices {

@@ -6,7 +6,7 @@ import { HandBack } from './hand-back.ts';
 /** A borrowed slot is taken back only after this time, because many runs end within it. */
 const TAKE_BACK_AFTER_MS = 25;
 
-const STOPPING = 'the calculator stopped before the run ended; it is repeated';
+const STOPPING = 'the calculator stopped before the run ended; the run is repeated';
 const TAKEN_BACK = 'the account had borrowed the slot of the run from an account that needed it; the run is repeated';
 
 export interface Dispatcher {

@@ -14,8 +14,8 @@ afterEach(() => listener.stop(0));
 const ok = () => new Response('ok');
 
 /**
- * Sends an answer far larger than all buffers on its way hold.
- * @returns whether the server gave it up.
+ * Sends an answer far larger than all buffers on its path can hold.
+ * @returns whether the server ended it early.
  */
 function serveEndless(): () => boolean {
   let isCancelled = false;

@@ -68,13 +68,14 @@ export interface Role {
 /** Opens the parts; connections are made in the background, so nothing fails here when a dependency is unavailable. */
 export function openParts(config: Config, log: Log): Parts {
   const metrics = createMetrics();
-  const connection = { url: config.DATABASE_URL, applicationName: 'tidemark', log };
-  const database = openDatabase({ ...connection, poolSize: config.DATABASE_POOL_SIZE });
-  const readDatabase = openDatabase({
-    ...connection,
-    poolSize: config.READ_POOL_SIZE,
-    readLimits: { stallMs: config.READ_STALL_SEC * 1000 },
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'tidemark',
+    log,
+    poolSize: config.DATABASE_POOL_SIZE,
   });
+  const { readDatabase, ...reading } = openReads(config, log, database);
+  metrics.gauge({ name: 'tidemark_read_waiting', help: 'Reads that wait for a connection.' }, reading.reads.waiting);
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
@@ -124,18 +125,7 @@ export function openParts(config: Config, log: Log): Parts {
     log,
     metrics,
     database,
-    reads: openReadPool({
-      readDatabase,
-      database,
-      connections: config.READ_POOL_SIZE,
-      connectionsPerAccount: config.READ_MAX_PER_ACCOUNT,
-      aheadBytes: config.READ_AHEAD_BYTES,
-    }),
-    readPace: {
-      stallMs: config.READ_STALL_SEC * 1000,
-      minBytesPerSec: config.READ_MIN_BYTES_PER_SEC,
-      maxMs: config.READ_MAX_SEC * 1000,
-    },
+    ...reading,
     dictionary: openDictionary(database),
     queueOptions,
     ingestQueue,
@@ -160,4 +150,24 @@ export function openParts(config: Config, log: Log): Parts {
       await Promise.all([closeDatabase(database), closeDatabase(readDatabase)]);
     },
   };
+}
+
+function openReads(config: Config, log: Log, database: Database) {
+  const stallMs = config.READ_STALL_SEC * 1000;
+  const readDatabase = openDatabase({
+    url: config.DATABASE_URL,
+    applicationName: 'tidemark',
+    log,
+    poolSize: config.READ_POOL_SIZE,
+    readLimits: { stallMs },
+  });
+  const reads = openReadPool({
+    readDatabase,
+    database,
+    connections: config.READ_POOL_SIZE,
+    connectionsPerAccount: config.READ_MAX_PER_ACCOUNT,
+    aheadBytes: config.READ_AHEAD_BYTES,
+  });
+  const readPace = { stallMs, minBytesPerSec: config.READ_MIN_BYTES_PER_SEC, maxMs: config.READ_MAX_SEC * 1000 };
+  return { readDatabase, reads, readPace };
 }

@@ -1,0 +1,173 @@
+/**
+ * Every listing with many rows, in an API process with a small heap (R-A14). The listings are those of the API description:
+ * one that is missing here fails. LISTING_ROWS=100000 is the long form.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+import { requestToken } from '../../support/clients/test-client.ts';
+import { addAccount, addClient, addUser, passwordGrant } from '../../support/fixtures/accounts.ts';
+import { addLongListings, type LongListings } from '../../support/fixtures/long-listings.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import {
+  createTestDatabase,
+  createTestQueuePrefix,
+  type TestDatabase,
+  testRedisUrl,
+} from '../../support/services/stack.ts';
+
+const ROWS = Number(process.env.LISTING_ROWS ?? 20_000);
+/** The process needs 60 MB without any request; the rest grows with the rows, up to 256 MB for 100,000. */
+const HEAP_MEBIBYTES = Math.round(60 + (196 * ROWS) / 100_000);
+const HUGE_PAGE = 1_000_000;
+
+interface Walk {
+  readonly path: string;
+  /** Queries besides that for the whole listing, as the largest page where it has pages. */
+  readonly queries?: readonly string[];
+  /** Rows of the answer: all; at most a page of this size, where a larger one is refused or cut; or those of a catalogue. */
+  readonly rows: 'all' | 'few' | number;
+  readonly body?: object;
+}
+
+const CATALOGUES =
+  `Units,UnitFamilies,TimeZones,Languages,VariableTypes,Granularities,TimePeriods,Aggregates,QuantityTypes,
+  PeriodTypes,SiteTypes,SourceTypes,EnergyTypes,EnergyUsages,AccountFeatures,AccountSecondaryAccesses`
+    .split(',')
+    .map((name) => `list${name.trim()}`);
+
+const USER_LEVELS = ['DisplayLevel=Verbose'];
+
+function walksOf({ sourceId, variableId, webhookId }: LongListings, accountId: number, userId: string) {
+  const ofVariable = `variableId=${variableId}`;
+  const all = (path: string, queries: readonly string[] = []): Walk => ({ path, queries, rows: 'all' });
+  const walks: Readonly<Record<string, Walk>> = {
+    getOperation: { path: '/api/operations/many?all=true', rows: 1000 },
+    listRejectedElements: { path: '/api/operations/many/rejected', rows: 1000 },
+    listMappers: all('/account/mappers'),
+    readPoints: all(`/data?${ofVariable}`),
+    queryPoints: { path: '/data', body: { variableIds: [variableId] }, rows: 'all' },
+    compareVersions: all(`/data/compare?${ofVariable}&leftVersion=v1&rightAsOf=2100-01-01`),
+    listVersions: all(`/variables/${variableId}/versions`),
+    listRuns: all(`/variables/${variableId}/runs`),
+    listSites: all('/sites'),
+    listSources: all('/sources'),
+    listVariables: all('/variables', ['displayLevel=Verbose']),
+    listVariablesOfSource: all(`/variables/source/${sourceId}`),
+    listAudit: { path: '/account/audit', rows: 10_000 },
+    listMyAccounts: all('/account/user/accounts'),
+    listUsers: all('/account/users', USER_LEVELS),
+    searchUsers: all('/user/users'),
+    listVisibleUsers: all('/account/users/visibleToMe'),
+    listUsersOfAccount: all(`/account/usersForAccount/${accountId}`),
+    listUserMapping: all('/account/usermapping'),
+    listMappedUsers: all('/account/usermapping/users'),
+    listViews: all('/account/users/views'),
+    listClaims: all(`/account/user/claim/${userId}`),
+    listUserFeatures: { path: `/account/user/${userId}/features`, rows: 'few' },
+    listUserSecondaryAccesses: { path: `/account/user/${userId}/secondaryAccesses`, rows: 'few' },
+    listInvitations: all('/account/invitations'),
+    listWebhooks: { path: '/account/webhooks', rows: 'few' },
+    listWebhookHistory: { path: `/account/webhooks/${webhookId}/history`, rows: 500 },
+  };
+  return walks;
+}
+
+/** @returns the number of objects directly in the first array of a JSON text. */
+async function countItems(body: ReadableStream<Uint8Array>): Promise<number> {
+  const [QUOTE, BACKSLASH, OPEN, CLOSE, BEGIN, END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+  let [count, depth, arrayDepth] = [0, 0, -1];
+  let [isText, isEscaped] = [false, false];
+  for await (const piece of body) {
+    for (let index = 0; index < piece.length; index += 1) {
+      const byte = piece[index];
+      if (isText) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === BACKSLASH) isEscaped = true;
+        else if (byte === QUOTE) isText = false;
+      } else if (byte === QUOTE) isText = true;
+      else if (byte === OPEN || byte === BEGIN) {
+        if (byte === OPEN && depth === arrayDepth) count += 1;
+        depth += 1;
+        if (byte === BEGIN && arrayDepth < 0) arrayDepth = depth;
+      } else if (byte === CLOSE || byte === END) depth -= 1;
+    }
+  }
+  if (depth !== 0) throw new Error('the answer is truncated');
+  return count;
+}
+
+describe('listings: with many rows in a small heap', () => {
+  let stack: TestDatabase;
+  let database: Database;
+  let service: RoleProcess;
+  let token: string;
+  let walks: Readonly<Record<string, Walk>>;
+  const environment = () => ({
+    DATABASE_URL: stack.url,
+    REDIS_URL: testRedisUrl(),
+    QUEUE_PREFIX: createTestQueuePrefix(),
+  });
+
+  beforeAll(async () => {
+    stack = await createTestDatabase();
+    database = openDatabase({ url: stack.url, poolSize: 2, applicationName: 'test', log: createLog('silent', 'test') });
+    const accountId = await addAccount(database, 'Many');
+    const userId = await addUser(database, 'walker', { role: 'ADMIN', accountIds: [accountId] });
+    await addClient(database);
+    walks = walksOf(await addLongListings(database, accountId, userId, ROWS), accountId, userId);
+    const options = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MEBIBYTES}`, API_RATE_PER_MINUTE: '0' };
+    service = await startRoles(['api'], { ...environment(), ...options, LOG_LEVEL: 'error' });
+    token = await requestToken(service.http, passwordGrant('walker'));
+  }, 300_000);
+  afterAll(async () => {
+    await service?.kill();
+    await database?.end();
+    await stack?.drop();
+  });
+
+  const listings = describeApi(
+    readConfig({ DATABASE_URL: 'postgres://host/name', REDIS_URL: 'redis://host' }),
+  ).operations.filter(({ isListing }) => isListing);
+
+  const ask = async ({ path, body }: Walk, query: string) => {
+    const address = `${service.http}${path}${query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`}`;
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'accept-encoding': 'identity',
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const answer = await fetch(address, {
+      headers,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, rows: answer.body ? await countItems(answer.body) : 0 };
+  };
+
+  test('every listing is walked (R-A14)', () => {
+    const known = [...Object.keys(walks), ...CATALOGUES];
+    expect(listings.map(({ operationId }) => operationId).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test.each(listings.map((listing) => [listing.operationId, listing] as const))(
+    '%s answers whole or by a bounded page (R-A14)',
+    async (operationId, { path, query }) => {
+      const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
+      const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));
+      const whole = isPaged ? `${isPaged}=${HUGE_PAGE}` : '';
+      for (const wanted of [whole, ...(walk.queries ?? [])]) {
+        const { status, rows } = await ask(walk, wanted);
+        if (walk.rows === 'all') {
+          expect({ wanted, status, rows }).toEqual({ wanted, status: 200, rows: ROWS });
+        } else if (walk.rows === 'few') expect({ wanted, status }).toEqual({ wanted, status: 200 });
+        else {
+          expect([200, 400], wanted).toContain(status);
+          expect(rows, wanted).toBeLessThanOrEqual(walk.rows);
+        }
+      }
+    },
+    120_000,
+  );
+});

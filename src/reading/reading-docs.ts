@@ -38,12 +38,15 @@ const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
 
 /** The answer with rows in every format. */
+/** Bytes of a media type, as generators of clients expect them. */
+const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
+
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
-    [ARROW_TYPE]: z.unknown().meta({ contentMediaType: ARROW_TYPE, description: 'An Arrow IPC stream.' }),
-    [XLSX_TYPE]: z.unknown().meta({ contentMediaType: XLSX_TYPE, description: WORKBOOK }),
+    [ARROW_TYPE]: binary(ARROW_TYPE).meta({ description: 'An Arrow IPC stream.' }),
+    [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
   };
   return {
     status: 200,
@@ -115,7 +118,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },
     summary: 'Delete the points of a period with all versions',
-    body: jsonBody(deleteSchema.meta({ id: 'PointsDeleted' })),
+    body: jsonBody(deleteSchema.meta({ id: 'PointDeletion' })),
     answers: [
       answersJson(
         'Number of dates deleted per variable, or with `whatIf` the number that would be.',

@@ -86,7 +86,7 @@ function siteOperations(): readonly Operation[] {
       description: 'A site without `timeZoneId` takes the time zone of the account.',
       body: jsonBody(
         written(SITE.required).meta({
-          id: 'SiteCreated',
+          id: 'SiteCreation',
           examples: [{ name: 'Bakery', timeZoneId: 'Europe/Brussels' }],
         }),
       ),
@@ -95,7 +95,7 @@ function siteOperations(): readonly Operation[] {
     {
       ...{ method: 'put', path: '/sites/:id', operationId: 'updateSite', summary: 'Change a site', ...change },
       description: 'Absent members keep their value; null clears a member.',
-      body: jsonBody(written([]).meta({ id: 'SiteUpdated', examples: [{ city: 'Ghent', country: 'Belgium' }] })),
+      body: jsonBody(written([]).meta({ id: 'SiteUpdate', examples: [{ city: 'Ghent', country: 'Belgium' }] })),
       errors: ['conflict'],
     },
     {
@@ -142,7 +142,7 @@ function sourceOperations(): readonly Operation[] {
       access: MANAGERS,
       body: jsonBody(
         written(SOURCE.required).meta({
-          id: 'SourceCreated',
+          id: 'SourceCreation',
           examples: [{ siteId: 1, name: 'Oven', serialNumber: 'OVEN-1' }],
         }),
       ),
@@ -152,7 +152,7 @@ function sourceOperations(): readonly Operation[] {
     {
       ...{ method: 'put', path: '/sources/:id', operationId: 'updateSource', summary: 'Change a source', ...change },
       description: 'Absent members keep their value; null clears a member.',
-      body: jsonBody(written([]).meta({ id: 'SourceUpdated', examples: [{ serialNumber: 'OVEN-2' }] })),
+      body: jsonBody(written([]).meta({ id: 'SourceUpdate', examples: [{ serialNumber: 'OVEN-2' }] })),
       errors: ['conflict'],
     },
     {

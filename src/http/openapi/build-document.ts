@@ -12,7 +12,7 @@ import {
   type Parameter,
   type SentEvent,
 } from '../../platform/openapi/operation.ts';
-import { describeEvents } from './describe-events.ts';
+import { describeEvents, eventSchemas } from './describe-events.ts';
 import { collectSchemas, type Direction, type JsonSchema, type SchemaCollector } from './json-schemas.ts';
 import { type Addresses, INTRODUCTION, PARAMETERS, RESPONSE_HEADERS, securitySchemes } from './shared-parts.ts';
 
@@ -28,7 +28,7 @@ export interface Description {
 
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: Readonly<Record<'title' | 'version' | 'description', string>> & Readonly<Record<string, unknown>>;
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
@@ -37,6 +37,10 @@ export interface OpenApiDocument {
   /** By kind and name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
 }
+
+/** The operator runs the service and answers for it. */
+const CONTACT = { name: 'The operator of this installation' };
+const LICENSE = { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' };
 
 export type PathItem = Readonly<Record<string, JsonSchema>>;
 
@@ -68,7 +72,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   }
   return {
     openapi: '3.1.1',
-    info: { title: 'Tidemark', version: API_VERSION, description: INTRODUCTION },
+    info: { title: 'Tidemark', version: API_VERSION, description: INTRODUCTION, contact: CONTACT, license: LICENSE },
     servers: [{ url: addresses.api }],
     tags: Object.entries(tags).flatMap(([name, description]) => {
       return operations.some(({ tag }) => tag === name) ? [{ name, description }] : [];
@@ -76,7 +80,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
     paths,
     webhooks: describeEvents(events, eventTag),
     components: {
-      schemas: parts.components,
+      schemas: { ...parts.components, ...eventSchemas(events) },
       responses: parts.responses,
       parameters: PARAMETERS,
       headers: RESPONSE_HEADERS,

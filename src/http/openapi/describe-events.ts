@@ -34,10 +34,23 @@ function describeEvent({ type, data }: SentEvent, tag: string): JsonSchema {
       ...{ name, in: 'header', required: true, description },
       schema: { type: 'string' },
     })),
-    requestBody: { required: true, content: { 'application/json': { schema: bodySchema(type), example } } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schemaName(type)}` }, example } },
+    },
     responses: ANSWERS,
     security: [],
   };
+}
+
+/** @returns the schemas of the bodies of events, by component name. */
+export function eventSchemas(events: readonly SentEvent[]): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(events.map(({ type }) => [schemaName(type), bodySchema(type)]));
+}
+
+/** `SiteCreated` → `SiteCreatedEvent`: generated clients name a type after it. */
+function schemaName(type: string): string {
+  return `${type}Event`;
 }
 
 function bodySchema(type: string): JsonSchema {

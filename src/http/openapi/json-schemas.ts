@@ -42,11 +42,22 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
+  nameMembers(jsonSchema);
   // Generators of clients treat a member with a default as always present.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod takes the examples of a transformed schema for its output; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
+}
+
+/** Writes a record whose keys are known as an object with those members: validators and generators read no `propertyNames`. */
+function nameMembers(jsonSchema: Record<string, unknown>): void {
+  const { propertyNames, additionalProperties: value } = jsonSchema;
+  const names = (propertyNames as { readonly enum?: readonly string[] } | undefined)?.enum;
+  if (!names || typeof value !== 'object') return;
+  delete jsonSchema.propertyNames;
+  delete jsonSchema.additionalProperties;
+  jsonSchema.properties = Object.fromEntries(names.map((name) => [name, value]));
 }
 
 interface Converted {

@@ -55,7 +55,7 @@ const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shap
   description: 'Members depend on the display level. For a USER, … replaces values that may hold credentials.',
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
-  id: 'WebhookMade',
+  id: 'WebhookWithSecret',
   description: 'The secret is present when the service generated it, and is never returned again.',
 });
 
@@ -66,7 +66,7 @@ const written = newWebhookSchema(ANY_TARGET).meta({
   examples: [{ name: 'Points', url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
 });
 const changed = webhookChangeSchema(ANY_TARGET, { url: '' }).meta({
-  id: 'WebhookChanged',
+  id: 'WebhookUpdate',
   examples: [{ isEnabled: false }],
   description: 'Absent members keep their value; null clears them.',
 });

@@ -1,0 +1,103 @@
+/** The document can be read by the validators and generators of other languages, and says one thing by one name (R-A9). */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { buildDocument, type OpenApiDocument } from '../../../src/http/openapi/build-document.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+let document: OpenApiDocument;
+beforeAll(async () => {
+  const config = readConfig({ DATABASE_URL: 'postgres://localhost/x', REDIS_URL: 'redis://localhost' });
+  document = await buildDocument(describeApi(config));
+});
+
+/** Every object inside, with its path. */
+function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: string, object: Members]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path, value as Members];
+  for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
+}
+
+/** Pairs of the contract (§4.2, §4.4) and of R-C6, R-F8 and R-H5; the fixed segment decides in each. */
+const CONTRACT_PATHS = [
+  /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
+  /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
+  /^\/variables\/source\/\{\w+\} \/variables\/\{\w+\}\/\w+$/,
+];
+
+describe('openapi: portability', () => {
+  test('no pattern needs Unicode properties, and each is a regular expression without flags (R-A9)', () => {
+    const patterns = [...objectsIn(document)].flatMap(([, { pattern }]) =>
+      typeof pattern === 'string' ? pattern : [],
+    );
+    expect(patterns.length).toBeGreaterThan(3);
+    expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).toEqual([]);
+    for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow();
+  });
+
+  test('every required member has a schema, and no record lists its keys apart (R-A9)', () => {
+    const wrong = [...objectsIn(document)].filter(([, { required, properties, propertyNames }]) => {
+      const names = Array.isArray(required) ? (required as readonly string[]) : [];
+      return (
+        names.some((name) => !Object.hasOwn((properties ?? {}) as object, name)) ||
+        (propertyNames as Members | undefined)?.enum
+      );
+    });
+    expect(wrong.map(([path]) => path)).toEqual([]);
+  });
+
+  test('every media type of an answer has a typed schema (R-G4, R-A9)', () => {
+    const untyped = [...objectsIn(document.paths)].filter(([path, object]) => {
+      const isMedia = /\/responses\/\d+\/content\/[^/]+\/[^/]+$/.test(path);
+      const { type, $ref, anyOf } = (object.schema ?? {}) as Members;
+      return isMedia && type === undefined && $ref === undefined && anyOf === undefined;
+    });
+    expect(untyped.map(([path]) => path)).toEqual([]);
+  });
+
+  test('an event has a schema named for it; no other schema has the name of an event (R-I2)', () => {
+    const events = Object.keys(document.webhooks);
+    expect(events).toContain('SiteCreated');
+    const schemas = Object.keys(document.components.schemas ?? {});
+    expect(schemas).toEqual(expect.arrayContaining(events.map((type) => `${type}Event`)));
+    expect(schemas.filter((name) => events.includes(name))).toEqual([]);
+  });
+
+  test('a parameter of a query has one type wherever it occurs (R-A9)', () => {
+    const types = new Map<string, Set<string>>();
+    for (const [, { name, in: place, schema }] of objectsIn(document.paths)) {
+      if (place !== 'query' || typeof name !== 'string') continue;
+      const { type } = schema as Members;
+      types.set(name, (types.get(name) ?? new Set()).add(String(type)));
+    }
+    expect(types.get('sourceIds')).toEqual(new Set(['array']));
+    expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
+  });
+
+  test('paths are ambiguous only where the contract has them so (§4.2, §4.4)', () => {
+    const paths = Object.keys(document.paths);
+    const matches = (one: readonly string[], other: readonly string[]) =>
+      one.length === other.length &&
+      one.every((part, at) => part === other[at] || /^\{/.test(part + other[at]) || /^\{/.test(other[at] ?? ''));
+    const isMoreFixed = (one: readonly string[], other: readonly string[]) =>
+      one.every((part, at) => !part.startsWith('{') || other[at]?.startsWith('{'));
+    const pairs = paths.flatMap((one) =>
+      paths.flatMap((other) => {
+        const [a, b] = [one.split('/'), other.split('/')];
+        return one !== other && matches(a, b) && !isMoreFixed(a, b) && !isMoreFixed(b, a) ? [`${one} ${other}`] : [];
+      }),
+    );
+    const unknown = pairs.filter((pair) => {
+      const reversed = pair.split(' ').reverse().join(' ');
+      return !CONTRACT_PATHS.some((pattern) => pattern.test(pair) || pattern.test(reversed));
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  test('generated clients sign with a bearer token by default (R-B3)', () => {
+    const get = document.paths['/data']?.get as Members;
+    expect(get.security).toEqual([{ bearer: [] }, { oauth2: ['datahub-api'] }, { basic: [] }]);
+    expect(document.components.securitySchemes?.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+});

@@ -90,7 +90,7 @@ declare
   ended_at timestamptz := clock_timestamp();
 begin
   update push_operation
-  set state = end_state, failure = reason, started_date = coalesce(started_date, now()), completed_date = ended_at,
+  set state = end_state, failure = reason, started_date = coalesce(started_date, greatest(accepted_date, now())), completed_date = ended_at,
       announced_date = ended_at, resend_key = case when end_state = 'Failed' then null else resend_key end
   where id = any(ids);
   perform announce_push_operations(ids, ended_at);

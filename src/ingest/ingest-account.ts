@@ -64,7 +64,7 @@ export async function ingestPortion(
       const requestId = first.requestId ?? undefined;
       onTaken(batches.map(({ id }) => id));
       const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
-      const marking = markWhenSlow(database, operationIds);
+      const marking = markWhenSlow(database, operationIds, first.takenDate ?? '');
       try {
         await writeBatches(transaction, accountId, batches, requestId);
       } finally {
@@ -92,7 +92,7 @@ async function writeBatches(
 }
 
 /** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */
-function markWhenSlow(database: Database, operationIds: readonly number[]): NodeJS.Timeout {
+function markWhenSlow(database: Database, operationIds: readonly number[], takenDate: string): NodeJS.Timeout {
   // The mark is informative: a failure must not fail the write.
-  return setTimeout(() => void markProcessing(database, operationIds).catch(() => {}), MARK_AFTER_MS);
+  return setTimeout(() => void markProcessing(database, operationIds, takenDate).catch(() => {}), MARK_AFTER_MS);
 }

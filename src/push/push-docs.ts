@@ -61,7 +61,10 @@ const operation = z
     mapperId: z.string().exactOptional().meta({ description: 'Mapper of a push in a custom format.' }),
     isReplay: z.literal(true).exactOptional(),
     acceptedDate: instantSchema,
-    startedDate: instantSchema.exactOptional(),
+    startedDate: instantSchema.exactOptional().meta({
+      description:
+        'Begin of the transaction that writes the readings, not before `acceptedDate`. Their VersionTimestamps are later.',
+    }),
     completedDate: instantSchema.exactOptional(),
   })
   .meta({ id: 'Operation' }) satisfies z.ZodType<ReturnType<typeof toOperationBody>>;

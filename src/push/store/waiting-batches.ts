@@ -14,7 +14,7 @@ const LOCK_CLASS = 0x696e;
 export const MAX_BATCHES = 1000;
 
 const TAKE_BATCHES = `
-  select id, "operationIds", found, count::int as readings, "waitedSec", "requestId"
+  select id, "operationIds", found, count::int as readings, "waitedSec", "takenDate", "requestId"
   from (
     select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
            sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
@@ -22,7 +22,7 @@ const TAKE_BATCHES = `
           where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_BATCHES}) waiting
   ) counted
   left join lateral (
-    select extract(epoch from clock_timestamp() - accepted_date)::float8 as "waitedSec",
+    select extract(epoch from clock_timestamp() - accepted_date)::float8 as "waitedSec", now() as "takenDate",
            coalesce(member_request_ids[1], request_id) as "requestId"
     from push_operation where total = count and push_operation.id = "operationIds"[1]
   ) first on true
@@ -38,6 +38,8 @@ export interface WaitingBatch {
   readonly requestId: string | null;
   /** 64-bit integers, which the driver returns as texts. */
   readonly operationIds: readonly string[];
+  /** Begin of the transaction that takes it; null for all but the first batch. */
+  readonly takenDate: string | null;
   /** Number of waiting batches, up to MAX_BATCHES, including those that did not fit. */
   readonly found: number;
 }
@@ -71,12 +73,19 @@ export async function deleteBatches(transaction: Transaction, ids: readonly numb
   await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
 }
 
-/** Marks operations as being written (R-D7). */
-export async function markProcessing(queryable: Queryable, operationIds: readonly number[]): Promise<void> {
+/**
+ * Marks operations as being written (R-D7). The mark may be late on a busy machine; the date is that of the begin.
+ * @param takenDate begin of the transaction that writes them.
+ */
+export async function markProcessing(
+  queryable: Queryable,
+  operationIds: readonly number[],
+  takenDate: string,
+): Promise<void> {
   await queryable.query(
-    `update push_operation set state = 'Processing', started_date = clock_timestamp()
+    `update push_operation set state = 'Processing', started_date = greatest(accepted_date, $2::timestamptz)
      where id = any($1::int8[]) and state = 'Queued'`,
-    [operationIds],
+    [operationIds, takenDate],
   );
 }
 

@@ -117,7 +117,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Consecutive wrong passwords after which sign-in is locked for SIGN_IN_LOCK_SEC.',
+    'Consecutive wrong passwords after which sign-in from their network is locked for SIGN_IN_LOCK_SEC.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),

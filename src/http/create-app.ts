@@ -84,7 +84,12 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   const { byToken, answer: answerMetrics } = metricsHandlers(metrics, parts.metricsToken);
   app.get('/metrics', byToken);
   const beforeTry = (c: Context) => countAddress(rateLimits, c);
-  const authenticateScope = openBasicAuthentication({ ...authentication, exchangePassword, beforeTry });
+  const authenticateScope = openBasicAuthentication({
+    ...authentication,
+    exchangePassword,
+    beforeTry,
+    proxyHops: rateLimits.proxyHops,
+  });
   app.use('/api/*', authenticateScope('push-data'), limitCaller(rateLimits, costOfPush));
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);

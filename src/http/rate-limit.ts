@@ -1,9 +1,9 @@
 /** Rate limits (R-B15): per user on the API, per client network where secrets are tried without a bearer token. */
-import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
-import { networkOf } from '../platform/address-ranges.ts';
 import { assertRate } from '../platform/errors.ts';
+import { clientNetwork } from '../platform/http/client-network.ts';
+import { incomingOf } from '../platform/http/http-body.ts';
 import type { RateLimiter, UserBudget } from './rate-limiter.ts';
 
 export interface RateLimits {
@@ -57,14 +57,5 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;
-  assertRate(await limiter.count(`address:${networkOf(clientAddress(c, proxyHops))}`, tokenPerMinute));
-}
-
-/** The client's address: the entry `proxyHops` from the end of X-Forwarded-For. Clients can forge all entries before it. */
-function clientAddress(c: Context, proxyHops: number): string {
-  const { incoming } = c.env as Partial<HttpBindings>;
-  const connected = incoming?.socket.remoteAddress ?? 'unknown';
-  if (proxyHops === 0) return connected;
-  const forwarded = (c.req.header('x-forwarded-for') ?? '').split(',').flatMap((part) => part.trim() || []);
-  return forwarded.at(-proxyHops) ?? forwarded[0] ?? connected;
+  assertRate(await limiter.count(`address:${clientNetwork(incomingOf(c.env), proxyHops)}`, tokenPerMinute));
 }

@@ -1,6 +1,7 @@
 /** Creates, saves, locks and deletes users (§4.2). Each function runs in the transaction it is given. */
 import type { z } from 'zod';
 import type { DirectoryUser, UserDirectory } from '../../identity/directory/user-directory.ts';
+import { clearFailures } from '../../identity/passwords/sign-in-sources.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -160,6 +161,7 @@ export async function saveLock(
     [userId, isLocked, until, reason],
   );
   if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
+  if (!isLocked) await clearFailures(transaction, userId);
   const lock = until ? 'locked_for_a_while' : 'locked';
   await directory.setLock(transaction, userId, isLocked ? lock : 'unlocked');
   const payload = { id: userId, userName: target.userName, until: until ?? null, reason: reason ?? null };

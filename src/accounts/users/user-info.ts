@@ -66,6 +66,8 @@ interface FeatureRow {
 type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & { readonly featureRows: readonly FeatureRow[] };
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
+/** End of the latest lock of a network after wrong passwords (R-B11). */
+const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
 
 /** SQL condition on an account `a`: the caller may use it. Parameters: 1 the caller, 2 the caller's role. */
@@ -100,10 +102,10 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
       's.id',
     )} as sites,
     jsonb_build_object('id', u.id, 'username', u.user_name, 'businessId', u.business_id) as "businessKeys",
-    (u.is_locked and coalesce(u.locked_until > now(), true)) or coalesce(u.sign_in_locked_until > now(), false)
+    (u.is_locked and coalesce(u.locked_until > now(), true)) or coalesce(greatest(u.sign_in_locked_until, ${NETWORK_LOCK}) > now(), false)
       as "isLocked",
     case when u.is_locked and u.locked_until is null then null
-         else nullif(greatest(case when u.is_locked then u.locked_until end, u.sign_in_locked_until,
+         else nullif(greatest(case when u.is_locked then u.locked_until end, u.sign_in_locked_until, ${NETWORK_LOCK},
                               '-infinity'::timestamptz), '-infinity'::timestamptz) end as "lockedUntilOrPast",
     ${list(
       `jsonb_build_object('id', a.id, 'name', a.name)`,

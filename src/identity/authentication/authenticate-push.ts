@@ -8,6 +8,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { clientNetwork } from '../../platform/http/client-network.ts';
+import { incomingOf } from '../../platform/http/http-body.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { FindCaller } from '../caller/find-caller.ts';
 import type { Scope } from '../issuer/grants/token-request-rules.ts';
@@ -20,6 +22,8 @@ export interface BasicAuthentication extends Authentication {
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
+  /** Number of own proxies that append to X-Forwarded-For. Default: 0. */
+  readonly proxyHops?: number;
   readonly clock?: Clock;
 }
 
@@ -46,8 +50,12 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
       const credentials = parseBasic(authorization);
       try {
         if (!credentials) return await bearer(c, next);
+        const network = clientNetwork(incomingOf(c.env), authentication.proxyHops ?? 0);
         const beforeTry = async () => authentication.beforeTry?.(c);
-        c.set('caller', await findUser(exchange, authentication.callers, credentials, scope, beforeTry));
+        c.set(
+          'caller',
+          await findUser(exchange, authentication.callers, { ...credentials, network }, scope, beforeTry),
+        );
       } catch (error) {
         if (error instanceof DomainError && error.code === 'invalid_token') setChallenge(c, authorization);
         throw error;
@@ -61,7 +69,7 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
  * @returns undefined for a header of another scheme. A malformed Basic header gives empty credentials, which are
  * refused.
  */
-function parseBasic(authorization: string | undefined): Credentials | undefined {
+function parseBasic(authorization: string | undefined): Omit<Credentials, 'network'> | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
   const [, encoded = ''] = BASIC.exec(authorization) ?? [];
   const text = decodeText(Buffer.from(encoded, 'base64'));

@@ -9,12 +9,15 @@ import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { issuerUrl } from '../issuer/issuer-url.ts';
 import { signIn } from '../passwords/sign-in.ts';
+import type { SignInPolicy } from '../passwords/sign-in-sources.ts';
 import { findTokenUser } from './find-token-user.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 export interface Credentials {
   readonly userName: string;
   readonly password: string;
+  /** Network of the client. */
+  readonly network: string;
 }
 
 export interface ExchangedToken {
@@ -50,10 +53,16 @@ export function passwordExchange(
   return isTrusted ? exchangeHere(config, database, own, clock) : undefined;
 }
 
+/** The settings of sign-in by password. */
+export function signInPolicy(config: Config): SignInPolicy {
+  const { SIGN_IN_MAX_FAILURES: maxFailures, SIGN_IN_LOCK_SEC: lockSec, PROXY_HOPS: proxyHops } = config;
+  return { maxFailures, lockSec, proxyHops };
+}
+
 function exchangeHere(config: Config, database: Database, issuer: string, clock: Clock): ExchangePassword {
-  const policy = { maxFailures: config.SIGN_IN_MAX_FAILURES, lockSec: config.SIGN_IN_LOCK_SEC };
+  const policy = signInPolicy(config);
   return async (credentials) => {
-    const result = await signIn(database, credentials, policy, clock);
+    const result = await signIn(database, { ...credentials, isDevice: true }, policy, clock);
     if (result.kind === 'wrong_credentials') throw refused('the user name or password is wrong');
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
@@ -86,7 +95,7 @@ export function exchangeAtEndpoint({
   clientSecret,
   verifier,
   ...endpoint
-}: TokenEndpoint): ExchangePassword {
+}: TokenEndpoint): (credentials: Omit<Credentials, 'network'>) => Promise<ExchangedToken> {
   return async ({ userName, password }) => {
     const request = (scope: string) =>
       postForm(endpoint.fetch, url, {

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import type { Log } from '../../platform/log.ts';
+import { signInPolicy } from '../authentication/exchange-password.ts';
 import { createTokenVerifier } from '../authentication/verify-token.ts';
 import { compareClientSecret, encodeBasic } from '../clients/client-secret.ts';
 import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
@@ -147,8 +148,7 @@ function grantPolicy(config: Config): GrantContext['policy'] {
     audience: config.TOKEN_AUDIENCE,
     accessTokenTtlSec: config.ACCESS_TOKEN_TTL_SEC,
     refreshTokenTtlSec: config.REFRESH_TOKEN_TTL_SEC,
-    maxFailures: config.SIGN_IN_MAX_FAILURES,
-    lockSec: config.SIGN_IN_LOCK_SEC,
+    ...signInPolicy(config),
   };
 }
 

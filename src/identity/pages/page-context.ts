@@ -5,7 +5,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { UserDirectory } from '../directory/user-directory.ts';
-import type { SignInPolicy } from '../passwords/sign-in.ts';
+import type { SignInPolicy } from '../passwords/sign-in-sources.ts';
 import { type Html, paragraphHtml } from './form-html.ts';
 import { type Page, renderPage } from './layout.ts';
 import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';

@@ -2,9 +2,11 @@
  * Pages of an authorization that ask for a new password: one replaces a temporary password (R-B10), the other changes a
  * password and also asks for the current one when the session is older than five minutes (R-B13).
  */
+
 import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import { withTransaction } from '../../platform/database/database.ts';
+import { clientNetwork } from '../../platform/http/client-network.ts';
 import type { TokenUser } from '../authentication/find-token-user.ts';
 import { CHANGE_PASSWORD_PROMPT, FIRST_PASSWORD_PROMPT } from '../issuer/interaction-policy.ts';
 import { choosePassword } from '../passwords/choose-password.ts';
@@ -63,7 +65,7 @@ export async function takePassword(
 ): Promise<void> {
   const user = await findInteractionUser(context, details);
   if (!user || user.isLocked) return sendUnknownInteraction(ctx);
-  if (!(await isAllowed(context, provider, details, user, form))) {
+  if (!(await isAllowed(context, provider, ctx, details, user, form))) {
     return showPassword(context, provider, ctx, details, 'wrong_password');
   }
   const { newPassword: password = '', repeatedPassword: repeated = '' } = form;
@@ -82,12 +84,14 @@ export async function takePassword(
 async function isAllowed(
   { database, policy, clock }: PageContext,
   provider: Provider,
+  ctx: PageRequest,
   details: InteractionDetails,
   { userId, userName }: TokenUser,
   { currentPassword = '' }: Form,
 ): Promise<boolean> {
   if (!(await isCurrentNeeded(provider, details))) return true;
-  const result = await signIn(database, { userName, password: currentPassword }, policy, clock);
+  const network = clientNetwork(ctx.req, policy.proxyHops);
+  const result = await signIn(database, { userName, password: currentPassword, network }, policy, clock);
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 

@@ -1,8 +1,11 @@
 /** The page that asks for user name and password (R-B2). */
+
 import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
+import { clientNetwork } from '../../platform/http/client-network.ts';
 import { findTokenUser } from '../authentication/find-token-user.ts';
-import { type SignInPolicy, signIn } from '../passwords/sign-in.ts';
+import { signIn } from '../passwords/sign-in.ts';
+import type { SignInPolicy } from '../passwords/sign-in-sources.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { finishInteraction, formTargets, type InteractionDetails, interactionLanguage } from './interaction.ts';
 import { type PageContext, type PageRequest, sendPage } from './page-context.ts';
@@ -77,7 +80,8 @@ export async function takeSignIn(
 ): Promise<void> {
   const { database, policy, clock } = context;
   const refuse = (problem: Problem) => showSignIn(context, provider, ctx, details, { problem, userName: username });
-  const result = await signIn(database, { userName: username, password }, policy, clock);
+  const network = clientNetwork(ctx.req, policy.proxyHops);
+  const result = await signIn(database, { userName: username, password, network }, policy, clock);
   if (result.kind === 'wrong_credentials') return refuse('wrongCredentials');
   const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
   if (!user || user.isLocked) return refuse('locked');

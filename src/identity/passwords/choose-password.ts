@@ -8,6 +8,7 @@ import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret, verifySecret } from '../../platform/secret-hash.ts';
 import { findPasswordProblem, type PasswordProblem } from './password-rules.ts';
 import { type KeptSession, revokeSessions } from './revoke-sessions.ts';
+import { clearFailures } from './sign-in-sources.ts';
 
 export interface NewPassword {
   readonly userId: string;
@@ -65,6 +66,7 @@ export async function choosePassword(
        tokens_valid_from = case when $3::text is null then tokens_valid_from else clock_timestamp() end where id = $1`,
     [userId, await hashSecret(password), sentTo],
   );
+  await clearFailures(transaction, userId);
   await revokeSessions(transaction, userId, kept);
   // A first password is set with a secret from a mail; a second mail would add nothing.
   if (user.email && !user.must_change_password) await queueChangeNotice(transaction, userId, user, user.email);

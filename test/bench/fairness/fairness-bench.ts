@@ -7,11 +7,12 @@ import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
 import { signIn } from '../../support/fixtures/sign-in.ts';
 import { type Figure, figure } from '../report.ts';
 import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
+import { passwords } from './passwords.ts';
 import { pushMemory } from './push-memory.ts';
 import { readConnections } from './read-connections.ts';
 import { requests } from './requests.ts';
 
-const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests];
+const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests, passwords];
 
 const BAR = 3;
 const ROUNDS = 3;

@@ -84,10 +84,9 @@ describe('identity: a wrong password', () => {
           return api.database.query(...args);
         },
       } as Queryable;
-      const policy = { maxFailures: 2, lockSec: 900 };
-      expect((await signInByPassword(database, { userName, password: 'x' }, policy, systemClock)).kind).toBe(
-        'wrong_credentials',
-      );
+      const policy = { maxFailures: 2, lockSec: 900, proxyHops: 0 };
+      const credentials = { userName, password: 'x', network: '192.0.2.1' };
+      expect((await signInByPassword(database, credentials, policy, systemClock)).kind).toBe('wrong_credentials');
       return statements;
     };
     const known = await work('known');

@@ -117,7 +117,7 @@ describe('push: HTTP Basic', () => {
     }
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(401);
-    await api.database.query('update app_user set sign_in_locked_until = null where id = $1', [other]);
+    await api.database.query('delete from sign_in_source where user_id = $1', [other]);
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
@@ -126,8 +126,8 @@ describe('push: HTTP Basic', () => {
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
       await addPusher('petra');
-      const policy = { maxFailures: 3, lockSec: 900 };
-      const wrong = { userName: 'petra', password: 'x' };
+      const policy = { maxFailures: 3, lockSec: 900, proxyHops: 0 };
+      const wrong = { userName: 'petra', password: 'x', network: '127.0.0.1' };
       await push(encoded('petra:wrong'));
       const form = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'petra' };
       await expect(requestToken(api.origin, { ...form, password: 'x' })).rejects.toThrow('invalid_grant');

@@ -11,10 +11,12 @@ import {
 } from 'oidc-provider';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
+import { clientNetwork } from '../../../platform/http/client-network.ts';
 import { findTokenUser, type TokenUser } from '../../authentication/find-token-user.ts';
 import type { Actor } from '../../caller/caller.ts';
 import { findProfile } from '../../directory/find-profile.ts';
-import { type SignInPolicy, signIn } from '../../passwords/sign-in.ts';
+import { signIn } from '../../passwords/sign-in.ts';
+import type { SignInPolicy } from '../../passwords/sign-in-sources.ts';
 import { API_RESOURCE, allowedScopes, apiResource, type ResourcePolicy } from './issuer-resource.ts';
 import { findGrantAccount, writeTokenGrant } from './token-grant.ts';
 import { OPENID, type PlannedScopes, parseRequestedAccount, planScopes, toScope } from './token-request-rules.ts';
@@ -60,7 +62,13 @@ export async function answerPasswordGrant(
   if (!username || !password) throw new errors.InvalidRequest('username and password are required');
   const { granted, refused } = decideScopes(ctx.oidc.client, ctx.oidc.params.scope);
   const isOpenid = refused.includes(OPENID);
-  const result = await signIn(context.database, { userName: username, password }, context.policy, context.clock);
+  const network = clientNetwork(ctx.req, context.policy.proxyHops);
+  const result = await signIn(
+    context.database,
+    { userName: username, password, network },
+    context.policy,
+    context.clock,
+  );
   if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
   if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
   const holder = await getHolder(context, ctx, result.userId, undefined);

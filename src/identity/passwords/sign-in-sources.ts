@@ -1,0 +1,152 @@
+/**
+ * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed where they come from and the
+ * user's devices elsewhere are not:
+ *
+ * - `maxFailures` wrong passwords block sign-in from their network.
+ * - A device (HTTP Basic) at a network that gave the right password within 30 days is checked on until 20 times as many
+ *   different wrong passwords: a guesser behind the same address does not stop it. A wrong password that it repeats counts once.
+ * - As many wrong passwords from networks without a right one within the lock block all such networks: distributed guessing.
+ */
+import { createHash } from 'node:crypto';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
+
+export interface SignInPolicy {
+  /** Wrong passwords in a row that block sign-in from a network. */
+  readonly maxFailures: number;
+  /** Seconds sign-in stays blocked. */
+  readonly lockSec: number;
+  /** Number of own proxies that append to X-Forwarded-For; decides the network of a client. */
+  readonly proxyHops: number;
+}
+
+export interface Attempt {
+  readonly network: string;
+  readonly isDevice: boolean;
+  readonly policy: SignInPolicy;
+  readonly now: Date;
+}
+
+/** A user and what is known of the client's network. */
+export interface SignInSource {
+  readonly userId: string;
+  readonly passwordHash: string | null;
+  readonly mustChangePassword: boolean;
+  /** Changes with every counted failure. */
+  readonly failureCount: number;
+  readonly wrongCount: number;
+  readonly isLocked: boolean;
+  /** Whether the network gave the right password within 30 days. */
+  readonly isKnown: boolean;
+  readonly areStrangersLocked: boolean;
+}
+
+const MANY = 20;
+const isKnown = (source: string, now: string) =>
+  `coalesce(${source}.last_success_date > ${now}::timestamptz - interval '30 days', false)`;
+
+const FIND = `
+  select u.id as "userId", u.password_hash as "passwordHash", u.must_change_password as "mustChangePassword",
+         u.failed_password_count as "failureCount", coalesce(source.wrong_count, 0) as "wrongCount",
+         coalesce(source.locked_until > $2, false) as "isLocked", ${isKnown('source', '$2')} as "isKnown",
+         coalesce(u.sign_in_locked_until > $2, false) as "areStrangersLocked"
+  from app_user u left join sign_in_source source on source.user_id = u.id and source.network = $3
+  where lower(u.user_name) = lower($1)`;
+
+/** @returns undefined for an unknown user. */
+export async function findSource(
+  database: Queryable,
+  userName: string,
+  { network, now }: Attempt,
+): Promise<SignInSource | undefined> {
+  if (!isStorableText(userName)) return undefined;
+  const { rows } = await database.query<SignInSource>(FIND, [userName.trim(), now, network]);
+  return rows[0];
+}
+
+/** Whether a sign-in is refused even with the right password. */
+export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): boolean {
+  if (source.areStrangersLocked && !source.isKnown) return true;
+  const isTrusted = isDevice && source.isKnown && source.wrongCount < MANY * policy.maxFailures;
+  return source.isLocked && !isTrusted;
+}
+
+// Without a failure counted since the source was read: parallel guesses gain nothing.
+const SUCCEED = `
+  with signed_in as (
+    update app_user set last_login_date = $2
+    where id = $1 and password_hash = $3 and failed_password_count = $4
+    returning id
+  )
+  insert into sign_in_source (user_id, network, last_success_date, changed_date) select id, $5, $2, $2 from signed_in
+  on conflict (user_id, network) do update
+  set wrong_count = 0, wrong_marks = '{}', locked_until = null, last_success_date = excluded.last_success_date,
+      changed_date = excluded.changed_date`;
+
+/** Records a right password. @returns false when a failure was counted, or the password changed, since the source was read. */
+export async function writeSuccess(
+  database: Queryable,
+  { userId, passwordHash, failureCount }: SignInSource,
+  { network, now }: Attempt,
+): Promise<boolean> {
+  const { rowCount } = await database.query(SUCCEED, [userId, now, passwordHash, failureCount, network]);
+  return rowCount === 1;
+}
+
+const IS_REPEATED = `($8::boolean and $3::int = any(source.wrong_marks))`;
+const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_count + 1 end`;
+
+// The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may lose one count.
+const FAIL = `
+  with soon as materialized (select set_config('synchronous_commit', 'off', true)
+  ), strangers as (
+    select coalesce(sum(wrong_count), 0) + 1 as wrong_count, coalesce(bool_or(network = $2 and ${isKnown('source', '$4')}), false) as is_known
+    from sign_in_source source
+    where user_id = $1 and (network = $2 or changed_date > $7) and (network = $2 or not ${isKnown('source', '$4')})
+  ), counted as (
+    update app_user
+    set failed_password_count = (failed_password_count + 1) % 1000000000,
+        sign_in_locked_until = case when not strangers.is_known and strangers.wrong_count >= ${MANY} * $5::int
+                                    then $6::timestamptz else sign_in_locked_until end
+    from soon, strangers where id = $1
+    returning id
+  ), forgotten as (
+    delete from sign_in_source where user_id = $1 and network <> $2 and changed_date < $4::timestamptz - interval '30 days'
+  )
+  insert into sign_in_source as source (user_id, network, wrong_count, wrong_marks, changed_date, locked_until)
+  select id, $2, 1, array[$3::int], $4, case when $5 <= 1 then $6::timestamptz end from counted
+  on conflict (user_id, network) do update
+  set wrong_count = case when ${IS_REPEATED} then source.wrong_count else ${NEW_COUNT} end,
+      wrong_marks = case when ${IS_REPEATED} then source.wrong_marks else ($3::int || source.wrong_marks)[1:16] end,
+      changed_date = $4,
+      locked_until = case when ${IS_REPEATED} then source.locked_until when ${NEW_COUNT} >= $5 then $6::timestamptz end`;
+
+/** Counts a wrong password. @param source undefined: the user is unknown or already blocked, and nothing is counted. */
+export async function writeFailure(
+  database: Queryable,
+  source: SignInSource | undefined,
+  password: string,
+  { network, isDevice, policy, now }: Attempt,
+): Promise<void> {
+  const at = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
+  await database.query(FAIL, [
+    ...[source?.userId ?? null, network, markOf(source?.passwordHash ?? '', password), now],
+    ...[policy.maxFailures, at(policy.lockSec), at(-policy.lockSec), isDevice],
+  ]);
+}
+
+/** Two bytes: enough to recognise a repeated password, too few to guess it by. */
+function markOf(salt: string, password: string): number {
+  return createHash('sha256')
+    .update(JSON.stringify([salt, password]))
+    .digest()
+    .readUInt16BE(0);
+}
+
+/** Ends the locks of a user at all networks and forgets the wrong passwords: a new password, or unlocked by a manager. */
+export async function clearFailures(database: Queryable, userId: string): Promise<void> {
+  await database.query(
+    `update sign_in_source set wrong_count = 0, wrong_marks = '{}', locked_until = null where user_id = $1`,
+    [userId],
+  );
+}

@@ -1,0 +1,21 @@
+/** Finds the network that a request comes from (R-B11, R-B15). */
+import type { IncomingMessage } from 'node:http';
+import { networkOf } from '../address-ranges.ts';
+
+/**
+ * @param incoming undefined: the app runs without a Node server.
+ * @param proxyHops PROXY_HOPS: the address is the entry so far from the end of X-Forwarded-For; clients can forge all before it.
+ * @returns an IPv4 address or an IPv6 /64.
+ */
+export function clientNetwork(
+  incoming: Pick<IncomingMessage, 'headers' | 'socket'> | undefined,
+  proxyHops: number,
+): string {
+  const connected = incoming?.socket.remoteAddress ?? 'unknown';
+  if (proxyHops === 0) return networkOf(connected);
+  const header = incoming?.headers['x-forwarded-for'] ?? '';
+  const forwarded = String(header)
+    .split(',')
+    .flatMap((part) => part.trim() || []);
+  return networkOf(forwarded.at(-proxyHops) ?? forwarded[0] ?? connected);
+}

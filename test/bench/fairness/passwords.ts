@@ -1,0 +1,53 @@
+/**
+ * Checks of passwords: account A guesses at the Basic password of a device of account B without a pause. The device of B pushes
+ * one reading by HTTP Basic.
+ */
+import { createTestClient } from '../../support/clients/test-client.ts';
+import { addUser, PASSWORD } from '../../support/fixtures/accounts.ts';
+import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+import type { FairnessCase } from './fairness-case.ts';
+
+const GUESSERS = 8;
+const DEVICE = 'device-b@example.test';
+
+const basic = (password: string) => ({
+  authorization: `Basic ${Buffer.from(`${DEVICE}:${password}`).toString('base64')}`,
+});
+
+export const passwords: FairnessCase = {
+  resource: 'passwords',
+  roles: ['api', 'ingester'],
+  prepare: async ({ database, accountB: { accountId }, http }) => {
+    await addUser(database, DEVICE, { role: 'MANAGER', accountIds: [accountId], mayPush: true });
+    const sourceId = await addStoredSource(database, accountId);
+    const [variableId] = await addStoredVariables(database, { accountId, sourceId });
+    const client = createTestClient(http);
+    let minutes = 0;
+    let guesses = 0;
+    return {
+      startLoad: async () => {
+        let isStopped = false;
+        const work = Array.from({ length: GUESSERS }, async () => {
+          while (!isStopped) {
+            guesses += 1;
+            await client.post('/api/data', [], basic(`wrong ${guesses}`)).catch(() => {});
+          }
+        });
+        return async () => {
+          isStopped = true;
+          await Promise.all(work);
+        };
+      },
+      operation: async () => {
+        minutes += 1;
+        const date = new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes).toISOString();
+        const { status, body } = await client.post(
+          '/api/data',
+          [{ variableId, data: [{ date, value: minutes }] }],
+          basic(PASSWORD),
+        );
+        if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+      },
+    };
+  },
+};

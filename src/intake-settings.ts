@@ -36,7 +36,7 @@ export const INTAKE_SETTINGS = {
     'Maximum memory of a mapper in MiB, besides that of Node itself.',
   ),
   MAPPER_PROCESSES: setting(
-    integer(1, 64).default(3),
+    integer(1, 64).default(2),
     'Maximum concurrent mappers per process; one account uses at most half of them, rounded up.',
   ),
   PUSH_DIRECT_WRITES: setting(

@@ -6,13 +6,15 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
 import { signIn } from '../../support/fixtures/sign-in.ts';
 import { type Figure, figure } from '../report.ts';
+import { calculations } from './calculations.ts';
 import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
+import { mappers } from './mappers.ts';
 import { passwords } from './passwords.ts';
 import { pushMemory } from './push-memory.ts';
 import { readConnections } from './read-connections.ts';
 import { requests } from './requests.ts';
 
-const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests, passwords];
+const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests, passwords, calculations, mappers];
 
 const BAR = 3;
 const ROUNDS = 3;

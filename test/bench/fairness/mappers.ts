@@ -1,0 +1,47 @@
+/** Mapper processes: account A pushes through mappers that never end. Account B pushes an empty list through its mapper. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
+import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
+
+const PUSHERS = 12;
+const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';
+const SETTLE_MS = 1500;
+
+export const mappers: FairnessCase = {
+  resource: 'mappers',
+  roles: ['api', 'ingester'],
+  prepare: async (service) => {
+    const { accountA, accountB } = service;
+    const endless = await addMapper(service, accountA, ENDLESS);
+    const own = await addMapper(service, accountB, '[]');
+    return {
+      startLoad: async () => {
+        let isStopped = false;
+        const repeat = async () => {
+          while (!isStopped) await accountA.api.send('POST', `/api/generic/${endless}`, {}).catch(() => {});
+        };
+        const pushers = Array.from({ length: PUSHERS }, repeat);
+        await wait(SETTLE_MS);
+        return async () => {
+          isStopped = true;
+          await Promise.all(pushers);
+        };
+      },
+      operation: async () => {
+        await accountB.api.call('POST', `/api/generic/${own}`, {});
+      },
+    };
+  },
+};
+
+/** @returns the GUID to push to. */
+async function addMapper(
+  { database }: FairnessService,
+  { accountId, userName, api }: FairnessAccount,
+  expression: string,
+): Promise<string> {
+  const { rows } = await database.query<{ id: string }>('select id from app_user where user_name = $1', [userName]);
+  await addClaim(database, { accountId, userId: rows[0]?.id ?? '', claimType: 'datapusher.custom' });
+  const { id } = await api.call<{ id: string }>('POST', '/account/mappers', { name: 'm', expression });
+  return id;
+}

@@ -72,8 +72,15 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
   routes.get('/storage/:id/events', async (c) => {
     const { caller } = c.var;
     const first = await getFile(database, caller, c.req.param('id'));
+    // Hono drops the body of an answer to HEAD without cancelling it: its follower would never leave.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const { states, listener } = collectStates(first);
     const leave = watch.follow(caller, first.id, listener);
+    // A body that nothing reads is not cancelled when its client leaves.
+    c.req.raw.signal.addEventListener('abort', () => {
+      leave();
+      listener(undefined);
+    });
     markStreamed(c);
     return streamSSE(c, async (stream) => {
       // Ends the wait for the next state.

@@ -44,8 +44,8 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   };
 }
 
-/** Bare numbers that JSON does not have and data frames write, or a whole text, in which they count as letters. */
-const NON_FINITE = /"(?:[^"\\]|\\.)*"|(-?)\b(?:NaN|Infinity)\b/g;
+/** Bare numbers that JSON does not have and data frames write. */
+const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /** Sources of numbers that JSON reads as infinite; the reviver tells them apart. */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -53,15 +53,41 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   '-Infinity': '-1e999',
 };
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 /** @throws {DomainError} malformed_json; invalid_input naming the places of NaN and Infinity (R-D1). */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   try {
     return parseJson(text) as readonly unknown[];
   } catch (error) {
-    const repaired = text.replace(NON_FINITE, (found) => NON_FINITE_SOURCES[found] ?? found);
+    const repaired = repairNonFinite(text);
     if (repaired !== text) parseContents(parseNonFinite(repaired, error), limits);
     throw error;
   }
+}
+
+/** Replaces bare NaN and Infinity by sources that JSON.parse reads; inside strings they are text. Linear in the length. */
+function repairNonFinite(text: string): string {
+  let quote = text.indexOf('"');
+  let outside = 0;
+  return text.replace(NON_FINITE, (found, index: number) => {
+    while (quote >= 0 && quote < index) {
+      outside = endOfString(text, quote);
+      quote = text.indexOf('"', outside);
+    }
+    return index < outside ? found : (NON_FINITE_SOURCES[found] ?? found);
+  });
+}
+
+/** @returns the index after the string that starts at `quote`; the length of the text when the string has no end. */
+function endOfString(text: string, quote: number): number {
+  for (let index = quote + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) return index + 1;
+    if (code === BACKSLASH) index += 1;
+  }
+  return text.length;
 }
 
 /** @throws `fault` when the text is not JSON for another reason too. */

@@ -357,6 +357,18 @@ describe('push: the bytes of a body', () => {
     expect(detailsOf('[{"data":[{"value":NaN,}]}]')).toMatchObject({ code: 'malformed_json' });
   });
 
+  it.each([
+    ['128 KiB of escaped quotes', `["${'\\"'.repeat(64 << 10)}`],
+    ['128 KiB of escaped quotes and a bare NaN', `[NaN,"${'\\"'.repeat(64 << 10)}`],
+    ['1 MiB of escaped quotes, each with a NaN', `["${'\\"NaN '.repeat(180_000)}`],
+    ['1 MiB of bare NaN without an end', `[${'NaN,'.repeat(1 << 18)}`],
+    ['a string of 20 MB', `[NaN "${'x'.repeat(20_000_000)}"`],
+  ])('is refused as malformed within a second: %s (R-D1)', (_name, body) => {
+    const startMs = performance.now();
+    expect(readBytes(Buffer.from(body))).toBe('malformed_json');
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
+
   it('may give dates as epoch milliseconds, or as data frames write them (R-A11)', () => {
     const dates = [1_774_742_400_000, '1774742400000', '2026-03-29 00:00:00', '2026-03-29'];
     const json = [{ data: dates.map((date) => ({ date, value: -0 })) }];

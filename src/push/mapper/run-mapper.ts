@@ -54,8 +54,8 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
       const leave = await permits.enter(accountId).catch((error: unknown) => {
         throw error instanceof DomainError ? new DomainError('queue_full', error.message) : error;
       });
-      const child = (key === undefined ? undefined : pool.take(key)) ?? start(limits);
       try {
+        const child = (key === undefined ? undefined : pool.take(key)) ?? start(limits);
         const reply = await ask(child, { ...request, id: 1 }, limits);
         if (key === undefined) child.kill('SIGKILL');
         else pool.keep(accountId, key, child);

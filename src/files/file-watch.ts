@@ -59,12 +59,15 @@ export function openFileWatch(options: FileWatchOptions): FileWatch {
       assertFewer(counts.get(ofUser) ?? 0, maxPerUser, 'a user');
       assertFewer(counts.get(ofAccount) ?? 0, maxPerAccount, 'an account');
       if (followers >= maxFollowers)
-        throw new DomainError('dependency_unavailable', `${maxFollowers} files are followed already; retry later`);
+        throw new DomainError(
+          'dependency_unavailable',
+          `a process may have at most ${maxFollowers} event streams of files; retry later`,
+        );
       followers += 1;
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(fileId) ?? new Set();
-      // A function of its own per call: the same listener may be passed twice.
+      // A new function for each call: the same listener may be passed twice.
       const own: FileListener = (status) => listener(status);
       listeners.set(fileId, some.add(own));
       if (!isPolling) setTimeout(poll, intervalMs).unref();

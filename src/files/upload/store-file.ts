@@ -77,10 +77,7 @@ export async function storeFile(
 function assertTaken(bound: BudgetBound | undefined): void {
   if (!bound) return;
   const others = bound.of === 'total' ? 'all uploads' : `other uploads of this ${bound.of}`;
-  throw new DomainError(
-    'queue_full',
-    `the file must find memory free, ${others} use ${bound.held} bytes; try again later`,
-  );
+  throw new DomainError('queue_full', `the file needs memory, but ${others} use ${bound.held} bytes; try again later`);
 }
 
 async function insertFile(

@@ -8,14 +8,14 @@ import type { Micros } from '../point.ts';
 
 /** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
-  if (!Number.isSafeInteger(value)) throw new Error(`must be an integer, got ${value}`);
+  if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be an integer, got ${value}`);
   // Parentheses: after another minus, its own minus would begin a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 
 /** Writes a double as an SQL literal. @throws {Error} unless the value is finite. */
 export function doubleLiteral(value: number): string {
-  if (!Number.isFinite(value)) throw new Error(`must be finite, got ${value}`);
+  if (!Number.isFinite(value)) throw new Error(`an SQL literal must be finite, got ${value}`);
   return `float8 '${value}'`;
 }
 

@@ -11,12 +11,12 @@ import {
   textLiteral,
 } from '../../../src/points/read/sql-literal.ts';
 
-describe('SQL literals:', () => {
+describe('points: SQL literals', () => {
   test('numbers are written exactly; other values throw', () => {
     expect([integerLiteral(42), integerLiteral(0)]).toEqual(['42', '0']);
     expect(doubleLiteral(-1.5e-7)).toBe("float8 '-1.5e-7'");
     for (const wrong of [Number.NaN, Infinity, -Infinity]) {
-      expect(() => doubleLiteral(wrong)).toThrow(`must be finite, got ${wrong}`);
+      expect(() => doubleLiteral(wrong)).toThrow(`an SQL literal must be finite, got ${wrong}`);
     }
     expect(`1-${integerLiteral(-1)}`).toBe('1-(-1)');
     expect(integerArrayLiteral([1, -2])).toBe("'{1,-2}'::int[]");

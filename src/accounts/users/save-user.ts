@@ -63,7 +63,9 @@ export async function createMember(
 ): Promise<string> {
   const { caller } = context;
   if (!written.email) {
-    throw invalidInput([{ path: '$.email', message: 'is required: the temporary password is sent to it' }]);
+    throw invalidInput([
+      { path: '$.email', message: 'is required: the service mails the temporary password to this address' },
+    ]);
   }
   const role = highestRole(written.roles ?? []);
   assertAllowed(planRoleGrant(caller, role));

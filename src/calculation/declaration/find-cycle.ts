@@ -1,6 +1,6 @@
 /**
- * Searches for the cycle that a declaration would close (R-H1). The stored graph has none, so every cycle leads from one of
- * the variable's new inputs, upstream by their inputs, to the variable itself. The search visits each variable once.
+ * Searches for the cycle that a declaration would close (R-H1). The stored graph has no cycle, so a new cycle contains the
+ * variable and one of its new inputs: the search goes upstream from these inputs and visits each variable once.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

@@ -80,7 +80,7 @@ export async function findWindow(
   }
 }
 
-/** Does not limit the output rows: the window is the same for every change, so its periods are whole for every change. */
+/** Window between fixed dates. All its periods are whole, so it has no `whole` range that limits the output rows. */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
   const toMicros = instantMicros(input.toAbsolutePeriod);

@@ -47,7 +47,7 @@ export class ParserDeath extends Error {
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
-// Buffers do not count towards it.
+// Buffers are outside the heap.
 const HEAP_MEBIBYTES = 192;
 // The process may read the program and nothing else. V8 never gives back a larger young generation, and strings die young.
 const EXEC_ARGV = [

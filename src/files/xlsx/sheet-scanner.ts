@@ -16,7 +16,7 @@ export class SheetScanner {
   #buffer: Buffer = Buffer.alloc(0);
   #waiting = 0;
 
-  /** @param isDateStyle by index of the cell style, whether it shows a number as a date. */
+  /** @param isDateStyle for each cell style, by index, whether the style shows a number as a date. */
   constructor(visitor: RowVisitor, isDateStyle: readonly boolean[]) {
     this.#visitor = visitor;
     this.#row = new SheetRow(isDateStyle);

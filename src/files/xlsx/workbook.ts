@@ -11,7 +11,7 @@ export interface Workbook {
   /** Name of the part; undefined when the workbook has none. */
   readonly sharedStrings: string | undefined;
   readonly dateSystem: DateSystem;
-  /** By index of the cell style, whether it shows a number as a date. */
+  /** For each cell style, by index, whether the style shows a number as a date. */
   readonly isDateStyle: readonly boolean[];
 }
 

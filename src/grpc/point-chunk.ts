@@ -47,7 +47,7 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Counts the bytes of texts each row adds to the rows before it. */
+/** Counts the bytes of the texts that a row has and no row before it has. */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },

@@ -93,7 +93,7 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 /** @param settle adds milliseconds to keys. @returns the milliseconds until each is full; undefined: Redis is unavailable. */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
-/** Meters of this process. What `countAndSettle` counts is added to Redis in batches, whose answer replaces the meters. */
+/** Meters of this process. `countAndSettle` counts in memory and adds the counts to Redis in batches; the answer of Redis replaces the meters. */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
   let unsettled = new Map<string, number>();

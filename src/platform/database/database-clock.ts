@@ -18,7 +18,7 @@ export interface DatabaseClock extends Clock, Sweeper {}
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
-    log.warn({ aheadMs }, "the clock of this machine differs from the database's, which is used instead"),
+    log.warn({ aheadMs }, "the clock of this machine differs from the database's; the service uses the database's"),
   );
   const read = async (): Promise<void> => {
     const sentMs = performance.now();

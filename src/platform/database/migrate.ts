@@ -150,7 +150,7 @@ async function withLocks(
       }
       log.warn(
         { migration: name, attempt, tries, err: error },
-        'a migration waits for other transactions; it tries again',
+        'a migration waits for other transactions and tries again',
       );
       await wait(pauseMs);
     }

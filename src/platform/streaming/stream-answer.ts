@@ -38,7 +38,7 @@ export async function streamAnswer(
     // Errors caused by the abort have no recipient.
     pieces.return(undefined).catch(() => {});
   };
-  // When the client leaves before the answer begins, the stream is never read nor cancelled.
+  // When the client leaves before the answer begins, the stream is neither read nor cancelled.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
   // No event follows when the client has already left.
@@ -63,7 +63,7 @@ function toStream(
     end();
   };
   const pace = watchPace(readPace, (reason) => {
-    log.warn({ requestId: c.get('requestId'), reason }, 'the answer of a slow client was ended');
+    log.warn({ requestId: c.get('requestId'), reason }, 'the answer to a slow client was ended');
     leave();
     breakConnection(c);
   });

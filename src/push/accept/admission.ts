@@ -104,7 +104,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       metrics.queueFull.inc();
       throw new DomainError(
         'queue_full',
-        `the queue must hold at most ${maxBytes} bytes of readings, and of one account at most what is free; got ${total} bytes, ` +
+        `the queue must hold at most ${maxBytes} bytes of readings, and no account more than is free; got ${total} bytes, ` +
           `${byAccount.get(accountId) ?? 0} of this account; try again later`,
       );
     },

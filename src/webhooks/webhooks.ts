@@ -1,4 +1,4 @@
-/** Stores the webhooks of an account (R-I1). What a caller may see of them is decided by visible-webhooks.ts. */
+/** Stores the webhooks of an account (R-I1). visible-webhooks.ts decides what a caller may see of them. */
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';

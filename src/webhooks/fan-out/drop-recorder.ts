@@ -56,7 +56,7 @@ const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) a
 // Ordered by id, so that two transactions that lock several webhooks cannot deadlock.
 const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no key update';
 
-/** Opens the recorder of dropped messages (R-I5). @param maxPending the limit, named in the history entry. */
+/** Opens the recorder of dropped messages (R-I5). @param maxPending maximum of waiting messages, named in the history entry. */
 export function openDropRecorder(transaction: Transaction, maxPending: number): DropRecorder {
   const gaps = new Map<string, Gap>();
   return {

@@ -73,7 +73,7 @@ function exchangeOnce(
       resolve({ ...(reading && { answer: reading.answer() }), ...(error && { error }), isStale });
       if (error || !reading?.isAtEnd()) request.destroy();
     };
-    // Ends explicitly: destroying a request without a connection emits no event.
+    // The timer calls `end` itself: destroying a request without a connection emits no event.
     const timer = setTimeout(() => end(new TimeOutError()), timeoutMs);
     request.on('error', end);
     request.on('response', (response) => {

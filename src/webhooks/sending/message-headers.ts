@@ -1,6 +1,6 @@
 /**
  * Headers of a request as sent and as shown in the history (R-I3, R-I5), and `Retry-After` of the response.
- * Which headers a webhook may add is decided by ../header-rules.ts.
+ * ../header-rules.ts decides which headers a webhook may add.
  */
 import { findHeaderProblems } from '../header-rules.ts';
 

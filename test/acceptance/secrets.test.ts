@@ -23,8 +23,8 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
   return new Promise((resolve) => child.once('close', () => resolve(output)));
 }
 
-describe.concurrent('secrets: a role prints none (R-K1)', () => {
-  test('when settings are invalid, each of which is named', async () => {
+describe.concurrent('secrets: no secret is printed (R-K1)', () => {
+  test('by api when settings are invalid; each invalid setting is named', async () => {
     const output = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,
       REDIS_URL: `redis://:${MARKER}@host:99999`,

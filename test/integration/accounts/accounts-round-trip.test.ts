@@ -67,7 +67,7 @@ describe('accounts: round trip of a user', () => {
     { requiredKeys: [] },
   );
 
-  it('POST of what GET returned changes nothing (R-C, R-C2)', async () => {
+  it('POST of the body of GET changes nothing (R-C, R-C2)', async () => {
     await fc.assert(
       fc.asyncProperty(user, async (written) => {
         const path = `/account/user/${uma}`;
@@ -130,7 +130,7 @@ describe('accounts: round trip of the account', () => {
     { requiredKeys: [] },
   );
 
-  it('PUT of what GET returned changes nothing, at every level (R-C, R-C1)', async () => {
+  it('PUT of the body of GET changes nothing, at every level (R-C, R-C1)', async () => {
     await fc.assert(
       fc.asyncProperty(account, fc.constantFrom('Normal', 'Verbose', '1'), async (written, level) => {
         const path = `/account?displayLevel=${level}`;

@@ -184,7 +184,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'pauses dates that arrive %s it is repeated, and charges them with no attempt (R-H5)',
+    'delays dates that arrive %s its repetition, and counts no attempt for them (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

@@ -81,7 +81,7 @@ describe('identity: the password grant', () => {
     expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
-  it('takes opisense-api for datahub-api, also in a refresh (R-B6, §5)', async () => {
+  it('accepts the scope opisense-api as datahub-api, also in a refresh (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
     expect(first.body.scope).toBe('opisense-api push-data');
     expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
@@ -147,7 +147,7 @@ describe('identity: the account of a token', () => {
     expect(accountOf(await tokenForMax(acr))).toBe(identity.otherAccountId);
   });
 
-  it('defaults to the active account without either (R-B4)', async () => {
+  it('defaults to the active account when the request names none (R-B4)', async () => {
     const setActive = (accountId: number) =>
       identity.database.query('update app_user set active_account_id = $2 where id = $1', [
         identity.users.max,

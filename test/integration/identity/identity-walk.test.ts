@@ -151,7 +151,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('walk: has an id for every path parameter of every route (R-A5)', () => {
+it('access walk: has an id for every path parameter of every route (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   expect(allRoutes().length).toBeGreaterThan(80);
@@ -259,7 +259,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 });
 
-it('walk: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
+it('access walk: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
   for (const path of ['/sites', '/sources', '/variables']) {
     const { body, headers } = await user.get<readonly unknown[]>(path, { 'x-total-count': 'true' });
     expect([path, body.length, headers.get('x-total-count')]).toEqual([path, 1, '1']);
@@ -268,7 +268,7 @@ it('walk: counts, lists and totals of a USER include the granted site only (R-A7
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('walk: no request has changed a foreign object (R-A5, R-B9)', async () => {
+it('access walk: no request has changed a foreign object (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

@@ -33,9 +33,9 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
   return receiver;
 }
 
-describe.concurrent('network faults:', () => {
+describe.concurrent('network faults', () => {
   test(
-    'suspended roles lose what they hold to others within 25 s: ingest, relay, run and delivery (R-D6, R-I3, R-I8, R-H5)',
+    'other processes take over the work of suspended roles within 25 s: ingest, relay, run and delivery (R-D6, R-I3, R-I8, R-H5)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {

@@ -94,7 +94,7 @@ describe('push: a batch that failed at one ingester', () => {
     expect(await versionCount()).toBe(before + pushes);
   });
 
-  it('is the only one counted: no other batch is, and none for an error before a batch was taken (R-K3)', async () => {
+  it('is the only batch with a counted failure; an error before a batch is taken counts for none (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

@@ -144,14 +144,14 @@ describe('push: a hostile mapper', () => {
   it.concurrent.each([
     ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))', 'must end within'],
     ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', 'must end within'],
-  ])('that %s fails without affecting others and gets the reason (R-D9)', (_what, expression, reason) =>
+  ])('that %s fails without affecting others, and the answer has the reason (R-D9)', (_what, expression, reason) =>
     expectToFailAlone(expression, reason),
   );
 
   it.each([
     ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
     ['builds a huge array', '[1..99999999]', 'range operator'],
-  ])('that %s fails without affecting others and gets the reason (R-D9)', (_what, expression, reason) =>
+  ])('that %s fails without affecting others, and the answer has the reason (R-D9)', (_what, expression, reason) =>
     expectToFailAlone(expression, reason),
   );
 

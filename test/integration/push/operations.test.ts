@@ -213,7 +213,7 @@ describe('push: an operation', () => {
     }
   });
 
-  it('without a label of the client gets a generated one (R-D7)', async () => {
+  it('without a label from the client gets a generated label (R-D7)', async () => {
     const [first, second] = [(await push(one(variableId))).body, (await push(one(variableId))).body];
     expect(first.operationId).not.toBe(second.operationId);
     expect((await find(first.operationId)).body).toMatchObject({ operationId: first.operationId, state: 'Queued' });

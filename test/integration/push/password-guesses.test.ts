@@ -53,7 +53,7 @@ async function guess(userName: string, count: number, networkOf: (guess: number)
 const signIn = (userName: string) => requestToken(api.origin, passwordGrant(userName));
 
 describe.concurrent('push: wrong Basic passwords', () => {
-  it('block the address that guesses, not a device at another that no process remembers (R-B11)', async () => {
+  it('block the address of the guesser, but not a device at another address that no process has cached (R-B11)', async () => {
     await addDevice('one');
     await guess('one', 2 * MAX_FAILURES, () => '192.0.2.1');
     expect(await push('one', PASSWORD, '192.0.2.1')).toBe(401);
@@ -61,7 +61,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('one', '192.0.2.2')).toBe(true);
   });
 
-  it('do not stop a device that has pushed from the address of the guesser, but sign-in from there (R-B11)', async () => {
+  it('block sign-in from the address of the guesser, but not a device that has pushed from it (R-B11)', async () => {
     await addDevice('two');
     expect(await push('two', PASSWORD, '127.0.0.1')).toBe(200);
     await guess('two', 3 * MAX_FAILURES, () => '127.0.0.1');
@@ -70,7 +70,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('block even such a device after twenty times as many, at that address only (R-B11)', async () => {
+  it('block a device that has pushed from the address of the guesser after twenty times as many, at that address only (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY, () => '192.0.2.3');
@@ -78,7 +78,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block addresses without a right password, not the device at its own (R-B11)', async () => {
+  it('from many addresses block addresses that never had the right password, but not the address of the device (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY, (index) => `203.0.113.${index}`);

@@ -105,7 +105,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('locks after too many wrong passwords, also for the right one; a cached exchange stays valid (R-B11)', async () => {
+  it('is locked after too many wrong passwords, even for the right one; a cached exchange stays valid (R-B11)', async () => {
     await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     const other = await addPusher('olga');

@@ -186,7 +186,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('of a user who exceeds the limit of requests goes to the app, which refuses it (R-B15)', async () => {
+  it('passes a push of a user who exceeds the limit of requests to the app, which refuses it (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();

@@ -81,7 +81,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('is created from what GET returns for another (part C)', async () => {
+  it('is created by a POST of the body of GET of another (part C)', async () => {
     const [site, source, variable] = await createEach();
     for (const [kind, path] of [
       [site, '/sites'],

@@ -69,7 +69,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('webhooks: POST of what GET returns makes an equal webhook, and PUT of it changes nothing, at every level (part C, R-I1)', async () => {
+it('webhooks: POST of a webhook from GET creates an equal one, and PUT of it changes nothing, at every level (part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);

@@ -77,7 +77,7 @@ test('docstrings: the scan finds functions, overloads, docstrings and throws', (
   expect(functions.length).toBeGreaterThan(SOURCES.length);
 });
 
-test('docstrings: every exported function has one', () => {
+test('docstrings: every exported function has a docstring', () => {
   expect(functions.filter(({ docstring }) => docstring === '').map(({ name }) => name)).toEqual([]);
 });
 

@@ -19,7 +19,7 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
   for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
 }
 
-/** Pairs of the contract (§4.2, §4.4) and of R-C6, R-F8 and R-H5; the fixed segment decides in each. */
+/** Pairs of ambiguous paths in the contract (§4.2, §4.4) and in R-C6, R-F8 and R-H5; the path with the fixed segment wins. */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
@@ -36,7 +36,7 @@ describe('openapi: portability', () => {
     for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow();
   });
 
-  test('every required member has a schema, and no record lists its keys apart (R-A9)', () => {
+  test('every required member has a schema, and no record uses propertyNames (R-A9)', () => {
     const wrong = [...objectsIn(document)].filter(([, { required, properties, propertyNames }]) => {
       const names = Array.isArray(required) ? (required as readonly string[]) : [];
       return (
@@ -75,7 +75,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('paths are ambiguous only where the contract has them so (§4.2, §4.4)', () => {
+  test('paths are ambiguous only where the contract makes them ambiguous (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

@@ -102,7 +102,7 @@ describe('identity: the scopes of a token', () => {
     expect(planScopes('openid', allowed)).toEqual({ granted: [], refused: ['openid'] });
   });
 
-  it('take opisense-api for datahub-api (R-B6, §5)', () => {
+  it('include datahub-api when opisense-api is requested (R-B6, §5)', () => {
     expect(planScopes('opisense-api datahub-api', allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });
 

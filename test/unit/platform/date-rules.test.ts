@@ -128,7 +128,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
   });
 });
 
-describe('parseMoment: dates readers write (R-A8, R-G1)', () => {
+describe('parseMoment: dates in requests of readers (R-A8, R-G1)', () => {
   test.each([
     ['2026-03-01', at('2026-03-01T00:00:00Z'), true, true],
     ['2026-03-01T00:15', at('2026-03-01T00:15:00Z'), true, false],

@@ -104,13 +104,13 @@ describe('storable text: PostgreSQL', () => {
   });
 });
 
-describe('civil time:', () => {
+describe('platform: civil time', () => {
   const zone = fc.constantFrom(
     ...['Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC', 'Africa/Monrovia'],
   );
   const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
 
-  it('an ambiguous local date is the later instant, one in a gap moves past it, as in Temporal (R-D4)', () => {
+  it('an ambiguous local date is the later instant; a local date in a gap moves past the gap, as in Temporal (R-D4)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, local) => {
         const plain = Temporal.Instant.fromEpochMilliseconds(local * 1000)

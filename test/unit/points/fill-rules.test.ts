@@ -23,12 +23,12 @@ const found = [
 ];
 const none = Number.NaN;
 
-describe('gap filling:', () => {
+describe('points: gap filling', () => {
   test.each([
     ['previous', 20, 20],
     ['linear', 30, 40],
     ['null', none, none],
-  ] as const)('are filled by %s between the first and the last found (R-G1)', (kind, third, fourth) => {
+  ] as const)('fills buckets by %s between the first and the last found (R-G1)', (kind, third, fourth) => {
     expect(pairs(fill(found, { fill: kind, order: 'ASC' }))).toEqual([
       [2, 20],
       [3, third],
@@ -43,7 +43,7 @@ describe('gap filling:', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'reach to the bounds of the period, by %s: nothing comes before the first (R-G1)',
+    'fills to the bounds of the period, by %s, but takes no value from before the first bucket (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);

@@ -27,7 +27,7 @@ function decode(batches: readonly Buffer[]): PointEntry[] {
   });
 }
 
-describe('instants:', () => {
+describe('points: instants', () => {
   it('parseDate reverses formatInstant to the microsecond (R-A8)', () => {
     const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
     fc.assert(
@@ -49,7 +49,7 @@ describe('instants:', () => {
   });
 });
 
-describe('encodeReadings:', () => {
+describe('points: encodeReadings', () => {
   it('keeps the last of readings with the same variable, date and VersionTag, in order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
@@ -64,7 +64,7 @@ describe('encodeReadings:', () => {
   });
 });
 
-describe('label rules:', () => {
+describe('points: label rules', () => {
   it('equal tags have one text, whatever the order of their keys (R-D3)', () => {
     const tags = fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true });
     fc.assert(

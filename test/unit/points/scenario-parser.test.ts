@@ -4,7 +4,7 @@ import { parseScenarios } from '../../scenarios/engine/parser.ts';
 const parse = (...lines: readonly string[]) => parseScenarios('f', lines.join('\n'));
 const inScenario = (...lines: readonly string[]) => parse('scenario a rule (§9.2)', 'variable A versioned', ...lines);
 
-describe('scenario parser:', () => {
+describe('scenario parser', () => {
   it('returns scenarios with their positions and commands (§9.2)', () => {
     const [first, second] = parse(
       '# about versions',

@@ -72,7 +72,7 @@ const plan = (batches: readonly (readonly PointEntry[])[], ...known: readonly Se
 
 const byText = (rows: readonly string[]) => [...rows].sort();
 
-describe('write plan:', () => {
+describe('write plan', () => {
   // Dates on both sides of a chunk boundary, on a grid and off it.
   const entry = fc.record({
     variableId: fc.integer({ min: 1, max: 4 }),

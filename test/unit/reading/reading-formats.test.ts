@@ -54,7 +54,7 @@ async function joined(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-describe('reading: JSON rows (R-G3):', () => {
+describe('reading: JSON rows (R-G3)', () => {
   test('omit version and tags where a row has none', async () => {
     const text = await joined(writeJson(table(batch(7, null, [1.5, Number.NaN], [2, 0]), batch(8, 3, [-1e-7], [1]))));
     expect(JSON.parse(text.toString())).toEqual([
@@ -76,7 +76,7 @@ describe('reading: JSON rows (R-G3):', () => {
   });
 });
 
-describe('reading: CSV rows (R-G4):', () => {
+describe('reading: CSV rows (R-G4)', () => {
   test('are RFC 4180 with a header row; texts are unchanged, formulas too', async () => {
     const text = (await joined(writeCsv(table(batch(7, null, [1.5, Number.NaN, 3], [2, 0, 3]))))).toString();
     expect(text).toBe(
@@ -96,7 +96,7 @@ describe('reading: CSV rows (R-G4):', () => {
   });
 });
 
-describe('reading: Arrow rows (R-G4):', () => {
+describe('reading: Arrow rows (R-G4)', () => {
   const rowsOf = (bytes: Uint8Array) =>
     tableFromIPC(bytes)
       .toArray()
@@ -135,7 +135,7 @@ describe('reading: Arrow rows (R-G4):', () => {
   });
 });
 
-describe('reading: number writer (R-G3):', () => {
+describe('reading: number writer (R-G3)', () => {
   const textOf = (value: number): string => {
     const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
     return bytes.toString('latin1', 1, writeNumber(bytes, 1, value));
@@ -166,7 +166,7 @@ describe('reading: number writer (R-G3):', () => {
   });
 });
 
-describe('reading: instant writer (R-A8):', () => {
+describe('reading: instant writer (R-A8)', () => {
   test('writes series as formatInstant writes single instants, in any zone', () => {
     const micros = fc
       .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })
@@ -209,7 +209,7 @@ describe('reading: instant writer (R-A8):', () => {
   });
 });
 
-describe('reading: content negotiation (R-G4):', () => {
+describe('reading: content negotiation (R-G4)', () => {
   const [JSON_TYPE, CSV, ARROW] = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'];
 
   test.each([

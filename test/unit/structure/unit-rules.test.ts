@@ -32,7 +32,7 @@ describe('structure: conversion between units (R-C8)', () => {
     for (let value = 1; value < 1000; value++) expect(convert(value, MWH, GWH)).toBe(Number(`${value}e-3`));
   });
 
-  test('back gives the original value, and so does a conversion through a third unit', () => {
+  test('there and back gives the original value, also through a third unit', () => {
     const unit = fc.record({
       divisor: fc.double({ min: 0.5, max: 2, noNaN: true }),
       offset: fc.double({ min: -1000, max: 1000, noNaN: true }),

@@ -67,7 +67,7 @@ export const SETTINGS = {
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any.',
+    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. To write with HTTP Basic, a page needs its origin by name.',
   ),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),

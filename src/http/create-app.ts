@@ -89,6 +89,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
     exchangePassword,
     beforeTry,
     proxyHops: rateLimits.proxyHops,
+    corsOrigins: parts.corsOrigins,
   });
   app.use('/api/*', authenticateScope('push-data'), limitCaller(rateLimits, costOfPush));
   app.route('/api', push);

@@ -22,6 +22,8 @@ export interface BasicAuthentication extends Authentication {
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
+  /** Origins other than that of the service whose pages may send Basic with requests that write. Default: none. */
+  readonly corsOrigins?: readonly string[];
   /** Number of own proxies that append to X-Forwarded-For. Default: 0. */
   readonly proxyHops?: number;
   readonly clock?: Clock;
@@ -50,6 +52,7 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
       const credentials = parseBasic(authorization);
       try {
         if (!credentials) return await bearer(c, next);
+        assertOwnPage(c, authentication.corsOrigins ?? []);
         const network = clientNetwork(incomingOf(c.env), authentication.proxyHops ?? 0);
         const beforeTry = async () => authentication.beforeTry?.(c);
         c.set(
@@ -76,6 +79,31 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
   const colon = text.indexOf(':');
   if (colon < 0) return { userName: '', password: '' };
   return { userName: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/**
+ * Refuses Basic for a request that writes and that a page of another origin sends: a browser attaches the password it
+ * remembers to forms and scripts of any page. Origins that CORS_ORIGINS names may send it; `*` names none.
+ * @throws {DomainError} permission_denied.
+ */
+function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
+  if (req.method === 'GET' || req.method === 'HEAD') return;
+  const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
+  // Both are set by browsers alone; older ones send the origin without the site.
+  const isOwn =
+    site === undefined
+      ? origin === undefined || hostOf(origin) === req.header('host')
+      : site === 'same-origin' || site === 'none';
+  if (isOwn || (origin !== undefined && corsOrigins.includes(origin))) return;
+  throw new DomainError(
+    'permission_denied',
+    `HTTP Basic is refused for ${req.method} from a page of another origin, because a browser sends a remembered password without being asked; send a bearer token, or name the origin in CORS_ORIGINS`,
+  );
+}
+
+/** @returns undefined for `null`, the origin of a page in a sandbox. */
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 /** UTF-8 as the challenge asks, else Latin-1, which older clients send (RFC 7617 §2.1) and which is rarely valid UTF-8. */

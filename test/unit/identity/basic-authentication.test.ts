@@ -1,0 +1,68 @@
+/** HTTP Basic as browsers send it, and its cache of exchanged passwords, without an issuer. */
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';
+import type { ExchangePassword } from '../../../src/identity/authentication/exchange-password.ts';
+import type { VerifiedToken } from '../../../src/identity/authentication/verify-token.ts';
+import type { FindCaller } from '../../../src/identity/caller/find-caller.ts';
+import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
+
+const HOST = 'tidemark.example';
+const LISTED = 'https://app.example';
+const EVIL = 'https://evil.example';
+
+const verified = (...scopes: readonly string[]): VerifiedToken => ({
+  ...{ issuer: 'i', subject: 's', accountId: 1, scopes: new Set(scopes), roles: new Set<string>() },
+  ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
+});
+const findCaller: FindCaller = async () => ({
+  ...{ userId: 's', userName: 's', accountId: 1, role: 'USER' as const, sites: 'all' as const },
+  ...{ permissions: new Set<string>(), scopes: new Set<string>() },
+});
+const acceptRight: ExchangePassword = async ({ password }) => {
+  if (password !== 'right') throw new DomainError('invalid_token', 'wrong');
+  return { verified: verified('push-data'), ttlSec: 100 };
+};
+
+/** @returns sends a request with Basic credentials. */
+function openApp(exchangePassword: ExchangePassword, callers: FindCaller = findCaller) {
+  const verifier = async () => verified();
+  const app = new Hono();
+  const corsOrigins = [LISTED, '*'];
+  app.use('*', openBasicAuthentication({ verifier, callers, exchangePassword, corsOrigins })('push-data'));
+  app.all('/', (c) => c.text('in'));
+  app.onError((error, c) =>
+    c.text(error.message, error instanceof DomainError ? ERROR_MAPPINGS[error.code].http : 500),
+  );
+  return (method: string, headers: Readonly<Record<string, string>> = {}, password = 'right') => {
+    const authorization = `Basic ${Buffer.from(`ann:${password}`).toString('base64')}`;
+    return app.request('/', { method, headers: { host: HOST, authorization, ...headers } });
+  };
+}
+
+describe('HTTP Basic: a request that a browser sends', () => {
+  test.each([
+    ['a form of another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
+    ['a form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
+    ['a form without an origin', { 'sec-fetch-site': 'cross-site' }],
+    ['a page in a sandbox', { origin: 'null' }],
+    ['an old browser', { origin: EVIL }],
+  ])('must not write from %s (R-A13, R-B7)', async (_page, headers) => {
+    const send = openApp(acceptRight);
+    const refused = await send('POST', headers);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toMatch(/page of another origin, because .*; send a bearer token/);
+    for (const method of ['GET', 'HEAD']) expect((await send(method, headers)).status, method).toBe(200);
+  });
+
+  test.each([
+    ['a program', {}],
+    ['a program on fetch of Node', { 'sec-fetch-mode': 'cors' }],
+    ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: `https://${HOST}` }],
+    ['a page of the service in an old browser', { origin: `https://${HOST}` }],
+    ['the user', { 'sec-fetch-site': 'none' }],
+    ['a page of CORS_ORIGINS', { 'sec-fetch-site': 'cross-site', origin: LISTED }],
+  ])('may write from %s (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
+    expect((await openApp(acceptRight)('POST', headers)).status).toBe(200);
+  });
+});

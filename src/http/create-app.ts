@@ -117,7 +117,7 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 
 /** Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). */
 function isRead({ req: { method, path } }: Context): boolean {
-  return method === 'GET' || (method === 'POST' && path === '/data');
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path === '/data');
 }
 
 /** Sets `Content-Length` on complete answers: `compress` compresses an answer without one, however small it is (R-A4). */

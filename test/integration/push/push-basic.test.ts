@@ -68,6 +68,7 @@ describe('push: HTTP Basic', () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);
+    expect((await fetch(`${api.origin}/sites`, { method: 'HEAD', headers })).status).toBe(200);
     expect((await client.get(`/data?variableId=${variableId}`, headers)).status).toBe(200);
     expect((await client.post('/data', { variableIds: [variableId] }, headers)).status).toBe(200);
     for (const [method, path] of [

@@ -13,7 +13,7 @@ import { incomingOf } from '../../platform/http/http-body.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { FindCaller } from '../caller/find-caller.ts';
 import type { Scope } from '../issuer/grants/token-request-rules.ts';
-import { type Authentication, authenticate, type CallerEnv } from './authenticate.ts';
+import { type Authentication, authenticate, BEARER_CHALLENGE, type CallerEnv } from './authenticate.ts';
 import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-password.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
@@ -112,14 +112,16 @@ function decodeText(bytes: Buffer): string {
 }
 
 /**
- * Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token, and not to a
- * script in a page, because the browser would then prompt the user.
+ * Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token. A script in a
+ * page is offered Bearer alone, because the browser would prompt the user for Basic.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // Browsers alone send the site; Node's fetch sends the mode too.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
-  if (isOfPage) return;
-  if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
+  if (isOfPage) {
+    // A request without Basic credentials has this challenge already.
+    if (/^Basic\b/i.test(authorization ?? '')) c.header('WWW-Authenticate', BEARER_CHALLENGE);
+  } else if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
 }
 
@@ -140,16 +142,21 @@ async function findUser(
   beforeTry: () => Promise<void>,
 ): Promise<Caller> {
   const { verified, evict } = await exchange(credentials, beforeTry);
-  if (!verified.scopes.has(scope)) {
-    throw new DomainError('insufficient_scope', `the token issuer did not grant the scope ${scope} for this password`);
-  }
+  assertScope(verified, scope);
   try {
     return await callers(verified);
   } catch (error) {
     if (!evict || !(error instanceof DomainError) || error.code !== 'invalid_token') throw error;
     evict();
-    return callers((await exchange(credentials, beforeTry)).verified);
+    const { verified: fresh } = await exchange(credentials, beforeTry);
+    assertScope(fresh, scope);
+    return callers(fresh);
   }
+}
+
+function assertScope({ scopes }: VerifiedToken, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw new DomainError('insufficient_scope', `the token issuer did not grant the scope ${scope} for this password`);
 }
 
 interface CacheEntry {

@@ -16,7 +16,8 @@ export interface CallerEnv {
   Variables: { caller: Caller };
 }
 
-const REALM = 'tidemark';
+/** `WWW-Authenticate` of an answer to a request without a bearer token (RFC 6750 §3). */
+export const BEARER_CHALLENGE = 'Bearer realm="tidemark"';
 
 /** `Authorization` header with a bearer token, which is group 1 (RFC 6750 §2.1). */
 export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
@@ -76,5 +77,5 @@ function setChallenge(c: Context, error: DomainError, authorization: string | un
   // RFC 6750 §3.1: the answer to a request without credentials has no error code.
   const reason = authorization === undefined ? '' : `, error="${error.code}"`;
   const needed = error.code === 'insufficient_scope' ? `, scope="${scope}"` : '';
-  c.header('WWW-Authenticate', `Bearer realm="${REALM}"${reason}${needed}`);
+  c.header('WWW-Authenticate', `${BEARER_CHALLENGE}${reason}${needed}`);
 }

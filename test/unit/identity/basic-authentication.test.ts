@@ -66,3 +66,31 @@ describe('HTTP Basic: a request that a browser sends', () => {
     expect((await openApp(acceptRight)('POST', headers)).status).toBe(200);
   });
 });
+
+describe('HTTP Basic: a refusal', () => {
+  test('of wrong credentials offers Bearer alone to a script in a page, Basic to others (R-A5, R-A13)', async () => {
+    const send = openApp(acceptRight);
+    const challengeTo = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await send('POST', headers, 'wrong');
+      expect(answer.status).toBe(401);
+      return answer.headers.get('www-authenticate');
+    };
+    const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' };
+    expect(await challengeTo(script)).toBe('Bearer realm="tidemark"');
+    expect(await challengeTo({})).toBe('Basic realm="tidemark", charset="UTF-8"');
+  });
+
+  test('follows when the issuer takes the scope away while an exchange is cached (R-B6, R-B7)', async () => {
+    const granted = [verified('push-data'), verified('datahub-api')];
+    let isStale = false;
+    const callers: FindCaller = async (token) => {
+      if (isStale && token.scopes.has('push-data')) throw new DomainError('invalid_token', 'stale');
+      return findCaller(token);
+    };
+    const send = openApp(async () => ({ verified: granted.shift() as VerifiedToken, ttlSec: 100 }), callers);
+    expect((await send('POST')).status).toBe(200);
+    isStale = true;
+    expect((await send('POST')).status).toBe(403);
+    expect(granted).toEqual([]);
+  });
+});

@@ -46,7 +46,7 @@ export interface ReadingServices {
 export function dataRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>()
     .get('/', (c) => answerRead(services, c, parseReadQuery(c.req.url)))
-    .post('/', async (c) => answerRead(services, c, parseReadBody(await readJsonBody(c.req.raw))));
+    .post('/', async (c) => answerRead(services, c, parseReadBody(c.req.url, await readJsonBody(c.req.raw))));
 }
 
 async function answerRead(

@@ -11,7 +11,7 @@ import {
   MANAGERS,
   type Operation,
 } from '../platform/openapi/operation.ts';
-import { READ_QUERY } from '../selection/read-parameters.ts';
+import { FORMAT_QUERY, READ_QUERY } from '../selection/read-parameters.ts';
 import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
@@ -37,10 +37,10 @@ const row = z
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
 
-/** The answer with rows in every format. */
 /** Bytes of a media type, as generators of clients expect them. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
+/** The answer with rows in every format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
@@ -102,6 +102,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/data', operationId: 'queryPoints', tag, access: ALL_USERS },
     summary: 'Read points with parameters in a body',
     description: `Takes the parameters of \`GET /data\` as members. ${VERSION_HINT}`,
+    query: FORMAT_QUERY,
     isListing: true,
     body: jsonBody(readBody),
     answers: [answersRows('The rows of `GET /data`.', z.array(row))],

@@ -116,6 +116,9 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
+/** The query of `POST /data`: a link names the format of its download in the address (R-A13). */
+export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
+
 /** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the location. */
 export function parseTimeZone(name: string | undefined, location: InputLocation): string | undefined {
   return readText(timeZoneId, name, location);

@@ -8,7 +8,7 @@ import type { Fill } from '../points/buckets/bucket.ts';
 import type { Micros } from '../points/point.ts';
 import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
 import { localClock, startOfDay } from '../structure/catalogue/time-zones.ts';
-import { durationOf, type PERIOD, READ_QUERY } from './read-parameters.ts';
+import { durationOf, FORMAT_QUERY, type PERIOD, READ_QUERY } from './read-parameters.ts';
 import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
@@ -43,10 +43,15 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
   return inDateZone(given, (zone) => toReadRequest(given, READ_QUERY.locationOf, [], zone));
 }
 
-/** Parses `POST /data` (R-G1). @throws {DomainError} invalid_input naming every member that is wrong. */
-export function parseReadBody(body: unknown): Zoned<RestReadRequest> {
+/**
+ * Parses `POST /data` (R-G1). `format` in the address counts before `format` in the body (R-A13).
+ * @throws {DomainError} invalid_input naming every member that is wrong, or the format of the address.
+ */
+export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);
-  const given = READ_QUERY.read(source);
+  const { format } = FORMAT_QUERY.parse(address);
+  const members = READ_QUERY.read(source);
+  const given = { ...members, format: format ?? members.format };
   return inDateZone(given, (zone) => toReadRequest(given, source.locationOf, source.tagPairs, zone));
 }
 

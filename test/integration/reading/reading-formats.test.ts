@@ -76,6 +76,7 @@ describe('read formats: rows', () => {
     expect(await typeOf('&format=json')).toBe('application/json');
     const body = JSON.stringify({ variableIds: [versioned], format: 'csv' });
     expect(await typeOf('', { method: 'POST', body })).toBe('text/csv');
+    expect(await typeOf('&format=arrow', { method: 'POST', body })).toBe(ARROW);
     expect(await typeOf('&leftVersion=V1&format=csv', {}, '/data/compare')).toBe('text/csv');
     expect((await fetchRaw(api, '/storage/template?format=xlsx', 'text/csv')).headers.get('content-type')).toBe(
       XLSX_TYPE,

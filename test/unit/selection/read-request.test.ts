@@ -6,7 +6,7 @@ import { parseReadBody, parseReadQuery, type Zoned } from '../../../src/selectio
 
 const settled = <Request>(given: Zoned<Request>): Request => given.in(given.zone);
 const fromQuery = (text: string) => settled(parseReadQuery(`http://h/data?${text}`));
-const fromBody = (body: unknown) => settled(parseReadBody(body));
+const fromBody = (body: unknown, query = '') => settled(parseReadBody(`http://h/data?${query}`, body));
 
 function refusalOf(work: () => unknown): DomainError {
   try {
@@ -52,6 +52,13 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
   ])('%s', (query, body, expected) => {
     expect(fromQuery(query)).toMatchObject(expected);
     expect(fromBody(body)).toMatchObject(expected);
+  });
+
+  test('the format of the address counts before the format of the body (R-A13)', () => {
+    expect(fromBody({}, 'Format=CSV')).toMatchObject({ format: 'csv' });
+    expect(fromBody({ format: 'json' }, 'format=xlsx')).toMatchObject({ format: 'xlsx' });
+    expect(fromBody({ format: 'json' })).toMatchObject({ format: 'json' });
+    expect(refusalOf(() => fromBody({}, 'format=pdf')).message).toMatch(/^query format must be one of/);
   });
 
   test('a page number beyond all rows stays within the range of a statement (R-G1)', () => {

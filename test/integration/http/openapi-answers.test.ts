@@ -16,7 +16,14 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MARK = 'DESCRIBED';
 /** Operations whose answers are pages or streams, or need R. */
-const NOT_READ_HERE = new Set(['getDocs', 'getMetrics', 'showInvitation', 'followFile', 'getSampleData']);
+const NOT_READ_HERE = new Set([
+  'getDocs',
+  'getMetrics',
+  'showInvitation',
+  'followFile',
+  'getSampleData',
+  'listRPackages',
+]);
 const JSON_TYPE = 'application/json';
 /** First bytes of a file by media type. */
 const STARTS: Readonly<Record<string, RegExp>> = { 'text/csv': /^(date|row),/, [XLSX_TYPE]: /^PK/ };

@@ -7,8 +7,8 @@ create or replace function write_webhook_outcomes(
 ) returns table (webhook_id uuid, is_hopeless boolean) language plpgsql as $$
 #variable_conflict use_column
 begin
-  -- Locks in id order, so that processes that write several webhooks do not deadlock. Locks in a statement of its own: a
-  -- statement that locks and writes would still see the row as before the change it waited for, and would lock it again.
+  -- Locks in id order, so that processes that write several webhooks do not deadlock. A separate statement locks: one
+  -- statement that locks and writes would wait for a concurrent change of a row, but still see the row without that change.
   perform from webhook where id = any(webhook_ids) order by id for no key update;
   return query
   with given as materialized (

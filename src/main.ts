@@ -41,7 +41,7 @@ interface Ready {
   readonly health?: string;
 }
 
-/** Sent to the parent process instead, when a role cannot start for a reason the operator can correct. */
+/** Sent to the parent process in place of `Ready`, when a role cannot start for a reason the operator can correct. */
 interface Refused {
   readonly kind: 'refused';
   readonly message: string;
@@ -89,7 +89,7 @@ async function listenApi(config: Config): Promise<HttpListener> {
 }
 
 /**
- * Resolves once the database answers: an orchestrator may start both at the same time (R-K3).
+ * Resolves once the database answers: an orchestrator may start the database and this process at the same time (R-K3).
  * @throws the error of the database when waiting cannot help, such as a wrong password; the reason of `signal` on a stop.
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {

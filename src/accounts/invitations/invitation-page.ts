@@ -63,7 +63,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
     wakeMail();
     await accessInvalidation.publish([userId]);
   } catch (error) {
-    // A concurrent request accepted it, such as a second click.
+    // A concurrent request, such as a second click, accepted the invitation.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
     if (error instanceof DomainError && error.code === 'conflict') return sendMismatch(c, invitation);
     throw error;

@@ -276,7 +276,7 @@ async function setTemporaryPassword(
   return password;
 }
 
-/** Leaves the address unproven: the operator knows the password, its owner has received nothing. */
+/** Leaves the address unproven: the operator knows the password, and the owner of the address has received nothing. */
 async function setGivenPassword(
   transaction: Transaction,
   { setPassword }: CommandServices,

@@ -3,7 +3,8 @@ import type { Transaction } from '../../platform/database/database.ts';
 
 /**
  * Corrects the active account (R-B4) after a user joined or left an account: when the user is not a member of it, the oldest
- * account of the user becomes active, also in the directory. An ADMIN keeps the active account, because all are allowed.
+ * account of the user becomes active, also in the directory. An ADMIN keeps the active account, because an ADMIN may use all
+ * accounts.
  */
 export async function settleActiveAccount(
   transaction: Transaction,

@@ -53,7 +53,7 @@ export interface ZygoteMetrics {
   readonly started: Count;
   /** It died or was killed; another is started. */
   readonly died: Count;
-  /** It stopped answering and was killed; counted in `died` as well. */
+  /** Zygotes that stopped answering and were killed; `died` counts them as well. */
   readonly stuck: Count;
   /** @param isAlive whether scripts can be run right now. */
   watch(isAlive: () => boolean): void;

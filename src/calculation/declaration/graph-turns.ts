@@ -85,7 +85,7 @@ function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
   });
 }
 
-/** @param deadline as of `performance.now()`; after it, GraphBusyError is thrown on. */
+/** @param deadline as of `performance.now()`; after it, GraphBusyError is rethrown. */
 async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

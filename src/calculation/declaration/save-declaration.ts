@@ -15,7 +15,7 @@ import { lockGraph, openGraphTurns } from './graph-turns.ts';
 import { presentDeclarations } from './present-declarations.ts';
 
 const ROOT = '$.calculated';
-/** Variables of a cycle that its error names; of a longer one those in the middle are left out. */
+/** Maximum variables that the error of a cycle names; those in the middle of a longer cycle are left out. */
 const MAX_NAMED = 20;
 
 /** Hook of `structure/`: called when a variable is saved (R-H1). */

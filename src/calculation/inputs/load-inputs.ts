@@ -103,7 +103,7 @@ function intersect(first: DateRange | undefined, second: DateRange | undefined):
   };
 }
 
-/** Ends of a window as a script sees dates: in whole seconds, an open end null. */
+/** Ends of a window in whole seconds, as a script sees dates; an open end is null. */
 function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   const floor = (micros: number | undefined) => (micros === undefined ? null : Math.floor(micros / MICROS_PER_SECOND));
   return { from: floor(fromMicros), to: floor(toMicros) };

@@ -48,7 +48,7 @@ const ABANDON = `
 
 // Dependency order (R-H5): a request waits while a variable upstream of it still has to run, or has run and not yet announced
 // what it wrote, in the same wave or an earlier one. It does not wait for a later wave: an input that changes all the time
-// would starve its readers. Of several requests the one with the most attempts is first: its pause bounds how often it comes.
+// would starve its readers. The request with the most attempts comes first: its pause bounds how often it runs.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -86,8 +86,8 @@ const CLAIM = `
 
 const MAX_DUE_PER_ACCOUNT = 1000;
 
-// Variables with a due request, or with a run whose session is gone. A sample of those of each account, because requests that
-// wait for an upstream run are due as well: in a fixed order they could hide the others.
+// Variables with a due request, or with a run whose session is gone. Returns a sample for each account: requests that wait
+// for an upstream run are due as well, and in a fixed order they could hide the others.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)
@@ -150,7 +150,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
       continue;
     }
     const attempt = run.attempt + 1;
-    // From the second time on the run itself may be what ends the calculator.
+    // From the second time on, the run itself may have ended the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else {

@@ -263,7 +263,7 @@ interface Saved {
   readonly declaration: Declaration | undefined;
 }
 
-/** Waits for the writes that began before a pinned `asOf`: only then is what was known at that instant final (R-F5). */
+/** Waits for the writes that began before a pinned `asOf`: only then are the values known at that instant final (R-F5). */
 async function awaitPinned(
   connection: Connection,
   accountId: number,

@@ -85,8 +85,8 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed. A fault of the sandbox is requested again, up to `MAX_ATTEMPTS` times with growing pauses; a script
- * whose runs cause `MAX_CAUSED_FAULTS` of them is not.
+ * Ends the run as Failed. After a fault of the sandbox the run is requested again, up to `MAX_ATTEMPTS` times with growing
+ * pauses, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {
@@ -104,7 +104,10 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
   });
 }
 
-/** The sandbox ended during this run and during earlier ones of the same script: the outcome names the script, not the sandbox. */
+/**
+ * The sandbox ended during this run and during earlier ones of the same script: the outcome names the script, not the
+ * sandbox.
+ */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;
   if (report.outcome !== 'fault' || faultCause !== 'run') return report;

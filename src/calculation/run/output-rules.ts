@@ -142,7 +142,7 @@ function endOfSlice(dates: Float64Array, from: number): number {
 /** Collects points that ascend by date. A point replaces an earlier one of the same date and Version (§9.2). */
 function openPoints() {
   const points: OutputPoint[] = [];
-  /** Indexes of the points at the last date, by Version; filled from the second one on. */
+  /** Indexes of the points at the last date, by Version; filled from the second point of the date on. */
   const known = new Map<string | undefined, number>();
   const put = (point: OutputPoint): boolean => {
     const last = points.at(-1);

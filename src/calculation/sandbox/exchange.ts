@@ -52,7 +52,7 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;
-    // Once: the buffers of a large answer are transferred while the socket still closes.
+    // Settles once: the buffers of a large answer are transferred while the socket still closes.
     const finish = () => {
       if (!isFinished) resolve(reader.answer());
       isFinished = true;

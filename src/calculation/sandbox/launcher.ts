@@ -17,7 +17,7 @@ export interface Launcher {
   launch(): Promise<Container>;
 }
 
-/** The unprivileged user R runs as when we are root. Nothing else may use it. */
+/** The unprivileged user that R runs as when this process is root. No other program may run as this user. */
 export const SANDBOX_UID = 26_002;
 
 /** Directory of the socket inside the container; r-runtime/build.sh creates the mount point. */

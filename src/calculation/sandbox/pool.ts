@@ -156,7 +156,10 @@ async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: Sand
   return decideOutcome(answer, result, { ...limits, isFirst }, elapsedMs, wasAlone);
 }
 
-/** The limits without what earlier scripts of the run took. The wire takes no zero: the last millisecond ends the script. */
+/**
+ * The limits minus the time that earlier scripts of the run took. The wire takes no zero: the last millisecond ends the
+ * script.
+ */
 function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
   return {
     ...limits,

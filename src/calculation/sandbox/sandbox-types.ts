@@ -7,7 +7,9 @@ export interface CodedText {
   readonly texts: readonly string[];
 }
 
-/** Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct; doubles reach beyond 2038. */
+/**
+ * Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct; doubles reach beyond 2038.
+ */
 export interface SeriesColumns {
   readonly dates: Int32Array | Float64Array;
   readonly values: Float64Array;
@@ -118,7 +120,10 @@ export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'p
  */
 export type FaultCause = 'run' | 'sandbox';
 
-/** How a run ended. Every `message` is meant for the script's author. A `fault` is ours and may be tried again. */
+/**
+ * How a run ended. Every `message` is meant for the script's author. A `fault` is an error of the service, and the run may be
+ * repeated.
+ */
 export type SandboxOutcome =
   | {
       readonly kind: 'ok';

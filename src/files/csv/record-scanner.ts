@@ -1,7 +1,7 @@
 /**
  * Cuts the bytes of a CSV into records (RFC 4180), piece by piece, as offsets into a buffer, without an object per cell.
  * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects one row only.
- * Time is linear. Ours, since no library gives byte offsets, bounded memory and row isolation; to COPY tuples, measured
+ * Time is linear. Own code, because no library gives byte offsets, bounded memory and row isolation; to COPY tuples, measured
  * 2026-11-22: papaparse 1.7 × our time, csv-parse 2.9–4.0 ×, udsv 0.7–1.3 × but it misaligns short rows (MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
@@ -172,7 +172,7 @@ export class RecordScanner {
       if (end < 0) return end;
       if (end > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
       if (end >= bytes.length || bytes[end] === this.#newline) {
-        // Not before the record is complete: a malformed one is read again, line by line.
+        // Quotes are halved only in a complete record: a malformed record is read again, line by line.
         for (const doubled of this.#doubled) this.#halveQuotes(doubled);
         this.#visit(column + 1, cellCount);
         return end;

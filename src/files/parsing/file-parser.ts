@@ -95,7 +95,7 @@ export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   };
 }
 
-/** The process used last, so that those not needed any more stay idle and end. */
+/** Takes the process that was used last, so that surplus processes stay idle and end. */
 function takeLiving(idle: Parser[]): Parser | undefined {
   for (let parser = idle.pop(); parser; parser = idle.pop()) if (parser.child.connected) return parser;
   return undefined;
@@ -148,7 +148,7 @@ async function* chunksOf(
   };
   const onExit = (code: number | null, signal: string | null): void =>
     fail(new ParserDeath(`the parser ended with ${signal ?? code}`));
-  // Without a process, as when the machine has no memory for one, there is no exit.
+  // No exit follows when no process could be started, for example for lack of memory.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);
   try {

@@ -89,7 +89,8 @@ export class RowCollector {
   }
 
   /**
-   * Replaces own numbers by ids of variables, VersionTags and tag sets, and local dates by instants. Moves valid rows to
+   * Replaces the parser's numbers by ids of variables, VersionTags and tag sets, and local dates by instants. Moves valid
+   * rows to
    * the front; the others become errors.
    * @returns number of valid rows.
    */

@@ -28,8 +28,8 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that fails by its content or a bug must not be retried for ever. Faults of ours and killed ingesters never count
-// (R-A15); the second death of its parser ends a file.
+// A file that fails by its content or a bug must not be retried for ever. Faults of the service and killed ingesters never
+// count (R-A15); the second death of its parser ends a file.
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 

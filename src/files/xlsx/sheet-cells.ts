@@ -20,7 +20,7 @@ export interface RowVisitor {
 
 /** Maximum number of columns of a spreadsheet, and of cells of a row. */
 export const MAX_COLUMNS = 16_384;
-/** Maximum text of the kept cells of a row. */
+/** Maximum bytes of text in the kept cells of a row. */
 export const MAX_ROW_BYTES = 4 << 20;
 /** Longer text of a cell is cut. */
 export const MAX_CELL_BYTES = 1 << 17;
@@ -34,7 +34,7 @@ export class SheetRow implements SheetCells {
   readonly #isDateStyle: readonly boolean[];
   #wanted: Uint8Array | undefined;
 
-  /** @param isDateStyle by index of the cell style, whether it shows a number as a date. */
+  /** @param isDateStyle for each cell style, by index, whether the style shows a number as a date. */
   constructor(isDateStyle: readonly boolean[]) {
     this.#isDateStyle = isDateStyle;
   }

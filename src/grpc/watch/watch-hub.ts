@@ -198,7 +198,7 @@ async function findStates(
   return found;
 }
 
-/** An unchanged state was compared by the previous poll, or read by a watch opened since. */
+/** The previous poll has compared an unchanged state, or a watch opened since has read it. */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
     before !== undefined &&

@@ -35,7 +35,7 @@ const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;
 
 /**
- * @returns the exchange the settings configure; undefined when neither a token endpoint nor the embedded issuer is
+ * @returns the exchange the settings configure; undefined without a token endpoint and without the embedded issuer
  *   (R-B7).
  */
 export function passwordExchange(

@@ -1,11 +1,12 @@
 /**
- * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed where they come from and the
- * user's devices elsewhere are not:
+ * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed at their network, and the
+ * user's devices at other networks are not:
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
- * - A device (HTTP Basic) at a network that gave the right password within 30 days is checked on until 20 times as many
- *   different wrong passwords: a guesser behind the same address does not stop it. A wrong password that it repeats counts once.
- * - As many wrong passwords from networks without a right one within the lock block all such networks: distributed guessing.
+ * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many different
+ *   wrong passwords, so that a guesser behind the same address does not stop the device. A repeated wrong password counts once.
+ * - Against distributed guessing, as many wrong passwords within a lock time, from networks without a
+ *   right password, block all such networks.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -71,7 +72,7 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Without a failure counted since the source was read: parallel guesses gain nothing.
+// Applies only if no failure was counted since the source was read, so that parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2
@@ -143,7 +144,7 @@ function markOf(salt: string, password: string): number {
     .readUInt16BE(0);
 }
 
-/** Ends the locks of a user at all networks and forgets the wrong passwords: a new password, or unlocked by a manager. */
+/** Ends the locks of a user at all networks and forgets the wrong passwords, after a new password or an unlock by a manager. */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(
     `update sign_in_source set wrong_count = 0, wrong_marks = '{}', locked_until = null where user_id = $1`,

@@ -1,5 +1,6 @@
 /**
- * Sign-in by password (R-B11). It takes the same time whether or not the user exists. Wrong passwords are counted per network of
+ * Sign-in by password (R-B11). It takes the same time whether or not the user exists. Wrong passwords are counted per network
+ * of
  * the client (sign-in-sources.ts); a blocked sign-in gives the same result as a wrong password.
  */
 import type { Clock } from '../../platform/clock.ts';
@@ -30,7 +31,7 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// Guesses counted meanwhile make a sign-in look at the locks again; each round needs a new guess.
+// Guesses counted meanwhile make a sign-in check the locks again; each round needs a new guess.
 const MAX_ROUNDS = 5;
 
 /**

@@ -68,7 +68,7 @@ export function startIngester(services: IngesterServices): Ingester {
       throw error;
     }
   };
-  // Faults of ours never count against a batch (R-A15): it waits, and the sweeper brings its account back.
+  // Faults of the service never count against a batch (R-A15): it waits, and the sweeper brings its account back.
   const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const drain = async (key: string): Promise<void> => {
     if (!backOff.isDue(key)) return;
@@ -104,7 +104,7 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // A sweeper of its own: removing millions of points must not delay the other sweep.
+  // A separate sweeper: removing millions of points must not delay the other sweep.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await purgeDeletedVariable(database)));

@@ -77,7 +77,10 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
   }
 }
 
-/** @returns the command of `commandFor`; as root, run under SERVICE_ID with both directories mounted where that user can reach them. */
+/**
+ * @returns the command of `commandFor`; as root, run under SERVICE_ID with both directories mounted where that user can reach
+ * them.
+ */
 function confine(
   root: string,
   state: string,
@@ -157,7 +160,7 @@ function launchInChroot(program: RootProgram): RunningProgram {
   return { child, pid };
 }
 
-/** A session of its own: Ctrl-C reaches only this process, which stops the program in order. */
+/** A new session: Ctrl-C reaches only this process, which stops the program in order. */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
 }

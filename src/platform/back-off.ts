@@ -1,5 +1,5 @@
 /**
- * Delays repeated work after faults of ours (R-A15): exponential with jitter, per key, in this process. The work itself
+ * Delays repeated work after faults of the service (R-A15): exponential with jitter, per key, in this process. The work itself
  * stays in the database, so a restart, which forgets the delays, only makes the next try earlier.
  */
 export interface BackOff {

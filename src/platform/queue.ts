@@ -47,8 +47,8 @@ export interface WakeWorker {
 }
 
 // A dead worker is noticed within about lock + interval, and until then no other worker gets its keys; a live one renews
-// its lock every second while it works. One that is late by more than a second works beside another, which every effect
-// is fenced against.
+// its lock every second while it works. A worker that renews its lock more than a second late works beside another one; every
+// effect is fenced against that.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.

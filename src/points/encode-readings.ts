@@ -1,5 +1,5 @@
 /**
- * Encodes the readings of one body as COPY tuples and removes duplicates: of readings with the same variable, date and
+ * Encodes the readings of one body as COPY tuples and removes duplicates: among readings with the same variable, date and
  * VersionTag the last one wins (R-D5).
  */
 import { encodeTuples } from './copy-codec.ts';

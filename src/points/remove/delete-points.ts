@@ -33,7 +33,7 @@ export const deleteCurrent = (target: string) => `
   ${RANGES} from removed group by variable_id`;
 
 // A removal up to the last date lowers the high-water mark, so that new points are appended again; a removal of everything
-// also resets what is known of versions. VersionTimestamps continue from the last one assigned (R-F1).
+// also resets the state of versions. VersionTimestamps continue from the last one assigned (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

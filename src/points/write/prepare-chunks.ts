@@ -1,7 +1,8 @@
 /**
  * Creates the chunks a write needs before the write, on a connection of its own. TimescaleDB locks the whole hypertable
  * from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for each other's
- * commit. Created here, they wait for milliseconds. This is an optimization: the write creates missing chunks itself.
+ * commit. With chunks created here, the writers wait for milliseconds. This is an optimization: the write creates missing
+ * chunks itself.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';

@@ -98,7 +98,7 @@ export function addRun(
   runs.versionLimits.push(versionLimit);
 }
 
-/** @returns the runs of a chunk, empty ones when it has none yet. */
+/** @returns the runs of a chunk; adds an empty entry for a new chunk. */
 export function getOrAdd(chunks: ChunkRunsByNumber, chunk: number): ChunkRuns {
   let runs = chunks.get(chunk);
   if (!runs) {

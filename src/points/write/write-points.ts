@@ -37,7 +37,7 @@ const MIN_ROWS_TO_FIND_CHUNKS = 5000;
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Before the series are locked: dates decades apart may need many chunks.
+  // Runs before the series are locked: dates decades apart may need many chunks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const versionTimestamp = await beginWrite(transaction, series.values());

@@ -19,7 +19,7 @@ export interface Admission {
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
   noteQueued(accountId: number, bytes: number): void;
-  /** Opens the memory account of one body; call `release` when done. */
+  /** Opens the memory holding of one body; call `release` when done. */
   openBody(owner: BudgetOwner): BodyShare;
 }
 

@@ -20,7 +20,7 @@ export interface GroupBatch<Waiting extends Submission> {
 
 /**
  * One batch per account and structure version; within it one operation for all plain pushes of a user. A push that may be
- * a re-send gets a batch of its own, because its readings are dropped if it is one (R-D7).
+ * a re-send gets a batch of its own, because its readings are dropped if it is a re-send (R-D7).
  * @param join joins plain pushes of one user in one operation.
  */
 export function toBatches<Waiting extends Submission>(

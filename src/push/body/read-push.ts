@@ -46,7 +46,7 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 
 /** Bare numbers that JSON does not have and data frames write. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
-/** Sources of numbers that JSON reads as infinite; the reviver tells them apart. */
+/** Sources of numbers that JSON reads as infinite; the reviver distinguishes them. */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
   Infinity: '1e999',
@@ -56,7 +56,7 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** @throws {DomainError} malformed_json; invalid_input naming the places of NaN and Infinity (R-D1). */
+/** @throws {DomainError} malformed_json; invalid_input naming the positions of NaN and Infinity (R-D1). */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   try {
     return parseJson(text) as readonly unknown[];

@@ -1,7 +1,7 @@
 /**
  * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller, to
  * cached targets. It answers nothing but 200, after the commit. Every other request goes to the app together with the
- * body read so far, and the app judges it from the start; so refusals exist once.
+ * body read so far, and the app handles it from the start, so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';

@@ -130,7 +130,7 @@ function start({ memoryMebibytes }: MapperLimits): ChildProcess {
   const dataBytes = (memoryMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();
   const child = fork(PROGRAM, [], {
     env: {},
-    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's does.
+    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's limit does.
     execPath: PRLIMIT,
     execArgv: [
       ...[`--data=${dataBytes}`, '--', process.execPath],

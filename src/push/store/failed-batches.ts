@@ -2,7 +2,7 @@
  * Batches whose data cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of
  * several pushes is split first, so that only the faulty push stays behind. After MAX_ATTEMPTS attempts, alone in its
  * transaction, a batch is set aside: its operation is Failed with the reason, its readings are kept (R-K3), and a retry
- * takes it up again. Faults of ours never count (R-A15): the caller does not report them here.
+ * takes it up again. Faults of the service never count (R-A15): the caller does not report them here.
  *
  * Two ingesters may work on one account, one after the other. So `noteFailedBatch` checks under the lock of the queue
  * that the failed batch is still the first one: the other ingester may have written it meanwhile.

@@ -30,7 +30,7 @@ export const SITE: Resource = {
 
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
-/** Members shown at each displayLevel: a site's own are whole at each (R-C12). */
+/** Members shown at each displayLevel; the site's own members are complete at every level (R-C12). */
 export const SITE_LEVELS = { Site: OWN, Normal: OWN, VerboseSite: OWN } as const;
 
 /**

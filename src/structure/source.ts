@@ -44,7 +44,10 @@ export const SOURCE: Resource = {
 
 const OWN = ['id', 'siteName', ...Object.keys(SOURCE.fields)];
 
-/** Members shown at each displayLevel: a source's own are whole from `Site` on, because clients copy from it (R-C12). */
+/**
+ * Members shown at each displayLevel; the source's own members are complete from `Site` on, because clients copy from this
+ * level (R-C12).
+ */
 export const SOURCE_LEVELS = {
   Light: ['id', 'siteId', 'name', 'sourceTypeId', 'serialNumber', 'timeZoneId'],
   Site: OWN,

@@ -217,7 +217,7 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
     mayDeclare(body) ? declarations.inTurn(caller.accountId, work) : withTransaction(database, work);
 }
 
-/** A JSON Patch always may: it saves the stored declaration again. */
+/** A JSON Patch always may declare a calculation: it saves the stored declaration again. */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   if (Array.isArray(body)) return true;

@@ -1,7 +1,7 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day; on a day with a clock change per quarter of an hour; within such a quarter not at
- * all: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
+ * Offsets are cached per zone and day, on a day with a clock change per quarter of an hour, and in a quarter of an hour with
+ * a clock change not at all: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';

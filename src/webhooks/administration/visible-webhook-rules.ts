@@ -37,7 +37,7 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
   };
 }
 
-/** Results of deliveries are shown only then: they would reveal activity of other entities. */
+/** Whether the user sees everything the filter names. Results of deliveries would else reveal activity of other entities. */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);
 }

@@ -59,7 +59,7 @@ const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   description: 'The secret is present when the service generated it, and is never returned again.',
 });
 
-/** Permissive: the operator's policy does not change the schema. */
+/** Allows every URL that an operator's policy can allow, so that the published schema is the same everywhere. */
 export const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(ANY_TARGET).meta({
   id: 'WebhookWritten',

@@ -6,7 +6,7 @@ import { type Filter, toFilter } from './filter-rules.ts';
 
 export interface Subscriber {
   readonly webhookId: string;
-  /** Its backlog is full: messages to it are being dropped. */
+  /** The backlog of the webhook is full: messages to the webhook are being dropped. */
   readonly isFull: boolean;
   /** undefined matches every event of its type. */
   readonly filter: Filter | undefined;

@@ -28,7 +28,7 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// Beyond the time-out of the exchange, which reports it: this one only cleans up the abandoned connection.
+// Longer than the time-out of the exchange, which reports the failure; this time-out only closes the abandoned connection.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);

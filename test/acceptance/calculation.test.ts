@@ -171,7 +171,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the hour of the run, rounded up; a second run in the hour overwrites', async () => {
+  test('rows without a Version get the hour of the run, rounded up; a second run in the hour overwrites them', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,

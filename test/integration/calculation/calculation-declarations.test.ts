@@ -147,7 +147,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     expect(rows?.map((row) => row[1])).toEqual(value === undefined ? [] : [value]);
   });
 
-  test('a horizon of a day selects what was known a day before each date (R-G2)', async () => {
+  test('a horizon of a day selects the values known a day before each date (R-G2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const tomorrow = (Math.floor(Date.now() / 3_600_000) + 40) * HOUR;
     await store.write(variableId, [[tomorrow, 7]]);

@@ -83,7 +83,7 @@ describe('calculation: merging of triggers', () => {
     );
   });
 
-  test('triggers during a run request one more run, which reads what they wrote (R-H5)', async () => {
+  test('triggers during a run request one more run, which reads the written points (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);

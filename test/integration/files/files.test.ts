@@ -151,7 +151,7 @@ describe('files: POST /storage', () => {
     expect(raw.status).toBe(415);
   });
 
-  it('keeps a file that is no Standard File as an attachment, never parsed (R-E1)', async () => {
+  it('keeps a file that is not a Standard File as an attachment, never parsed (R-E1)', async () => {
     const text = 'variable_id,date,value\r\n1,2026-03-01,1\r\n';
     const raw = await stack.post('/storage?filename=Hello.txt', text, { 'content-type': 'text/plain' });
     const ids = [
@@ -301,7 +301,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('bounds the files a user follows at a time, and frees what a client leaves (R-A14)', async () => {
+  it('counts towards the files a user follows until the client leaves (R-A14)', async () => {
     const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
     await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
     const follow = async () => {

@@ -25,7 +25,7 @@ const HUGE_PAGE = 1_000_000;
 
 interface Walk {
   readonly path: string;
-  /** Queries besides that for the whole listing, as the largest page where it has pages. */
+  /** Queries to try besides the one for the whole listing, or for its largest page. */
   readonly queries?: readonly string[];
   /** Rows of the answer: all; at most a page of this size, where a larger one is refused or cut; or those of a catalogue. */
   readonly rows: 'all' | 'few' | number;

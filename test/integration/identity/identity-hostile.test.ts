@@ -158,7 +158,7 @@ describe('identity: requesting a new password', () => {
     expect(await ask('nobody')).toBe(answer);
   });
 
-  it('reaches the owner of an address even when another user has it as a name (R-B11)', async () => {
+  it('reaches the owner of an address even when another user has the address as user name (R-B11)', async () => {
     await addPerson(api, 'olga', { email: 'olga@north.example' });
     await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
     await ask('olga@north.example');

@@ -1,4 +1,6 @@
-/** The demo of `npm start`, interrupted by Ctrl-C after each of its requests that change something: later starts complete it. */
+/**
+ * The demo of `npm start`, interrupted by Ctrl-C after each of its requests that change something: later starts complete it.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -16,7 +18,10 @@ const DAYS = 84;
 const REALM = 'tidemark';
 const SILENT: Progress = { phase: (_label, work) => work(() => {}), say: () => {} };
 
-/** Forwards requests to `target`, but closes the connection instead of answering the `count`th POST: it took effect. */
+/**
+ * Forwards requests to `target`, but closes the connection instead of answering the `count`th POST, although the POST took
+ * effect.
+ */
 async function openInterruption(target: string, count: number) {
   let posts = 0;
   const server = createServer(async (request, response) => {
@@ -56,8 +61,8 @@ it('npm start: a demo load that was interrupted after any of its requests is com
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Site, source, three variables, forecast: each load finds what the ones before it have made, so its first POST is the
-    // next of these. Then the measurement: the load before it has repeated the forecast, which changes nothing.
+    // Site, source, three variables, forecast: each load finds the objects of earlier loads, so its first POST makes the next
+    // object. The measurement comes last: the load before it has repeated the forecast, which changes nothing.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

@@ -180,7 +180,7 @@ describe('reading: rows', () => {
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('in timeZoneId carry the offset, which tells the two repeated hours apart (R-A8, R-G1)', async () => {
+  it('in timeZoneId carry the offset, which distinguishes the two repeated hours (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));

@@ -36,7 +36,7 @@ async function withValues(unitId: number | null, values: readonly number[], memb
 const get = <Body>(path: string) => api.manager.get<Body>(path);
 
 describe('structure: catalogues (R-C8)', () => {
-  test('has every unit in a family, with a base unit of divisor 1 and offset 0 in each', async () => {
+  test('have every unit in a family, and in each family a base unit of divisor 1 and offset 0', async () => {
     const units = (await get<Unit[]>('/units')).body;
     const families = (await get<{ id: number; name: string }[]>('/unitFamily')).body;
     expect(units.length).toBeGreaterThan(100);
@@ -48,7 +48,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(units.filter(({ unitFamilyId }) => !known.has(unitFamilyId))).toEqual([]);
   });
 
-  test('has kilowatt hours as shipped clients know them, and Fahrenheit with its offset', async () => {
+  test('have kilowatt hours as shipped clients know them, and Fahrenheit with its offset', async () => {
     const byId = new Map((await get<Unit[]>('/units')).body.map((unit) => [unit.id, unit]));
     expect(byId.get(KWH)).toEqual({
       id: KWH,
@@ -61,7 +61,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(byId.get(FAHRENHEIT)).toMatchObject({ symbol: '°F', divisor: 1.8, offset: 32 });
   });
 
-  test('is filtered by family, paged and counted', async () => {
+  test('list units by family, in pages, with their total', async () => {
     const energy = await api.manager.get<Unit[]>(`/units?unitFamilyId=${ENERGY}`, { 'x-total-count': 'true' });
     expect(new Set(energy.body.map(({ unitFamilyId }) => unitFamilyId))).toEqual(new Set([ENERGY]));
     expect(energy.headers.get('x-total-count')).toBe(String(energy.body.length));
@@ -111,7 +111,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
-  test('lists only time zones that a site accepts and points can be read in', async () => {
+  test('list only time zones that a site accepts and points can be read in', async () => {
     const zones = (await get<{ id: string }[]>('/timezones')).body.map(({ id }) => id);
     expect(zones[0]).toBe('UTC');
     const variableId = await withValues(KWH, [1]);

@@ -442,7 +442,7 @@ describe('webhooks: filter', () => {
   });
 });
 
-it('webhooks: an account has at most 100, also with concurrent creations (R-I1)', async () => {
+it('webhooks: an account has at most 100 webhooks, also with concurrent creations (R-I1)', async () => {
   const answers = await Promise.all(
     Array.from({ length: 105 }, (_, index) =>
       api.stranger.post('/account/webhooks', { ...WEBHOOK, name: `n${index}` }),

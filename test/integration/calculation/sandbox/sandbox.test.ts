@@ -158,7 +158,7 @@ describe('sandbox: results of scripts', () => {
     ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got "today" in row 1'],
     ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
     ['', 'got NULL'],
-  ])('the invalid result `%s` fails with what was expected and got (R-H3)', async (script, message) => {
+  ])('the invalid result `%s` fails and names the rule and the value (R-H3)', async (script, message) => {
     expect((await scriptError(script)).message).toContain(message);
   });
 
@@ -170,7 +170,7 @@ describe('sandbox: results of scripts', () => {
 });
 
 describe('sandbox: memory that a run shares with the zygote', () => {
-  test('calling package functions does not copy it: they have no reference counts (R-H7)', async () => {
+  test('is not copied by calls of package functions, which have no reference counts (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()
       before <- faults()

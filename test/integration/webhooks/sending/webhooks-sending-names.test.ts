@@ -47,7 +47,7 @@ test('webhook sending: follows CNAME records (R-I4)', async () => {
   expect(await sendTo(['inside.test', '127.0.0.2'], ['inside.test', '127.0.0.2'])).toBe(NO_PUBLIC_ADDRESS);
 });
 
-test('webhook sending: a name server that changes its answer cannot redirect a connection inside (R-I4)', async () => {
+test('webhook sending: a name server that changes its answer cannot redirect a connection to the internal network (R-I4)', async () => {
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe(NO_PUBLIC_ADDRESS);
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');

@@ -1,7 +1,7 @@
 /**
  * Measures recovery after kill -9: each role is a process of its own, is killed under load, and is started again at once. The
  * time is from the kill to the first success begun after it: an accepted push, its computed point, its webhook message and
- * its message of WatchPoints. Medians over the kills of the roles that each of these needs, against the times to reach.
+ * its message of WatchPoints. Reports for each success the median over the kills of the roles that it needs, against a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -22,7 +22,7 @@ const LOAD_PAUSE_MS = 50;
 const SETTLE_MS = 2000;
 const MAX_RECOVERY_MS = 60_000;
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
-/** Without the limits of requests, which the load would reach. */
+/** No limits of requests, because the load would reach them. */
 const SETTINGS = { API_RATE_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
 const SCRIPT =
   'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
@@ -40,7 +40,7 @@ const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
 type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
-  /** Pushes on until every stage had a success begun after this call. @returns seconds from now to each. */
+  /** Pushes until every stage had a success begun after this call. @returns seconds from now to each. */
   measure(): Promise<Times>;
   close(): Promise<void>;
 }

@@ -32,10 +32,13 @@ export class Zygote {
   readonly #launcher: Launcher;
   readonly #log: Log;
   readonly #metrics: ZygoteMetrics;
+  /** Whether `#current` runs and sends its heartbeat. */
   #isAlive = false;
   readonly #closing = new AbortController();
   /** The container that serves, or the one that starts. Rejects when a start failed; the next start replaces it. */
   #serving: Promise<Container>;
+  /** The container that serves; undefined while one starts. Every other started container is a standby. */
+  #current: Container | undefined;
   #standby: Container | undefined;
   /** Settles when no standby is being started. */
   #preparing: Promise<void> | undefined;
@@ -47,7 +50,7 @@ export class Zygote {
     this.#launcher = launcher;
     this.#metrics = metrics;
     this.#log = log;
-    this.#serving = this.#start();
+    this.#serving = this.#startServing();
     metrics.watch(() => this.#isAlive);
   }
 
@@ -90,6 +93,7 @@ export class Zygote {
     try {
       this.#closing.signal.throwIfAborted();
       await untilReady(container.process, this.#log);
+      if (hasEnded(container)) throw new SandboxUnavailableError('R ended as soon as it was ready');
     } catch (error) {
       await stop(container);
       throw error;
@@ -97,19 +101,28 @@ export class Zygote {
       this.#closing.signal.removeEventListener('abort', kill);
     }
     this.#backoffMs = FIRST_BACKOFF_MS;
-    this.#isAlive = true;
     this.#metrics.started.inc();
     const stopWatching = watchHeartbeat(container.process, (silentMs) => this.#killStuck(container, silentMs));
     container.process.once('exit', (code, signal) => {
       stopWatching();
-      if (this.#standby === container) this.#dropStandby(container, { code, signal });
-      else this.#revive(container, { code, signal });
+      if (container === this.#current) this.#revive(container, { code, signal });
+      else this.#dropStandby(container, { code, signal });
     });
     return container;
   }
 
-  /** Starts a standby after a pause, unless one is being started. After a failed start the next replacement tries again. */
+  async #startServing(): Promise<Container> {
+    this.#current = await this.#start();
+    this.#isAlive = true;
+    return this.#current;
+  }
+
+  /**
+   * Starts a standby after a pause, unless there is one or one is being started. After a failed start the next replacement
+   * tries again.
+   */
   #prepareStandby(): void {
+    if (this.#standby) return;
     this.#preparing ??= this.#startStandby()
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
@@ -122,35 +135,36 @@ export class Zygote {
 
   async #startStandby(): Promise<void> {
     await pause(this.#standbyDelayMs, undefined, { signal: this.#closing.signal, ref: false });
-    const container = await this.#start();
-    if (container.process.exitCode === null && container.process.signalCode === null) this.#standby = container;
+    this.#standby = await this.#start();
   }
 
   #dropStandby(container: Container, how: Ending): void {
-    this.#standby = undefined;
+    if (this.#standby === container) this.#standby = undefined;
     if (this.#closing.signal.aborted) return;
     this.#log.warn(how, 'the standby of the R zygote ended, starting another');
     void container.remove().catch(() => undefined);
     this.#prepareStandby();
   }
 
-  /** Kills it; its exit then starts another. */
+  /** Kills it; its exit then starts another. A stuck standby no longer is one, so that it never serves. */
   #killStuck(container: Container, silentMs: number): void {
-    this.#isAlive = false;
+    const isStandby = container !== this.#current;
+    if (isStandby) this.#standby = undefined;
+    else this.#isAlive = false;
     this.#metrics.stuck.inc();
-    this.#log.error({ silentMs }, 'the R zygote sends no heartbeat and is killed');
+    this.#log.error({ silentMs, isStandby }, 'the R zygote sends no heartbeat and is killed');
     container.process.kill('SIGKILL');
   }
 
   #revive(container: Container, how: Ending): void {
-    this.#isAlive = false;
+    this.#current = this.#standby;
+    this.#isAlive = this.#current !== undefined;
     if (this.#closing.signal.aborted) return;
     this.#metrics.died.inc();
     const standby = this.#standby;
     this.#log.error({ ...how, hasStandby: standby !== undefined }, 'the R zygote ended, another takes its place');
     this.#standby = undefined;
     if (standby) {
-      this.#isAlive = true;
       this.#serving = Promise.resolve(standby);
       void container.remove().catch(() => undefined);
       this.#prepareStandby();
@@ -166,7 +180,7 @@ export class Zygote {
       await pause(this.#backoffMs, undefined, { signal: this.#closing.signal });
       this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
       try {
-        const container = await this.#start();
+        const container = await this.#startServing();
         this.#prepareStandby();
         return container;
       } catch (error) {
@@ -201,10 +215,13 @@ function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => vo
   return stopWatching;
 }
 
+function hasEnded({ process: { exitCode, signalCode } }: Container): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 async function stop(container: Container): Promise<void> {
   const { process: child } = container;
-  const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null;
-  if (isRunning) {
+  if (child.pid !== undefined && !hasEnded(container)) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     // The pid namespace, and with it every run, ends with the outermost process.
     child.kill('SIGKILL');

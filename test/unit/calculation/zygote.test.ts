@@ -1,0 +1,62 @@
+/** The life cycle of the zygote and its standby, with shells in place of R. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createZygoteMetrics } from '../../../src/calculation/calculation-metrics.ts';
+import { Zygote } from '../../../src/calculation/sandbox/zygote.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const HEARTBEATS = 'while :; do echo; sleep 0.3; done';
+
+/** Starts the scripts one after the other, the last one for every further container. */
+function openZygote(scripts: readonly string[]) {
+  const launched: ChildProcess[] = [];
+  const launch = async () => {
+    const script = scripts[Math.min(launched.length, scripts.length - 1)] ?? '';
+    const process = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    launched.push(process);
+    return { process, socketPath: `socket ${launched.length}`, remove: async () => {} };
+  };
+  const metrics = createMetrics();
+  const log = createLog('silent', 'test');
+  const zygote = Zygote.open({ mode: 'rlimits-only', launch }, createZygoteMetrics(metrics), log, 0);
+  const isCounted = async (line: string) => (await metrics.text()).split('\n').includes(line);
+  return { zygote, launched, isCounted };
+}
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
+
+test.concurrent('zygote: a death while the standby starts leaves one standby and no orphan (R-H7)', async () => {
+  const ready = `echo ready; ${HEARTBEATS}`;
+  const {
+    zygote: opened,
+    launched,
+    isCounted,
+  } = openZygote([ready, `sleep 1; ${ready}`, `sleep 1.2; ${ready}`, ready]);
+  const zygote = await opened;
+  await eventually('the start of the standby', async () => launched.length === 2);
+  launched[0]?.kill('SIGKILL');
+  await eventually('the replacement', async () => isCounted('tidemark_zygote_starts_total 3'), 5000);
+  await pause(500);
+  expect(launched.filter(isRunning)).toHaveLength(2);
+  expect(await zygote.socketPath()).toBe('socket 3');
+  await zygote.close();
+  expect(launched.filter(isRunning)).toEqual([]);
+}, 15_000);
+
+test.concurrent('zygote: a stuck standby is replaced, and the zygote counts as alive all the while (R-H7)', async () => {
+  const ready = `echo ready; ${HEARTBEATS}`;
+  const { zygote: opened, launched, isCounted } = openZygote([ready, 'echo ready; exec sleep 60', `sleep 1; ${ready}`]);
+  const zygote = await opened;
+  await eventually('the end of the standby', async () => isCounted('tidemark_zygote_stuck_total 1'), 8000);
+  expect(await isCounted('tidemark_zygotes_alive 1')).toBe(true);
+  await eventually('another standby', async () => isCounted('tidemark_zygote_starts_total 3'), 5000);
+  expect(await zygote.socketPath()).toBe('socket 1');
+  launched[0]?.kill('SIGKILL');
+  await eventually('the standby', async () => (await zygote.socketPath()) === 'socket 3');
+  expect(await isCounted('tidemark_zygotes_alive 1')).toBe(true);
+  await zygote.close();
+  expect(launched.filter(isRunning)).toEqual([]);
+}, 15_000);

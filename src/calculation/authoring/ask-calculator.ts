@@ -39,8 +39,11 @@ export async function askCalculator(
 ): Promise<PreviewAnswer> {
   const { rows } = await database.query<{ id: number }>(
     `insert into calculation_preview (account_id, variable_id, task) select $1, $2, $3
-     where (select count(*) from calculation_preview where account_id = $1) < $4 returning id`,
-    [accountId, variableId, JSON.stringify(task), MAX_OPEN],
+     where (select count(*) from calculation_preview
+            where account_id = $1 and created_date > clock_timestamp() - $5 * interval '1 millisecond') < $4
+     returning id`,
+    // An older row belongs to an API process that was killed: the preview has no reader.
+    [accountId, variableId, JSON.stringify(task), MAX_OPEN, PATIENCE_MS],
   );
   const [row] = rows;
   if (!row) {

@@ -11,6 +11,8 @@ import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
 
 const HAND_BACK_RETRY_MS = 500;
+/** A calculator that stops tries this long, less than its grace period, before it leaves the run to the next one. */
+const STOPPING_PATIENCE_MS = 3000;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
 const CONNECTION_LOST = 'the connection to the database was lost before the run ended; the run is repeated';
@@ -54,10 +56,12 @@ export async function runCalculation(
 
 /**
  * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15). Keeps
- * trying until the database answers; another session that abandoned the run meanwhile has requested it again.
+ * trying until the database answers, also when the slot of the run was taken back; for 3 s once the calculator stops.
+ * Another session that abandoned the run meanwhile has requested it again.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
-  while (!signal?.aborted) {
+  let giveUpMs = Number.POSITIVE_INFINITY;
+  for (;;) {
     try {
       await withConnection(database, (connection) =>
         withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run, CONNECTION_LOST)),
@@ -67,8 +71,15 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       // Anything else, such as the fence of a run that was taken over, ends the attempt.
       if (!isTransientError(error)) return;
     }
-    await pause(HAND_BACK_RETRY_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+    if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);
+    if (performance.now() >= giveUpMs) return;
+    await pause(HAND_BACK_RETRY_MS * (0.5 + Math.random()));
   }
+}
+
+function isStopping(signal?: AbortSignal): boolean {
+  if (!signal?.aborted) return false;
+  return !(signal.reason instanceof HandBack) || signal.reason.stopping.aborted;
 }
 
 async function execute(

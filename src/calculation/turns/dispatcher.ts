@@ -29,6 +29,8 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
+  /** Aborted with the turns that exceed the grace period. */
+  const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
   const begin = (turn: Turn): void => {
@@ -51,7 +53,7 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
     timer = undefined;
     if (isStopping) return;
     for (let turn = queue.takeBack(); turn; turn = queue.takeBack()) {
-      underWay.get(turn)?.abort.abort(new HandBack(TAKEN_BACK));
+      underWay.get(turn)?.abort.abort(new HandBack(TAKEN_BACK, stopping.signal));
     }
   };
   return {
@@ -64,7 +66,8 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
       isStopping = true;
       clearTimeout(timer);
       const graceTimer = setTimeout(() => {
-        for (const { abort } of underWay.values()) abort.abort(new HandBack(STOPPING));
+        stopping.abort();
+        for (const { abort } of underWay.values()) abort.abort(new HandBack(STOPPING, stopping.signal));
       }, graceMs);
       await Promise.all([...underWay.values()].map(({ ended }) => ended));
       clearTimeout(graceTimer);

@@ -54,7 +54,12 @@ export interface CalculationFixture {
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
   /** Runs the waiting request of a variable with `run` as its script. */
-  readonly runWith: (variableId: number, run: Script, parts?: Partial<RunServices>) => Promise<RunResult>;
+  readonly runWith: (
+    variableId: number,
+    run: Script,
+    parts?: Partial<RunServices>,
+    signal?: AbortSignal,
+  ) => Promise<RunResult>;
   /** @returns the jobs that a change at these dates gives to the scripts of the variable. */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
@@ -93,11 +98,12 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
         return announcePoints(transaction, accountId, [range], wave === undefined ? {} : { wave });
       }),
     relay: () => createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay(),
-    runWith: (variableId, run, parts = {}) => {
+    runWith: (variableId, run, parts = {}, signal = undefined) => {
       const sandbox = sandboxOf(run);
       return runCalculation(
         { database, dictionary, sandbox, clock: systemClock, maxInputPoints, ...parts },
         variableId,
+        signal,
       );
     },
     jobsFor: async (variableId, changed) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import { HandBack } from '../../../src/calculation/turns/hand-back.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import {
@@ -163,6 +164,29 @@ describe('calculation: repeated runs', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }, { state: 'Succeeded' }]);
   });
+
+  test.each([
+    ['its slot was taken back', false],
+    ['the calculator stops', true],
+  ])(
+    'a run that loses its session after %s is handed back, and the attempt does not count (R-A15)',
+    async (why, isStopping) => {
+      const source = await addInput();
+      const variableId = await calculations.addCalculated(reader(source));
+      await change(source);
+      const abort = new AbortController();
+      const run = async () => {
+        const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
+        await store.database.query(`select pg_terminate_backend(pid) ${holders}`, [variableId]);
+        abort.abort(new HandBack(why, isStopping ? AbortSignal.abort() : new AbortController().signal));
+        throw abort.signal.reason;
+      };
+      await expect(calculations.runWith(variableId, run, {}, abort.signal)).rejects.toThrow();
+      expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned', outcome: 'stopped' }]);
+      await calculations.runWith(variableId, passOn);
+      expect((await calculations.runsOf(variableId)).at(-1)).toMatchObject({ state: 'Succeeded', attempt: 0 });
+    },
+  );
 
   test('a run repeated after a fault gets the same inputs and stores the same points (R-H8)', async () => {
     const source = await addInput([

@@ -39,15 +39,29 @@ export interface FileParser {
   close(): Promise<void>;
 }
 
-/** The parser process ended while it parsed a file: in practice, the file exhausted its memory. */
+/** The parser process ended while it parsed a file. */
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
+  /**
+   * Whether the file may be the cause: in practice, it exhausted the memory of the process, and V8 aborted. Not for a process
+   * that was killed from outside, or that ended before it asked for the file (R-A15).
+   */
+  readonly isByFile: boolean;
+
+  constructor(message: string, isByFile: boolean) {
+    super(message);
+    this.isByFile = isByFile;
+  }
 }
+
+/** Signals of operators, of shutdowns and of the kernel when the machine is out of memory; a process does not end itself so. */
+const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
-// Buffers are outside the heap.
+// V8 aborts here, far below the memory of the container, so that a file that exhausts memory ends its parser before the kernel
+// kills it: kills never count against a file. Buffers are outside the heap; they are parts of 1 MiB and one chunk.
 const HEAP_MEBIBYTES = 192;
 // The process may read the program and nothing else. V8 never gives back a larger young generation, and strings die young.
 const EXEC_ARGV = [
@@ -135,7 +149,9 @@ async function* chunksOf(
     arrivals.push(arrival);
     wake();
   };
+  let hasAsked = false;
   const onMessage = (message: FromParser): void => {
+    hasAsked = true;
     if (message.kind === 'chunk' || message.kind === 'end') arrive(message);
     else if (message.kind === 'refused') fail(new FileRefusal(message.code, message.message));
     else if (message.kind === 'failed')
@@ -147,7 +163,7 @@ async function* chunksOf(
     if (message && !isOver) send(child, message);
   };
   const onExit = (code: number | null, signal: string | null): void =>
-    fail(new ParserDeath(`the parser ended with ${signal ?? code}`));
+    fail(new ParserDeath(`the parser ended with ${signal ?? code}`, hasAsked && !OUTER_SIGNALS.has(signal ?? '')));
   // No exit follows when no process could be started, for example for lack of memory.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);

@@ -28,8 +28,8 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that fails by its content or a bug must not be retried for ever. Faults of the service and killed ingesters never
-// count (R-A15); the second death of its parser ends a file.
+// A file that fails by its content or a bug must not be retried for ever. Faults of the service and killed processes never
+// count (R-A15); the second death of its parser that a file causes ends the file.
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -75,7 +75,7 @@ async function toRefusal(
 ): Promise<FileRefusal> {
   if (error instanceof FileRefusal) return error;
   const isDeath = error instanceof ParserDeath;
-  if (isTransientError(error) || (isDeath && signal.aborted)) throw error;
+  if (isTransientError(error) || (isDeath && (signal.aborted || !error.isByFile))) throw error;
   const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
   log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly');

@@ -134,7 +134,7 @@ describe('files: a file whose processing is interrupted', () => {
     await expectOnce(fileId);
   });
 
-  it('fails after ten failures without progress; faults of the service and a stop do not count (R-A15)', async () => {
+  it('fails after ten failures without progress; faults of the service, kills and a stop do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 9 where id = $1', [fileId]);
     const failing = (error: Error) => ({
@@ -146,7 +146,9 @@ describe('files: a file whose processing is interrupted', () => {
     const full = Object.assign(new Error('the disk is full'), { code: '53100' });
     await expect(ingest(undefined, failing(full))).rejects.toThrow('disk');
     const stopped = AbortSignal.abort();
-    await expect(ingest(stopped, failing(new ParserDeath('ended')))).rejects.toThrow('ended');
+    await expect(ingest(stopped, failing(new ParserDeath('ended', true)))).rejects.toThrow('ended');
+    for (let count = 0; count < 3; count += 1)
+      await expect(ingest(undefined, failing(new ParserDeath('killed', false)))).rejects.toThrow('killed');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, failing(new Error('a bug')));
     expect(await stack.status(fileId)).toMatchObject({ state: 'Failed', failure: { code: 'internal_error' } });

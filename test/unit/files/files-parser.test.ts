@@ -1,5 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openFileParser } from '../../../src/files/parsing/file-parser.ts';
+import { openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
 import { FileRefusal, START } from '../../../src/files/standard-file.ts';
 
 const PART_BYTES = 64;
@@ -52,3 +53,45 @@ describe('files: a parser process that reads one file after another', () => {
     expect(await ingested).toBe(9);
   });
 });
+
+describe('files: a parser process that ends while it parses a file', () => {
+  const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
+  /** Ends all parser processes of this one with a signal. */
+  const end = (signal: NodeJS.Signals) => {
+    for (const pid of parserProcesses()) process.kill(pid, signal);
+  };
+
+  it.each([
+    ['SIGKILL', false],
+    ['SIGABRT', true],
+    ['SIGTRAP', true],
+    ['SIGSEGV', true],
+  ] as const)('by %s: the file may be the cause: %s (R-A15)', async (signal, isByFile) => {
+    const died = countRows(text, async (part) => {
+      end(signal);
+      return part;
+    });
+    const error = await died.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ParserDeath);
+    expect(error).toMatchObject({ isByFile, message: expect.stringContaining(signal) });
+  });
+
+  it('before it asks for the file, is not ended by the file (R-A15)', async () => {
+    end('SIGKILL');
+    const asked: number[] = [];
+    const died = countRows(text, async (part, index) => {
+      asked.push(index);
+      return part;
+    });
+    end('SIGABRT');
+    await expect(died).rejects.toMatchObject({ name: 'ParserDeath', isByFile: false });
+    expect(asked).toEqual([]);
+  });
+});
+
+function parserProcesses(): number[] {
+  const children = readdirSync('/proc/self/task').flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+  );
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parser-process.ts'));
+}

@@ -23,6 +23,7 @@ const NOT_READ_HERE = new Set([
   'followFile',
   'getSampleData',
   'listRPackages',
+  'replayRun',
 ]);
 const JSON_TYPE = 'application/json';
 /** First bytes of a file by media type. */

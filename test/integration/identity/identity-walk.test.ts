@@ -185,7 +185,10 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
         ['BusinessKeys.Name=Id&BusinessKeys.Values', 'user'],
       ] as const),
     ];
-    for (const { path } of allRoutes().filter((route) => route.method === 'GET' && !route.path.includes('/:'))) {
+    // The list of R packages takes no query, and waits for a calculator.
+    const isAsked = ({ method, path }: { method: string; path: string }) =>
+      method === 'GET' && !path.includes('/:') && path !== '/calculated/packages';
+    for (const { path } of allRoutes().filter(isAsked)) {
       const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';
       const asked = queries.map(([name, kind]) => {
         const pathOf = (given: Ids) => `${path}?${name}=${given[kind]}${more}`;

@@ -7,7 +7,7 @@ export interface NewClient {
   readonly clientId: string;
   /** Stored as a hash only. */
   readonly secret: string;
-  /** Scopes it may request: datahub-api, push-data. */
+  /** Scopes the client may request: datahub-api, push-data. */
   readonly scopes: readonly string[];
   /** Default: password and refresh_token. */
   readonly grantTypes?: readonly string[];

@@ -51,7 +51,7 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
 /** Metrics of the zygote: the warm R process that runs are forked from. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** It died or was killed; another is started. */
+  /** Zygotes that died or were killed; another zygote is started. */
   readonly died: Count;
   /** Zygotes that stopped answering and were killed; `died` counts them as well. */
   readonly stuck: Count;

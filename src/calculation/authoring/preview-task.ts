@@ -18,7 +18,7 @@ export type PreviewTask =
       readonly kind: 'evaluate';
       readonly dates: PreviewDates;
       readonly pictures: PictureFormat;
-      /** Replaces the saved one. */
+      /** Replaces the saved declaration. */
       readonly declaration?: Declaration;
     }
   | { readonly kind: 'sampleData'; readonly dates: PreviewDates }

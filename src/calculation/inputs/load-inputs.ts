@@ -23,7 +23,7 @@ const MICROS_PER_SECOND = 1_000_000;
 
 /** One input in the record of a run (R-H8). */
 export interface InputRecord {
-  /** Index of the formula that read it. */
+  /** Index of the formula that read the input. */
   readonly formula: number;
   readonly alias: string;
   readonly variableId: number;

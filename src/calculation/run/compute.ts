@@ -39,9 +39,9 @@ export interface ComputeRequest {
   readonly variableId: number;
   readonly changed: DateRange;
   readonly triggerMicros: Micros;
-  /** For rows without a Version; one per run (§9.4). */
+  /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** Replaces the saved one. */
+  /** Replaces the saved declaration. */
   readonly declaration?: Declaration;
   /** Replaces the values of the forms, by index of the formula and alias (R-H12). */
   readonly formValue?: (formula: number, alias: string) => unknown;

@@ -50,7 +50,7 @@ export type PlannedOutput =
 
 export interface OutputSettings {
   readonly isVersioned: boolean;
-  /** For rows without a Version; one per run (§9.4). */
+  /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
   /** The dates the formula is valid for. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;

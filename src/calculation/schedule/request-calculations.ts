@@ -215,7 +215,7 @@ export interface RunRequest {
 }
 
 export interface RequestBack extends RunRequest {
-  /** Seconds until it may run again. */
+  /** Seconds until the request may run again. */
   readonly delaySec: number;
 }
 

@@ -37,7 +37,7 @@ interface Account {
 
 interface Running {
   readonly turn: Turn;
-  /** Its time up to this instant is debited. */
+  /** The time of the run up to this instant is debited. */
   debitedMs: number;
   isReturning: boolean;
 }

@@ -52,7 +52,7 @@ export class CsvRows implements RecordVisitor {
     const valueText = cellText(cells, valueColumn);
     const date = parseFileDate(dateText) ?? parseFileDate(dateText.trim());
     const value = parseFileNumber(valueText);
-    // Otherwise 1,5 in a file delimited by commas would be read as 1.
+    // Without this check, 1,5 in a file delimited by commas would be read as 1.
     if (cellCount > count) {
       collector.reject(
         row,

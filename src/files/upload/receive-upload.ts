@@ -57,7 +57,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
 /** @returns undefined for an attachment. @throws {DomainError} for a workbook in a format that cannot be read. */
 function formatOf(filename: string, type: string): FileFormat | undefined {
   const extension = extensionOf(filename);
-  // Its sender expects the rows to be ingested.
+  // The sender of a workbook expects its rows to be ingested.
   if (OTHER_WORKBOOKS.has(extension)) throw notReadable(filename);
   return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
 }

@@ -55,7 +55,7 @@ export function startWatching(services: WatchingServices): Watching {
     long: openFairSemaphore({
       resource: 'connections for long WatchPoints reads',
       permits: longCount,
-      // One remains for others, unless there is only one.
+      // One connection remains for other accounts, unless there is only one.
       permitsPerAccount: Math.max(1, longCount - 1),
       waitersPerAccount: Number.POSITIVE_INFINITY,
       maxWaitMs: LONGEST_TIMER_MS,

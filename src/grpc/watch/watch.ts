@@ -58,7 +58,7 @@ const MAX_COLLECT_MS = 2000;
 // Rounds of more variables are never coalesced: comparing their keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
-/** Runs in the hub, which marks changes, sends heartbeats and ends it. */
+/** Runs in the hub, which marks changes, sends heartbeats and ends the watch. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
@@ -102,7 +102,7 @@ export class Watch {
     if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });
   }
 
-  /** Sends changes until the reader leaves. @returns the number of points sent. @throws the error it was ended with. */
+  /** Sends changes until the reader leaves. @returns the number of points sent. @throws the error that ended the watch. */
   async run(): Promise<number> {
     await this.#write({ cursor: encodeCursor(this.#positions) });
     while (!this.#signal.aborted) {

@@ -36,7 +36,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const semaphore = openFairSemaphore({
     resource: 'connections for reads',
     permits: connections,
-    // One remains for others, unless there is only one.
+    // One connection remains for other accounts, unless the pool has only one.
     permitsPerAccount: Math.min(connectionsPerAccount, Math.max(1, connections - 1)),
     waitersPerAccount: WAITERS_PER_ACCOUNT,
     maxWaitMs: MAX_WAIT_MS,

@@ -19,7 +19,7 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Submission {
-  /** Key of the turn that it needs. */
+  /** Key of the turn that the push needs. */
   readonly turn: string;
   readonly resolve: (outcome: GroupOutcome) => void;
   readonly reject: (error: unknown) => void;

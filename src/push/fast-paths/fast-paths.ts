@@ -35,7 +35,7 @@ export interface FastPaths {
 /** A push that shares a row of `push_operation` with others of its user: its operation holds only counts. */
 export interface PlainPush {
   readonly userId: string;
-  /** null: its label becomes its request id. */
+  /** null: the label of the push becomes its request id. */
   readonly requestId: string | null;
   readonly elements: number;
   readonly readings: number;

@@ -15,7 +15,7 @@ export interface Mapper {
   readonly expression: string;
   /** Whether the first row of CSV names the columns. */
   readonly hasHeader: boolean;
-  /** false: pushes to it get 404. */
+  /** false: pushes to the mapper get 404. */
   readonly isEnabled: boolean;
   readonly createdDate: string;
   readonly modifiedDate: string;

@@ -95,7 +95,7 @@ function openIdlePool(capacity: number) {
     idle.delete(key);
     return child?.connected ? child : undefined;
   };
-  /** The oldest process of the account that has the most, so that one account does not end the processes of others. */
+  /** The oldest process of the account with the most processes, so that one account does not end the processes of others. */
   const makeRoom = (): void => {
     if (idle.size < capacity) return;
     const counts = new Map<number, number>();

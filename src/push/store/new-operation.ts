@@ -18,7 +18,7 @@ export interface NewOperation {
   /** SHA-256 over account, user, label and body; null: the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
-  /** Whether it replays elements rejected before (R-D8). */
+  /** Whether the operation replays elements rejected before (R-D8). */
   readonly isReplay: boolean;
   /** COPY tuples; empty if nothing was accepted. */
   readonly tuples: Buffer;

@@ -7,7 +7,7 @@ import { toListenError } from './listen-error.ts';
 import type { Parts, Role } from './parts.ts';
 
 export interface HealthRole extends Role {
-  /** http://host:port it listens on. */
+  /** http://host:port the health server listens on. */
   readonly address: string;
 }
 

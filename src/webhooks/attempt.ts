@@ -20,7 +20,7 @@ export interface AttemptOutcome {
   readonly state: 'Succeeded' | 'Failed';
   readonly request: SentRequest;
   readonly response?: ReceivedResponse;
-  /** Why it failed, for a manager; reveals nothing of the internal network. */
+  /** Why the attempt failed, for a manager; reveals nothing of the internal network. */
   readonly error?: string;
   readonly durationMs: number;
 }

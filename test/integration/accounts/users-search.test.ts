@@ -50,7 +50,7 @@ describe('accounts: GET /account/users', () => {
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('Normal returns UserLight, Light fewer members, Verbose all members, to managers only (R-C2)', async () => {
+  it('displayLevel Normal returns UserLight and Light fewer members; Verbose returns all members, to managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];

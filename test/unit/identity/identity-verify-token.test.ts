@@ -7,7 +7,7 @@ const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
 interface ForeignIssuer {
   readonly trusted: TrustedIssuer;
-  /** The keys it publishes; may be changed. */
+  /** The keys the issuer publishes; may be changed. */
   readonly published: JWK[];
   sign(kid: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
 }

@@ -39,7 +39,7 @@ interface Service {
   /** host:port of the gRPC role, when started. */
   readonly grpc: string;
   readonly pid: number;
-  /** @returns the delays of its event loop since the last call. */
+  /** @returns the delays of the role's event loop since the last call. */
   readonly readDelays: () => Promise<Delays>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Routes `GET /data` and `POST /data` (R-G1–G4): points of variables, raw or aggregated by civil buckets, of selected
- * versions, as JSON, CSV, Arrow or an Excel workbook.
+ * versions, as JSON, CSV, Arrow, Parquet or an Excel workbook.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';

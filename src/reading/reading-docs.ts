@@ -15,7 +15,7 @@ import { FORMAT_QUERY, READ_QUERY } from '../selection/read-parameters.ts';
 import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
-import { ARROW_TYPE, CSV_TYPE } from './formats/formats.ts';
+import { ARROW_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
 
 const tag = 'Points';
 const value = z.number().nullable();
@@ -47,6 +47,9 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({ description: 'An Arrow IPC stream.' }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
+    [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
+      description: 'An Apache Parquet file with the columns of Arrow; dates are UTC timestamps in microseconds.',
+    }),
   };
   return {
     status: 200,
@@ -113,7 +116,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     summary: 'Compare two versions of a variable, date by date',
     query: COMPARE_QUERY,
     isListing: true,
-    answers: [answersRows('Rows and a summary of all rows. CSV, Arrow and workbooks have only the rows.', compared)],
+    answers: [answersRows('Rows and a summary of all rows. Every format but JSON has only the rows.', compared)],
     errors: ['not_found'],
   },
   {

@@ -72,7 +72,13 @@ export const PERIOD = {
 export const SHAPE = {
   unitId: integerParameter('Converts values into this unit, which must be of the same family.', { min: 1 }),
   timeZoneId,
-  format: choiceParameter('Format of the answer; counts before the header `Accept`.', ['json', 'csv', 'arrow', 'xlsx']),
+  format: choiceParameter('Format of the answer; counts before the header `Accept`.', [
+    'json',
+    'csv',
+    'arrow',
+    'xlsx',
+    'parquet',
+  ]),
   pagingOrder: choiceParameter('Order by date.', ['ASC', 'DESC'], 'ASC'),
   ...PAGING,
 };

@@ -4,6 +4,7 @@ import { writeArrow } from './arrow-table.ts';
 import { chooseType } from './choose-type.ts';
 import { writeCsv } from './csv-table.ts';
 import { writeJson } from './json-table.ts';
+import { writeParquet } from './parquet-table.ts';
 import type { Table } from './table.ts';
 import { writeXlsx } from './xlsx-table.ts';
 
@@ -16,15 +17,23 @@ export interface Format {
 const JSON_TYPE = 'application/json';
 export const CSV_TYPE = 'text/csv';
 export const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
+export const PARQUET_TYPE = 'application/vnd.apache.parquet';
 
 const FORMATS = {
   [JSON_TYPE]: { contentType: `${JSON_TYPE}; charset=utf-8`, write: writeJson },
   [CSV_TYPE]: { contentType: `${CSV_TYPE}; charset=utf-8; header=present`, write: writeCsv },
   [ARROW_TYPE]: { contentType: ARROW_TYPE, write: writeArrow },
   [XLSX_TYPE]: { contentType: XLSX_TYPE, write: writeXlsx },
+  [PARQUET_TYPE]: { contentType: PARQUET_TYPE, write: writeParquet },
 } as const satisfies Record<string, Format>;
 
-const TYPES = { json: JSON_TYPE, csv: CSV_TYPE, arrow: ARROW_TYPE, xlsx: XLSX_TYPE } as const;
+const TYPES = {
+  json: JSON_TYPE,
+  csv: CSV_TYPE,
+  arrow: ARROW_TYPE,
+  xlsx: XLSX_TYPE,
+  parquet: PARQUET_TYPE,
+} as const;
 
 /** Format that a query asks for; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
 export type FormatName = keyof typeof TYPES;
@@ -32,5 +41,5 @@ export type FormatName = keyof typeof TYPES;
 /** The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4). */
 export function chooseFormat(name: FormatName | undefined, accept: string | undefined): Format {
   if (name !== undefined) return FORMATS[TYPES[name]];
-  return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE])];
+  return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE, PARQUET_TYPE])];
 }

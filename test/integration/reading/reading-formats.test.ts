@@ -1,7 +1,8 @@
-/** `GET /data` and `POST /data` as JSON, CSV and Arrow over HTTP (R-G3, R-G4). */
+/** `GET /data` and `POST /data` as JSON, CSV, Arrow and Parquet over HTTP (R-A13, R-G3, R-G4). */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { tableFromIPC } from 'apache-arrow';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
@@ -10,6 +11,7 @@ import { createStructure, createVariable } from '../../support/fixtures/structur
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const ARROW = 'application/vnd.apache.arrow.stream';
+const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 
 let api: TestApi;
@@ -73,10 +75,12 @@ describe('read formats: rows', () => {
     expect(await typeOf('&format=csv')).toBe('text/csv');
     expect(await typeOf('&Format=ARROW')).toBe(ARROW);
     expect(await typeOf('&format=xlsx')).toBe(XLSX_TYPE);
+    expect(await typeOf('&format=parquet')).toBe(PARQUET);
     expect(await typeOf('&format=json')).toBe('application/json');
     const body = JSON.stringify({ variableIds: [versioned], format: 'csv' });
     expect(await typeOf('', { method: 'POST', body })).toBe('text/csv');
     expect(await typeOf('&format=arrow', { method: 'POST', body })).toBe(ARROW);
+    expect(await typeOf('&leftVersion=V1&format=parquet', {}, '/data/compare')).toBe(PARQUET);
     expect(await typeOf('&leftVersion=V1&format=csv', {}, '/data/compare')).toBe('text/csv');
     expect((await fetchRaw(api, '/storage/template?format=xlsx', 'text/csv')).headers.get('content-type')).toBe(
       XLSX_TYPE,
@@ -111,13 +115,31 @@ describe('read formats: rows', () => {
     expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
   });
 
+  test('of Parquet have typed columns, dates to the microsecond and nulls; an empty answer is a file (R-A13)', async () => {
+    const read = async (query: string) => {
+      const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}${query}`, PARQUET);
+      expect([status, headers.get('content-type')]).toEqual([200, PARQUET]);
+      return parquetReadObjects({ file: new Uint8Array(bytes).buffer, parsers: { timestampFromMicroseconds: String } });
+    };
+    const micros = (date: string) => BigInt(Date.parse(date)) * 1000n;
+    const tags = '{"quality": "say \\"hi\\", twice", "version": "V1"}';
+    const rows = await read('');
+    expect(rows).toMatchObject([
+      { variableId: versioned, date: String(micros('2026-01-01')), rawValue: 1.25, unitId: 8, version: 'V1', tags },
+      { date: String(micros('2026-01-02') + 1n), rawValue: -5, unitId: 8, version: null, tags: null },
+    ]);
+    expect(await read('&from=2030-01-01')).toEqual([]);
+  });
+
   test('are the same in every format, also across batches (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
-    const formats = ['application/json', 'text/csv', ARROW];
+    const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     // All formats are fetched before any is parsed: parsing takes seconds, after which the service closes a stalled
     // connection.
     const answers = await Promise.all(formats.map((accept) => fetchRaw(api, path, accept)));
-    const [json = [], csv = [], arrow = []] = answers.map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));
+    const [json = [], csv = [], arrow = []] = answers
+      .slice(0, 3)
+      .map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));
     expect(json).toHaveLength(POINTS + 2);
     for (const index of [0, 1, 9_999, 10_000, 123_456, POINTS - 1, POINTS, POINTS + 1]) {
       const row = json[index] ?? {};
@@ -126,6 +148,12 @@ describe('read formats: rows', () => {
       expect(arrow[index]).toMatchObject({ variableId, rawValue, version });
     }
     expect([csv.length, arrow.length]).toEqual([json.length, json.length]);
+    const file = new Uint8Array(answers[3]?.bytes ?? []).buffer;
+    expect(Number(parquetMetadata(file).num_rows)).toBe(json.length);
+    const last = { file, rowStart: POINTS - 1, rowEnd: POINTS + 2 };
+    expect(await parquetReadObjects(last)).toMatchObject(
+      json.slice(POINTS - 1).map(({ variableId, rawValue, version = null }) => ({ variableId, rawValue, version })),
+    );
   });
 
   test('of many variables come in the requested order in every format (R-G1, R-G4)', async () => {
@@ -213,6 +241,7 @@ describe('read formats: an answer that fails after it has begun', () => {
     ['text/csv', 'identity'],
     [ARROW, 'identity'],
     [XLSX_TYPE, 'identity'],
+    [PARQUET, 'identity'],
   ])('aborts the connection instead of ending as if complete: %s, %s (R-G4)', async (accept, encoding) => {
     const response = await startRead(accept, encoding);
     expect(response.statusCode).toBe(200);

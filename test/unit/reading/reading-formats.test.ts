@@ -1,6 +1,7 @@
 /** Format writers without a server (R-G3, R-G4). */
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
 import { parseDate } from '../../../src/platform/dates/date-rules.ts';
 import { formatInstant, formatLocalInstant } from '../../../src/platform/dates/instant-rules.ts';
@@ -10,6 +11,7 @@ import { writeCsv } from '../../../src/reading/formats/csv-table.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../../src/reading/formats/instant-writer.ts';
 import { writeJson } from '../../../src/reading/formats/json-table.ts';
 import { NUMBER_BYTES, writeNumber } from '../../../src/reading/formats/number-writer.ts';
+import { writeParquet } from '../../../src/reading/formats/parquet-table.ts';
 import type { Batch, Column, InstantWriter, Table } from '../../../src/reading/formats/table.ts';
 import { zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
 
@@ -132,6 +134,57 @@ describe('reading: Arrow rows (R-G4)', () => {
     const arrow = tableFromIPC(await joined(writeArrow(table())));
     expect(arrow.numRows).toBe(0);
     expect(arrow.schema.names).toContain('version');
+  });
+});
+
+describe('reading: Parquet rows (R-A13)', () => {
+  const fileOf = async (...batches: readonly Batch[]) =>
+    new Uint8Array(await joined(writeParquet(table(...batches)))).buffer;
+  const rowsOf = (file: ArrayBuffer) => parquetReadObjects({ file, parsers: { timestampFromMicroseconds: String } });
+
+  test('have typed columns, nulls, the sign of -0.0 and microseconds', async () => {
+    const file = await fileOf(batch(7, null, [1.5, Number.NaN, -0, 0], [2, 0, 3, 1]), batch(8, 3, [-1e-7], [1]));
+    expect(parquetMetadata(file).schema.slice(1)).toMatchObject([
+      { name: 'variableId', type: 'INT32' },
+      { name: 'date', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } },
+      { name: 'rawValue', type: 'DOUBLE' },
+      { name: 'unitId', type: 'INT32' },
+      { name: 'version', logical_type: { type: 'STRING' } },
+      { name: 'tags', logical_type: { type: 'STRING' } },
+    ]);
+    const row = (variableId: number, more: number, rawValue: number | null, unitId: number | null, id: number) => {
+      const [version, tags] = id === 0 ? [null, null] : [TEXTS[id], `{"k":"${id}"}`];
+      return { variableId, date: String(MICROS + more), rawValue, unitId, version, tags };
+    };
+    const rows = [row(7, 0, 1.5, null, 2), row(7, 1, null, null, 0), row(7, 2, -0, null, 3), row(7, 3, 0, null, 1)];
+    expect(await rowsOf(file)).toEqual([...rows, row(8, 0, -1e-7, 3, 1)]);
+  });
+
+  test('a column of an answer in which no row has a value is null', async () => {
+    const rows = await rowsOf(await fileOf(batch(7, null, [Number.NaN], [0])));
+    expect(rows).toEqual([
+      { variableId: 7, date: String(MICROS), rawValue: null, unitId: null, version: null, tags: null },
+    ]);
+  });
+
+  test('leave in pieces of one row group, so memory holds one', async () => {
+    const values = Array.from({ length: 20_000 }, (_, row) => row + 0.5);
+    const ids = values.map((_, row) => row % 4);
+    const pieces: Uint8Array[] = [];
+    const batches = Array.from({ length: 7 }, (_, index) => batch(index, 8, values, ids));
+    for await (const piece of writeParquet(table(...batches))) pieces.push(piece);
+    expect(pieces).toHaveLength(3);
+    const file = new Uint8Array(Buffer.concat(pieces)).buffer;
+    expect(parquetMetadata(file).row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([60_000, 60_000, 20_000]);
+    expect((await rowsOf(file)).map(({ rawValue, variableId }) => [variableId, rawValue])).toEqual(
+      batches.flatMap((_, index) => values.map((value) => [index, value])),
+    );
+  });
+
+  test('an empty table is a file with the columns and no rows', async () => {
+    const file = await fileOf();
+    expect(await rowsOf(file)).toEqual([]);
+    expect(parquetMetadata(file).schema.map(({ name }) => name)).toContain('version');
   });
 });
 

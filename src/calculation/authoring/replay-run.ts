@@ -2,6 +2,7 @@
  * Repeats a recorded run and compares its result with the points that are stored now (R-H8, R-H12). It runs the recorded
  * declaration with the recorded form values on the versions of the inputs that the run read; it stores nothing.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
@@ -67,25 +68,19 @@ export async function replayRun(
   const declaration = parseInput(DECLARATION_SCHEMA, run.declaration);
   const computed = await compute(services, connection, requestOf(run, declaration), signal);
   const { result, inputs, durations } = computed;
-  const points = result.kind === 'ok' ? collect(result.outputs) : [];
-  const work = (transaction: Connection) => findDifferences(transaction, run, points);
-  const differences = await inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
+  const outputs = result.kind === 'ok' ? result.outputs : [];
+  const work = (transaction: Connection) => comparePoints(transaction, run, outputs, signal);
+  const compared = await inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
+  const { replayed, different, missing, differences } = compared;
   const warnings = describeInputs(run, declaration, inputs);
-  const isSame = differences.length === 0 && points.length === run.stored;
-  const missing = differences.filter(({ stored }) => stored === null).length;
+  const isSame = different + missing === 0 && replayed === run.stored;
   return {
     ...{ runId, variableId: run.variableId, declarationHash: run.declarationHash },
     outcome: result.kind === 'ok' ? 'ok' : result.outcome,
     message: result.kind === 'ok' ? null : result.message,
     isReproduced: result.kind === 'ok' && isSame && warnings.length === 0,
-    counts: {
-      recorded: run.stored,
-      replayed: points.length,
-      equal: points.length - differences.length,
-      different: differences.length - missing,
-      missing,
-    },
-    differences: differences.slice(0, MAX_NAMED),
+    counts: { recorded: run.stored, replayed, equal: replayed - different - missing, different, missing },
+    differences,
     warnings,
     durationsMs: durations,
   };
@@ -119,52 +114,75 @@ function pinInputs(declaration: Declaration, { inputs, startedMicros }: Recorded
   };
 }
 
-function collect(outputs: readonly Output[]): readonly OutputPoint[] {
-  return outputs.flatMap((output) => [...output.slices()].flat());
+interface Comparison {
+  replayed: number;
+  different: number;
+  missing: number;
+  /** The first `MAX_NAMED`. */
+  readonly differences: Difference[];
 }
 
-async function findDifferences(
+/**
+ * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. A slice reads the
+ * dates between its first and last: an output in random order is read once per slice, until the client's 90 s are over.
+ */
+async function comparePoints(
   transaction: Connection,
-  { variableId, isVersioned }: RecordedRun,
-  points: readonly OutputPoint[],
-): Promise<readonly Difference[]> {
-  const differences: Difference[] = [];
-  const byVersion = Map.groupBy(points, ({ labels }) => labels.version);
-  for (const [version, group] of byVersion) {
-    const choice: VersionChoice = isVersioned && version !== undefined ? { versionTags: [version] } : {};
-    const stored = await readStored(transaction, variableId, choice, group);
-    for (const { dateMicros, value } of group) {
-      const found = stored.get(dateMicros);
-      if (found === value) continue;
-      const date = formatInstant(dateMicros);
-      differences.push({ date, ...(version !== undefined && { version }), replayed: value, stored: found ?? null });
+  run: RecordedRun,
+  outputs: readonly Output[],
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const comparison: Comparison = { replayed: 0, different: 0, missing: 0, differences: [] };
+  for (const output of outputs) {
+    for (const points of output.slices()) {
+      await nextTurn();
+      signal.throwIfAborted();
+      for (const [version, group] of Map.groupBy(points, ({ labels }) => labels.version)) {
+        compareGroup(comparison, version, group, await readStored(transaction, run, version, group));
+      }
     }
   }
-  return differences;
+  return comparison;
 }
 
+function compareGroup(
+  comparison: Comparison,
+  version: string | undefined,
+  group: readonly OutputPoint[],
+  stored: ReadonlyMap<Micros, number | null>,
+): void {
+  comparison.replayed += group.length;
+  for (const { dateMicros, value } of group) {
+    const found = stored.get(dateMicros) ?? null;
+    if (found === value) continue;
+    comparison[found === null ? 'missing' : 'different'] += 1;
+    if (comparison.differences.length === MAX_NAMED) continue;
+    const date = formatInstant(dateMicros);
+    comparison.differences.push({ date, ...(version !== undefined && { version }), replayed: value, stored: found });
+  }
+}
+
+/** @returns the stored value at each date of the points; null where none is stored. */
 async function readStored(
   transaction: Connection,
-  variableId: number,
-  version: VersionChoice,
+  { variableId, isVersioned }: RecordedRun,
+  version: string | undefined,
   points: readonly OutputPoint[],
-): Promise<ReadonlyMap<Micros, number>> {
-  const stored = new Map<Micros, number>();
+): Promise<ReadonlyMap<Micros, number | null>> {
+  const stored = new Map<Micros, number | null>();
   let [fromMicros, toMicros] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { dateMicros } of points) {
+    stored.set(dateMicros, null);
     fromMicros = Math.min(fromMicros, dateMicros);
     toMicros = Math.max(toMicros, dateMicros);
   }
-  const selection = {
-    variableIds: [variableId],
-    version,
-    order: 'ASC',
-    fromMicros,
-    toMicros,
-    isToIncluded: true,
-  } as const;
+  const choice: VersionChoice = isVersioned && version !== undefined ? { versionTags: [version] } : {};
+  const period = { fromMicros, toMicros, isToIncluded: true };
+  const selection = { variableIds: [variableId], version: choice, order: 'ASC', ...period } as const;
   for await (const chunk of readPoints(transaction, selection)) {
-    for (const [row, date] of chunk.dates.entries()) stored.set(date, chunk.values[row] ?? Number.NaN);
+    for (const [row, date] of chunk.dates.entries()) {
+      if (stored.has(date)) stored.set(date, chunk.values[row] ?? Number.NaN);
+    }
   }
   return stored;
 }

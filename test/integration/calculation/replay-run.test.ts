@@ -1,4 +1,5 @@
 /** Replays of recorded runs: the same declaration, form values and versions of the inputs give the same points (R-H8, R-H12). */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replayRun } from '../../../src/calculation/authoring/replay-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
@@ -58,8 +59,8 @@ async function runOnce(isVersioned: boolean) {
   return { source, target, run, runId: Number(run?.id) };
 }
 
-function replay(runId: number) {
-  const sandbox = { run: async (job: SandboxJob) => multiply(job), checkHealth: async () => {}, close: async () => {} };
+function replay(runId: number, script: (job: SandboxJob) => SandboxOutcome = multiply) {
+  const sandbox = { run: async (job: SandboxJob) => script(job), checkHealth: async () => {}, close: async () => {} };
   const { database } = store;
   const services = {
     database,
@@ -103,6 +104,26 @@ test('replay: names points that are stored with another value, and points that w
   const answer = await replay(runId);
   expect(answer).toMatchObject({ isReproduced: false, counts: { replayed: 1, different: 1, missing: 0 } });
   expect(answer.differences).toEqual([{ date: '2026-01-01T00:00:00Z', replayed: 20, stored: 21 }]);
+});
+
+test('replay: compares an output of many slices without blocking the event loop, and names 100 differences (R-H8)', async () => {
+  const { target, runId } = await runOnce(true);
+  const rows = 500_000;
+  const last = START + (rows - 1) * 1e6;
+  await store.write(target, [
+    [START, 1],
+    [last - 3e6, 1],
+    [last, 5],
+  ]);
+  const dates = Float64Array.from({ length: rows }, (_, row) => START / 1e6 + row);
+  const series = { dates, values: new Float64Array(rows).fill(1), versions: null, tags: null };
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  const answer = await replay(runId, () => ({ kind: 'ok', series, errors: [], notes: NOTES, timing: TIMING }));
+  delay.disable();
+  expect(answer.counts).toMatchObject({ replayed: rows, equal: 2, different: 1, missing: rows - 3 });
+  expect(answer.differences).toHaveLength(100);
+  expect(delay.max / 1e6).toBeLessThan(250);
 });
 
 test('replay: reports that an overwritten value of an input without versions is no longer known (R-H8)', async () => {

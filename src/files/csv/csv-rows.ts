@@ -64,7 +64,7 @@ export class CsvRows implements RecordVisitor {
       collector.reject(row, 'invalid_date', `${FILE_DATE_RULE}, got ${shown(dateText)}${alsoValue}`);
     } else if (Number.isNaN(value)) {
       collector.reject(row, 'invalid_value', `value must be a finite number, got ${shown(valueText)}`);
-    } else this.#keys.add(row, cells, date.micros, date.isLocal, value);
+    } else this.#keys.add(row, cells, date.micros, date.isLocal, value, date.isDay);
   }
 }
 

@@ -3,6 +3,7 @@
  * their targets and labels are resolved. Runs in the parser process, without an object per row.
  */
 
+import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
@@ -53,13 +54,21 @@ export class RowCollector {
     return this.#size + this.#errors.length;
   }
 
-  /** Adds a valid row. @param dateMicros since 1970-01-01, of the local clock when `isLocal`. */
-  add(row: number, dateMicros: number, isLocal: boolean, value: number, targetId: number, labelId: number): void {
+  /** Adds a valid row. @param dateMicros since 1970-01-01, of the local clock when `isLocal`; midnight when `isDay`. */
+  add(
+    row: number,
+    dateMicros: number,
+    isLocal: boolean,
+    value: number,
+    targetId: number,
+    labelId: number,
+    isDay = false,
+  ): void {
     if (this.#size === this.#rows.length) this.#grow();
     const at = this.#size++;
     this.#rows[at] = row;
     this.#dates[at] = dateMicros;
-    this.#isLocal[at] = isLocal ? 1 : 0;
+    this.#isLocal[at] = isDay ? LOCAL_DAY : isLocal ? 1 : 0;
     this.#values[at] = value;
     this.#targetIds[at] = targetId;
     this.#labelIds[at] = labelId;
@@ -104,8 +113,8 @@ export class RowCollector {
       if (problem) this.reject(row, problem.code, problem.message);
       if (target.kind === 'problem' || 'code' in labels) continue;
       let date = this.#dates[at] as number;
-      if (this.#isLocal[at] === 1) {
-        const { micros, kind } = target.clock(date);
+      if (this.#isLocal[at] !== 0) {
+        const { micros, kind } = target.clock(date, this.#isLocal[at] === LOCAL_DAY);
         if (kind !== 'exact') this.#warn(row, kind, date, micros, target.timeZoneId);
         date = micros;
       }

@@ -31,8 +31,8 @@ export class RowKeys {
     );
   }
 
-  /** Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`. */
-  add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number): void {
+  /** Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`; the midnight of a date alone when `isDay`. */
+  add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number, isDay = false): void {
     const collector = this.#collector;
     const generation = collector.targets.generation + collector.labels.generation;
     if (generation !== this.#generation) {
@@ -40,6 +40,6 @@ export class RowKeys {
       this.#targets.clear();
       this.#labels.clear();
     }
-    collector.add(row, dateMicros, isLocal, value, this.#targets.idOf(cells), this.#labels.idOf(cells));
+    collector.add(row, dateMicros, isLocal, value, this.#targets.idOf(cells), this.#labels.idOf(cells), isDay);
   }
 }

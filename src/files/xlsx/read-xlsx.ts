@@ -110,7 +110,7 @@ class SheetRows implements RowVisitor {
     const micros = serial ?? text?.micros;
     const value = this.#valueOf(cells, columns.value);
     if (micros !== undefined && !Number.isNaN(value)) {
-      keys.add(row, cells, micros, text?.isLocal ?? true, value);
+      keys.add(row, cells, micros, text?.isLocal ?? true, value, text?.isDay);
       return;
     }
     const problems = [

@@ -16,15 +16,19 @@ export const MOMENT_RULE =
 /** Rule for an instant, for error messages. */
 export const INSTANT_RULE = 'must be an instant such as 2026-03-01T12:00:00Z';
 
+/** Mark of a date alone in a column whose dates are 0 (UTC) or 1 (local). */
+export const LOCAL_DAY = 2;
+
 export interface ParsedDate {
   /** Microseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */
   readonly micros: Micros;
   /** The text has no zone. */
   readonly isLocal: boolean;
+  /** The text is a date alone: `micros` is its midnight, and `isLocal` is set. */
+  readonly isDay?: boolean;
 }
 
 export interface ParsedMoment extends ParsedDate {
-  /** The text is a date alone: `micros` is its midnight, and `isLocal` is set. */
   readonly isDay: boolean;
 }
 
@@ -70,10 +74,12 @@ export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
   if (plain) return plain;
   if (EPOCH_MILLIS.test(text)) return parseEpochMillis(Number(text));
-  const date = readIso(DAY.test(text) ? text + MIDNIGHT : text);
+  const isDay = DAY.test(text);
+  const date = readIso(isDay ? text + MIDNIGHT : text);
   if (!date || date.isCut) return undefined;
   const micros = date.millis * MICROS_PER_MILLI + date.subMillis;
-  return micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS ? { micros, isLocal: date.isLocal } : undefined;
+  if (micros < MIN_DATE_MICROS || micros >= MAX_DATE_MICROS) return undefined;
+  return { micros, isLocal: date.isLocal, ...(isDay && { isDay }) };
 }
 
 /**

@@ -4,6 +4,7 @@
  * of a variable that are out of date order, so that the point writer can append them.
  */
 
+import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { localClock } from '../../structure/catalogue/time-zones.ts';
@@ -184,7 +185,7 @@ function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDa
     for (let index = 0; index < count && input.variableIds[element]; index += 1) {
       if (isLocal[first + index] === 0) continue;
       const local = dates[first + index] as number;
-      const { micros, kind } = toInstant(local);
+      const { micros, kind } = toInstant(local, isLocal[first + index] === LOCAL_DAY);
       dates[first + index] = micros;
       if (kind === 'exact' || warnings.length === MAX_WARNINGS) continue;
       const path = `$[${element}].data[${index}].date`;

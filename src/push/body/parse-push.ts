@@ -4,7 +4,7 @@
  * faster); a property test compares it with `pushSchema`.
  */
 
-import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
+import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { Tags } from '../../points/label-rules.ts';
 import { type GivenLabels, LabelTable } from './label-table-rules.ts';
@@ -217,13 +217,13 @@ class PushReader {
       this.#add(`${path}[${index}].date`, got(DATE_RULE, given));
       return;
     }
-    this.setDate(date.micros, date.isLocal);
+    this.setDate(date);
   }
 
-  setDate(micros: number, isLocal: boolean): void {
+  setDate({ micros, isLocal, isDay }: ParsedDate): void {
     this.dates[this.row] = micros;
     if (isLocal) this.isLocal ??= new Uint8Array(this.dates.length);
-    if (this.isLocal) this.isLocal[this.row] = isLocal ? 1 : 0;
+    if (this.isLocal) this.isLocal[this.row] = isDay ? LOCAL_DAY : isLocal ? 1 : 0;
   }
 
   #readValue(given: unknown, path: string, index: number): void {

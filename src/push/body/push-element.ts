@@ -18,9 +18,9 @@ export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
   /** Readings of each element; the sum is the length of the columns. */
   readonly readingCounts: readonly number[];
-  /** Microseconds since 1970-01-01: UTC, or local clock time where `isLocal` is 1. */
+  /** Microseconds since 1970-01-01: UTC, or local clock time where `isLocal` is not 0. */
   readonly dates: Float64Array;
-  /** 1: the date has no zone; undefined: every date has one. */
+  /** 0: UTC; 1: local; `LOCAL_DAY`: the midnight of a date alone. undefined: all UTC. */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
   /** Index into `labelTable` of each reading's VersionTag and tags. */

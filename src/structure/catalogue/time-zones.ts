@@ -21,8 +21,11 @@ export interface LocalDateInstant {
   readonly kind: LocalDateKind;
 }
 
-/** Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. */
-export type LocalClock = (localMicros: number) => LocalDateInstant;
+/**
+ * Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. A date alone (`isDay`), given as its
+ * midnight, is the first instant of its day, and exact.
+ */
+export type LocalClock = (localMicros: number, isDay?: boolean) => LocalDateInstant;
 
 /** An IANA or Windows time zone name, in any case (R-C9); the output is the IANA name. */
 export const timeZoneSchema = z
@@ -94,8 +97,10 @@ function createClock(timeZoneId: string): LocalClock {
     (localMicros) => findOffset(timeZoneId, Math.floor(localMicros / MICROS_PER_MILLI)),
     (one, other) => one.offsetMicros === other.offsetMicros && one.kind === other.kind,
   );
-  return (localMicros) => {
+  const startOf = startOfDay(timeZoneId);
+  return (localMicros, isDay = false) => {
     const { offsetMicros, kind } = offsetAt(localMicros);
+    if (isDay && kind !== 'exact') return { micros: startOf(localMicros), kind: 'exact' };
     return { micros: localMicros - offsetMicros, kind };
   };
 }

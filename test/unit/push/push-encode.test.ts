@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eachTuple } from '../../../src/points/copy-codec.ts';
 import { encodePush } from '../../../src/push/body/encode-push.ts';
+import { parsePush } from '../../../src/push/body/parse-push.ts';
 import type { PushContents } from '../../../src/push/body/push-element.ts';
 import { makeLabel } from '../../../src/push/store/operation-label.ts';
 
@@ -87,6 +88,20 @@ function expectedRows(elements: readonly Element[]): Row[] {
 }
 
 describe('push: encoded readings', () => {
+  it('take a date alone as the first instant of its day, where midnight occurs twice or never (R-A11, R-D4)', () => {
+    const dates = ['2026-03-08', '2026-11-01', '2026-11-01T00:00:00'];
+    const data = dates.map((date, value) => ({ date, value }));
+    const parsed = parsePush([{ variableId: 1, data }], { maxElements: 1, maxReadings: 3 });
+    if (!('contents' in parsed)) throw new Error('refused');
+    const labelIds = [{ versionTagId: 0, tagSetId: 0 }];
+    const { tuples, warnings } = encodePush(parsed.contents, {
+      ...{ variableIds: [1], timeZoneIds: ['America/Havana'], labelIds },
+    });
+    const instants = ['2026-03-08T05:00:00Z', '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z'];
+    expect(decode(tuples).map(({ date }) => date)).toEqual(instants.map((text) => Date.parse(text) * 1000));
+    expect(warnings).toMatchObject([{ path: '$[0].data[2].date', code: 'ambiguous_local_date' }]);
+  });
+
   it('keep the last of repeated variable, date and VersionTag, and the order within a date (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LOCAL_DAY } from '../../../src/platform/dates/date-rules.ts';
 import { DomainError } from '../../../src/platform/errors.ts';
 import { jsonPath } from '../../../src/platform/http/lenient.ts';
 import { toLabels } from '../../../src/points/label-rules.ts';
@@ -149,7 +150,9 @@ function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labe
     target,
     readings: Array.from({ length: readingCounts[index] ?? 0 }, () => {
       const at = row++;
-      return { micros: dates[at], isLocal: isLocal?.[at] === 1, value: values[at], ...labelTable[labels[at] ?? -1] };
+      const mark = isLocal?.[at] ?? 0;
+      const date = { micros: dates[at], isLocal: mark !== 0, ...(mark === LOCAL_DAY && { isDay: true }) };
+      return { ...date, value: values[at], ...labelTable[labels[at] ?? -1] };
     }),
   }));
 }

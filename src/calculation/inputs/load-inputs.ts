@@ -58,7 +58,7 @@ export interface InputsWanted {
   readonly changed: DateRange;
   /** Every existing variable that the inputs name. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
-  /** Most points to read. */
+  /** Maximum points to read. */
   readonly remainingPoints: number;
 }
 

@@ -27,7 +27,7 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 export interface TurnTaker {
   /** Takes the turns of a woken key, as far as the calculator has capacity for them. */
   take(key: string): Promise<void>;
-  /** Takes further turns of an account that had more than the calculator's capacity. */
+  /** Takes further turns of an account that had more turns than the calculator has capacity for. */
   takeMore(accountId: number): Promise<void>;
 }
 

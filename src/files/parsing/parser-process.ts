@@ -23,7 +23,7 @@ function send(message: FromParser): void {
   process.send?.(message);
 }
 
-// Signals to the whole group: the ingester ends this process when the chunk in progress is written.
+// Ignores signals to the whole process group: the ingester ends this process when the chunk in progress is written.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {

@@ -1,7 +1,8 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An account may
  * hold at most as much as stays free: alone half of the total. As holdings end and new ones begin, n greedy accounts settle at
- * an equal share, 1 / (n + 1), and the rest stays free for a newcomer; four accounts that release nothing leave a sixteenth. A user may
+ * an equal share, 1 / (n + 1), and the rest stays free for a newcomer; four accounts that release nothing leave a sixteenth.
+ * A user may
  * hold three quarters of what stays free. Only the total bounds a single holding while nothing else is held, so that the
  * largest request fits.
  */
@@ -31,7 +32,7 @@ export interface BudgetBound {
 
 const USER_SHARE = 0.75;
 
-/** @param total the most that all holdings may have together. */
+/** @param total maximum sum of all holdings. */
 export function openSharedBudget(total: number): SharedBudget {
   let held = 0;
   const byAccount = new Map<number, number>();

@@ -27,7 +27,7 @@ export async function withLease<Result>(
     await connection.query(RESET);
     return undefined;
   }
-  // A renewal that fails is left to the work to notice.
+  // The work notices a failed renewal.
   const timer = setInterval(() => void connection.query('select 1').catch(() => {}), RENEWAL_MS);
   try {
     return await work();

@@ -38,7 +38,7 @@ function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`a mail needs the value ${name}`);
-    // Users choose some of these values: a line break would let one pass for a paragraph of the service.
+    // Users choose some of these values: a line break would let a value pass for a paragraph that the service wrote.
     return value.replace(CONTROL_CHARACTERS, ' ');
   });
 }

@@ -30,7 +30,9 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
     );
   }
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(cause.message)) {
-    return new ListenError(`${host} is not an address of this machine. Set ${prefix}_HOST to one that is.`, { cause });
+    return new ListenError(`${host} is not an address of this machine. Set ${prefix}_HOST to one of its addresses.`, {
+      cause,
+    });
   }
   return cause;
 }

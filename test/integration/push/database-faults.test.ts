@@ -162,8 +162,8 @@ async function killFor(durationMs: number): Promise<void> {
   }
 }
 
-// Half of the statements that accept or end something take 60 ms; in transactions, where the service sets its own
-// time-out, the first change lowers it.
+// Half of the statements that accept or end something take 60 ms; in transactions, where the service sets its own time-out,
+// the first change lowers that time-out.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin

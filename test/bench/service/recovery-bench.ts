@@ -30,7 +30,7 @@ const SCRIPT =
 /** Seconds to reach, median, loaded. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** The roles whose death each stage waits for, besides the push itself. */
+/** Roles that each stage needs besides the push itself. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

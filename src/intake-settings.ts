@@ -79,7 +79,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_CONCURRENCY: setting(
     integer(1, 64).default(2),
-    'Maximum Standard Files an ingester processes at the same time.',
+    'Maximum Standard Files an ingester processes at the same time; each takes up to 12 MB of the temporary directory.',
   ),
   INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum accounts an ingester writes for at the same time.'),
   INGEST_MAX_ROWS: setting(

@@ -43,8 +43,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * Whether the file may be the cause: in practice, it exhausted the memory of the process, and V8 aborted. Not for a process
-   * that was killed from outside, or that ended before it asked for the file (R-A15).
+   * Whether the file may be the cause: in practice, the file exhausted the memory of the process, and V8 aborted. False when
+   * the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 

@@ -24,7 +24,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
-/** Whether another transaction deleted a row this one refers to, or referred to a row this one deletes (23503). */
+/** Whether another transaction deleted a row that this transaction refers to, or referred to a row that it deletes (23503). */
 export function isReferenceViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
 }

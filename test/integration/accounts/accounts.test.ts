@@ -36,7 +36,7 @@ describe('accounts: GET /account', () => {
     });
   });
 
-  it('Light is id and name, Verbose adds the counts of the account (R-C1)', async () => {
+  it('displayLevel Light shows id and name; Verbose adds the counts of the account (R-C1)', async () => {
     expect((await user.get('/account?displayLevel=light')).body).toEqual({ id: api.accountId, name: 'North' });
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toMatchObject({
       ...{ siteCount: 2, sourceCount: 2, variableCount: 2, userCount: 2 },

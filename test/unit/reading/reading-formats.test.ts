@@ -281,6 +281,16 @@ describe('reading: content negotiation (R-G4)', () => {
     ['application/json;q=0, */*', CSV],
     ['text/html, application/xml;q=0.9', JSON_TYPE],
     ['nonsense', JSON_TYPE],
+    // A refused default is still the answer when nothing else is accepted (R-A3).
+    ['application/json;q=0', JSON_TYPE],
+    ['text/json, text/csv;q=0.5', CSV],
+    ['*/xml, text/csv;q=0.5', CSV],
+    ['foo text/csv', JSON_TYPE],
+    ['text/csv foo', JSON_TYPE],
+    ['text/csv ; Q = 0.5 , application/json;q=0.9', JSON_TYPE],
+    ['text/csv;q=0.25, application/json;q=0.9', JSON_TYPE],
+    ['text/csv;q=0.5x, application/json;q=0.9', CSV],
+    ['text/csv;q=2, application/json;q=3', CSV],
   ])('Accept %j gives %s', (accept, type) => {
     expect(chooseType(accept, ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'])).toBe(type);
   });

@@ -1,0 +1,60 @@
+import { Hono } from 'hono';
+import { describe, expect, test, vi } from 'vitest';
+import type { Caller } from '../../../src/identity/caller/caller.ts';
+import type { Queryable } from '../../../src/platform/database/database.ts';
+import { setDateZone, settleDates } from '../../../src/selection/date-zone.ts';
+import type { Zoned } from '../../../src/selection/read-request.ts';
+
+const CALLER = { accountId: 7 } as Caller;
+const LOCAL: Zoned<string> = {
+  zone: undefined,
+  hasLocalDates: true,
+  sourceIds: [3],
+  variableIds: [4, 5],
+  in: (zone) => `dates in ${zone}`,
+};
+
+/** A database whose sources of the read have these zones. */
+function sourcesIn(...zones: readonly string[]) {
+  const query = vi.fn(async (_text: string, _values: readonly unknown[]) => ({
+    rows: zones.map((zone) => ({ zone })),
+  }));
+  return { queryable: { query } as unknown as Queryable, query };
+}
+
+describe('zone of dates without one (R-A11)', () => {
+  test('no zone is looked up or named when every date has its own', async () => {
+    const { queryable, query } = sourcesIn('Europe/Brussels');
+    const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo', hasLocalDates: false });
+    expect(settled).toEqual({ request: 'dates in undefined', dateZone: undefined });
+    expect(query).not.toHaveBeenCalled();
+  });
+
+  test('timeZoneId counts before the zone of the source', async () => {
+    const { queryable, query } = sourcesIn('Europe/Brussels');
+    const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo' });
+    expect(settled).toEqual({ request: 'dates in Asia/Tokyo', dateZone: 'Asia/Tokyo' });
+    expect(query).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    [[], 'UTC'],
+    [['Europe/Brussels'], 'Europe/Brussels'],
+    [['Europe/Brussels', 'Europe/Brussels'], 'UTC'],
+  ])('sources in %j give %s', async (zones, zone) => {
+    const { queryable, query } = sourcesIn(...zones);
+    const settled = await settleDates(queryable, CALLER, LOCAL);
+    expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });
+    // Only sources of the caller's account, of these variables or with these ids.
+    expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3]]]);
+  });
+
+  test('the header Time-Zone names the zone that was applied', async () => {
+    const app = new Hono().get('/:zone?', (c) => {
+      setDateZone(c, c.req.param('zone'));
+      return c.text('');
+    });
+    expect((await app.request('/UTC')).headers.get('Time-Zone')).toBe('UTC');
+    expect((await app.request('/')).headers.has('Time-Zone')).toBe(false);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { QueryParameter } from '../../../src/platform/http/query.ts';
+import {
+  durationOf,
+  FORMAT_QUERY,
+  parseHorizon,
+  parseRelativeVersion,
+  parseTimeZone,
+  READ_QUERY,
+} from '../../../src/selection/read-parameters.ts';
+
+interface ParameterSchema {
+  readonly type?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly examples?: readonly string[];
+}
+
+const PARAMETERS: readonly (readonly [string, QueryParameter<unknown>])[] = Object.entries(READ_QUERY.parameters);
+const LOCATION = { subject: '$.given', path: '$.given' };
+const schemaOf = ({ schema }: QueryParameter<unknown>) => z.toJSONSchema(schema) as ParameterSchema;
+const read = (parameter: QueryParameter<unknown>, ...texts: readonly string[]) =>
+  parameter.read(
+    texts.map((text) => ({ name: '', text })),
+    () => LOCATION,
+  );
+const query = (text: string) => READ_QUERY.parse(`http://h/data?${text}`);
+const micros = (instant: string) => Date.parse(instant) * 1000;
+
+describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
+  test.each(PARAMETERS)('%s has a description of whole sentences', (_, { description }) => {
+    expect(description).toMatch(/^[`A-Z].{8,}\.$/);
+  });
+
+  test.each(PARAMETERS)('%s is by default the default of its schema', (_, parameter) => {
+    const { default: fallback, type } = schemaOf(parameter);
+    expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
+  });
+
+  test.each(PARAMETERS)('%s accepts every name and example of its schema', (_, parameter) => {
+    const { enum: names = [], examples = [] } = schemaOf(parameter);
+    for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);
+    for (const example of examples) expect(read(parameter, example)).toBeDefined();
+  });
+
+  test('the choices, defaults and examples of each parameter', () => {
+    const shapes = PARAMETERS.map(([name, parameter]) => {
+      const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
+      return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;
+    });
+    expect(shapes).toMatchInlineSnapshot(`
+      [
+        "variableIds: array; undefined",
+        "sourceIds: array; undefined",
+        "from: 2026-03-01, 2026-03-01T00:15:00Z; undefined",
+        "to: 2026-03-01, 2026-03-01T00:15:00Z; undefined",
+        "includeToBoundary: boolean; false",
+        "version: array; undefined",
+        "asOf: 2026-03-01, 2026-03-01T00:15:00Z; undefined",
+        "relativeVersion: Current, last 3 days, P1M; undefined",
+        "horizon: PT24H, P1D; undefined",
+        "versions: latest, all; latest",
+        "tags: array; undefined",
+        "granularity: Raw, Minute, Hour, Day, Month, Year, All, Week; Raw",
+        "aggregation: SUM, MIN, MAX, AVG, COUNT, VAR, STDEV; undefined",
+        "fill: none, previous, linear, null; none",
+        "minCount: integer; undefined",
+        "displayLevel: Normal, ValueVariableDate; Normal",
+        "unitId: integer; undefined",
+        "timeZoneId: Europe/Brussels; undefined",
+        "format: json, csv, arrow, xlsx, parquet; undefined",
+        "pagingOrder: ASC, DESC; ASC",
+        "pageNumber: integer; 0",
+        "itemsPerPage: integer; undefined",
+      ]
+    `);
+  });
+
+  test('ids have a second name, which the description gives (R-A3)', () => {
+    expect(query('variableId=1&variableIds=2&SourceId=3&sourceIds=4,5')).toMatchObject({
+      variableIds: [2, 1],
+      sourceIds: [4, 5, 3],
+    });
+    expect(READ_QUERY.parameters.variableIds.description).toContain('`variableId`');
+    expect(READ_QUERY.parameters.sourceIds.description).toContain('`sourceId`');
+  });
+
+  test('a misspelt filter is refused in the address of a read, and ignored beside a body (R-A12)', () => {
+    expect(() => query('variabelIds=1')).toThrow('the nearest is variableIds');
+    expect(FORMAT_QUERY.parse('http://h/data?format=XLSX&variabelIds=1')).toEqual({ format: 'xlsx' });
+  });
+});
+
+describe('read parameters: an unescaped plus of an offset arrives as a space (R-A3)', () => {
+  test.each([
+    ['2026-03-01T00:15:00+01:00', '2026-02-28T23:15:00Z'],
+    ['2026-03-01T00:15:00+0100', '2026-02-28T23:15:00Z'],
+    ['2026-03-01T00:15+01:00', '2026-02-28T23:15:00Z'],
+    ['2026-03-01+00:15:00+01:00', '2026-02-28T23:15:00Z'],
+    ['2026-03-01T00:15:00.25+01:00', '2026-02-28T23:15:00.250Z'],
+    ['2026-03-01T00:15:00,5+0130', '2026-02-28T22:45:00.500Z'],
+    ['2026-03-01T00:15:00%2B01:00', '2026-02-28T23:15:00Z'],
+  ])('from=%s', (text, instant) => {
+    expect(query(`from=${text}`).from).toEqual({ micros: micros(instant), isLocal: false, isDay: false });
+  });
+
+  test('a space between date and time stays one', () => {
+    expect(query('from=2026-03-01+00:15').from).toMatchObject({
+      micros: micros('2026-03-01T00:15:00Z'),
+      isLocal: true,
+    });
+    expect(query('from=2026-03-01+00:15:00').from).toMatchObject({ isLocal: true });
+  });
+
+  test.each(['2026-03-01T00:15:00++01:00', '2026-03-01T00:15:00+01:00+', '2026-03-01T00:15:00.+01:00'])(
+    'from=%s is refused',
+    (text) => {
+      expect(() => query(`from=${text}`)).toThrow('query from must be an ISO 8601 date, or date and time');
+    },
+  );
+});
+
+describe('read parameters: tags (R-G1)', () => {
+  const tags = (...texts: readonly string[]) => read(READ_QUERY.parameters.tags, ...texts);
+
+  test('split at the first colon; an empty text is no tag', () => {
+    expect(tags('a:b', '', 'url:http://x', 'c:')).toEqual([
+      ['a', 'b'],
+      ['url', 'http://x'],
+      ['c', ''],
+    ]);
+  });
+
+  test.each(['quality', ':first', ':'])('%s is refused', (text) => {
+    expect(() => tags(text)).toThrow(`$.given must be key:value, got ${JSON.stringify(text)}`);
+  });
+});
+
+describe('read parameters: texts given outside of a query (R-G2)', () => {
+  const DAY = { months: 0, days: 1, micros: 0 };
+
+  test('are undefined when absent', () => {
+    for (const parse of [parseTimeZone, parseRelativeVersion, parseHorizon]) {
+      expect(parse(undefined, LOCATION)).toBeUndefined();
+    }
+  });
+
+  test('are read as the parameter of the same name', () => {
+    expect(parseTimeZone('romance standard time', LOCATION)).toBe('Europe/Paris');
+    expect(parseRelativeVersion('last day', LOCATION)).toEqual(DAY);
+    expect(parseHorizon('P1D', LOCATION)).toEqual(DAY);
+  });
+
+  test('Current is the latest state, as is no relative version', () => {
+    expect(parseRelativeVersion('Current', LOCATION)).toBeUndefined();
+    expect([durationOf('current'), durationOf(undefined), durationOf(DAY)]).toEqual([undefined, undefined, DAY]);
+  });
+
+  test('are refused at their location (R-A5)', () => {
+    expect(() => parseTimeZone('Mars', LOCATION)).toThrow('$.given must be an IANA or Windows time zone, got "Mars"');
+    expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be Current, a count of hours');
+    expect(() => parseHorizon('24', LOCATION)).toThrow('$.given must be an ISO 8601 duration such as PT24H');
+  });
+});

@@ -47,13 +47,13 @@ function wantsHtml(c: Context): boolean {
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';
 }
 
-function respondWithPage(c: Context<RequestIdEnv>, { code }: DomainError): Response | undefined {
+function respondWithPage(c: Context<RequestIdEnv>, { code, retryAfterSec }: DomainError): Response | undefined {
   const status = ERROR_MAPPINGS[code].http;
-  const waitSec = Number(c.res.headers.get('retry-after') ?? Number.NaN) || undefined;
+  const waitSec = retryAfterSec ?? (Number(c.res.headers.get('retry-after') ?? Number.NaN) || undefined);
   const languages = c.req.header('accept-language');
   const page = renderProblem({ status, waitSec, requestId: c.var.requestId, languages });
   if (!page) return undefined;
-  if (status === 503) c.header('Retry-After', RETRY_AFTER_SEC);
+  if (status === 503 || status === 429) c.header('Retry-After', String(waitSec ?? RETRY_AFTER_SEC));
   return c.body(page.html, status, page.headers);
 }
 

@@ -29,7 +29,7 @@ interface OpenBody {
   readonly answer: Promise<{ readonly status: number; readonly body: string; readonly retryAfter: string | undefined }>;
 }
 
-/** Opens a request that announces `announced` bytes, sends `sentBytes` spaces of them and stalls. */
+/** Opens a request that announces `announced` bytes, sends `sentBytes` of them and stalls. */
 function openBody({ token }: TestClient, path: string, announced: number, sentBytes: number): OpenBody {
   const headers = {
     Authorization: `Bearer ${token}`,
@@ -45,7 +45,7 @@ function openBody({ token }: TestClient, path: string, announced: number, sentBy
   }));
   answer.catch(() => {});
   sent.flushHeaders();
-  if (sentBytes > 0) sent.write(Buffer.alloc(sentBytes, ' '));
+  if (sentBytes > 0) sent.write(Buffer.alloc(sentBytes, path === PUSH ? ' ' : 'variableId,date,value\n'));
   return { sent, answer };
 }
 

@@ -17,8 +17,9 @@ const SOURCES = new URL('../../../src/', import.meta.url);
 /** Its only parameter is documented as accepted and ignored, so the route reads no query. */
 const IGNORES_ITS_QUERY = 'listMyAccounts';
 /** Server-sent events do not end; R runs in the calculator role only; the issuer routes by itself. */
+const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];
 const isCallable = ({ path, operationId }: Operation) =>
-  !path.startsWith('/realms/') && operationId !== 'followFile' && operationId !== 'getSampleData';
+  !path.startsWith('/realms/') && !NOT_CALLED.includes(operationId);
 
 let api: TestApi;
 let admin: TestClient;

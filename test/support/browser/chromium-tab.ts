@@ -38,6 +38,8 @@ export interface Tab {
   focused(): Promise<string | undefined>;
   speak(language: string): Promise<void>;
   setLayout(layout: Screen): Promise<void>;
+  /** Turns the mouse wheel. @param pixels positive: down. */
+  scrollBy(pixels: number): Promise<void>;
   /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
   /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
@@ -123,6 +125,9 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
       await send('Emulation.setUserAgentOverride', { userAgent, acceptLanguage });
     },
     setLayout: (layout) => setLayout(send, layout),
+    scrollBy: async (pixels) => {
+      await send('Input.dispatchMouseEvent', { type: 'mouseWheel', x: 200, y: 200, deltaX: 0, deltaY: pixels });
+    },
     overflow: async () => {
       const { cssContentSize, cssLayoutViewport } = await getMetrics(send);
       return cssContentSize.width - cssLayoutViewport.clientWidth;

@@ -18,7 +18,7 @@ import {
   testRedisUrl,
 } from '../../support/services/stack.ts';
 
-const ROWS = Number(process.env.LISTING_ROWS ?? 20_000);
+const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
 /** The process needs 60 MB without any request; the rest grows with the rows, up to 256 MB for 100,000. */
 const HEAP_MEBIBYTES = Math.round(60 + (196 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;

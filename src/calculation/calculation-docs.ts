@@ -1,4 +1,4 @@
-/** OpenAPI of runs, forced updates and the tools for authors (R-A9, R-H5, R-H8, R-H9). */
+/** OpenAPI of runs, forced updates and the tools for authors (R-A9, R-H5, R-H8, R-H9, R-H12). */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -11,7 +11,8 @@ import {
 } from '../platform/openapi/operation.ts';
 import { previewSchema, SAMPLE_QUERY } from './authoring/authoring-routes.ts';
 import type { RPackage } from './authoring/preview-task.ts';
-import { RUN_LIST, rangeSchema } from './calculation-routes.ts';
+import { RUN_LIST, rangeSchema, SAVE_LIST } from './calculation-routes.ts';
+import type { DeclarationSave } from './declaration/declaration-history.ts';
 import type { InputRecord } from './inputs/load-inputs.ts';
 import type { FormulaRecord } from './run/compute.ts';
 
@@ -128,6 +129,26 @@ const replay = z
   })
   .meta({ id: 'Replay' });
 
+const person = z.object({ userId: z.string(), userName: z.string() });
+const save = z
+  .object({
+    id: idSchema,
+    date: instantSchema.nullable().meta({ description: 'Null: saved before the history was kept; has no author.' }),
+    userId: z.string().nullable(),
+    userName: z.string().nullable(),
+    impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),
+    note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved it.' }),
+    declarationHash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Equal to `declarationHash` of the runs of this declaration.' }),
+    calculated: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'As `GET /variables/{id}` answers it; null: the variable stopped being calculated.' }),
+  })
+  .meta({ id: 'DeclarationSave' }) satisfies z.ZodType<DeclarationSave>;
+
 const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
 const point = z.object({
   date: instantSchema,
@@ -208,6 +229,16 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     query: RUN_LIST,
     isListing: true,
     answers: [answersJson('Newest first; 100 per page by default.', z.array(run))],
+  },
+  {
+    ...{ method: 'get', path: `${AUTHORS_PATH}/history`, operationId: 'listDeclarations', tag, access: ALL_USERS },
+    summary: 'Saved declarations of a calculated variable',
+    description:
+      'A save that repeats the last declaration without a note is not listed. To restore a declaration, save its ' +
+      '`calculated` by PUT.',
+    query: SAVE_LIST,
+    isListing: true,
+    answers: [answersJson('Newest first; 100 per page by default.', z.array(save))],
   },
   {
     ...{ method: 'get', path: '/runs/:id', operationId: 'getRun', tag, summary: 'Read a run', access: ALL_USERS },

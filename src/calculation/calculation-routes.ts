@@ -1,4 +1,4 @@
-/** Runs and forced updates of calculated variables (R-H5, R-H8). */
+/** Runs, saved declarations and forced updates of calculated variables (R-H5, R-H8, R-H12). */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -8,8 +8,9 @@ import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../platform/http/lenient.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
-import { PAGING, toPaging } from '../platform/http/paging.ts';
+import { PAGING, pageOffset, toPaging } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
+import { integerParameter } from '../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { MemberQueue } from '../platform/queue.ts';
@@ -20,8 +21,9 @@ import { SITE } from '../structure/site.ts';
 import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { askCalculator } from './authoring/ask-calculator.ts';
-import { authoringRoutes } from './authoring/authoring-routes.ts';
+import { authoringRoutes, findVariable } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration/declaration.ts';
+import { countSaves, listSaves } from './declaration/declaration-history.ts';
 import { countRuns, findRun, listRuns, pageOfRuns } from './run/runs.ts';
 import { forceUpdate, toTurn } from './schedule/request-calculations.ts';
 import { wakeTurns } from './turns/turn-wake-ups.ts';
@@ -34,6 +36,16 @@ export interface CalculationRouteServices extends ListingServices {
 
 export const RUN_LIST = declareQuery(PAGING, { isListing: true });
 
+/** A declaration takes up to some megabytes: a larger page is refused. */
+const MAX_SAVES = 1000;
+export const SAVE_LIST = declareQuery(
+  {
+    ...PAGING,
+    itemsPerPage: integerParameter('Saved declarations per page.', { min: 1, max: MAX_SAVES, default: 100 }),
+  },
+  { isListing: true },
+);
+
 /** Body of a forced update; both dates inclusive. */
 export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
 
@@ -43,7 +55,7 @@ const VARIABLES_OF = {
   Variable: 'select id from variable where id = $1',
 } as const;
 
-/** Routes of runs and forced updates (R-H5, R-H8). */
+/** Routes of runs, saved declarations and forced updates (R-H5, R-H8, R-H12). */
 export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv & RequestIdEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -54,6 +66,17 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
       const page = pageOfRuns(toPaging(RUN_LIST.parse(c.req.url)));
       return answerListing(c, services, caller.accountId, listRuns(caller, variable.id), page);
+    })
+    .get('/sources/:sourceId/variables/:id/calculated/history', async (c) => {
+      const { caller } = c.var;
+      const { accountId } = caller;
+      const { pageNumber, itemsPerPage: limit } = SAVE_LIST.parse(c.req.url);
+      const { id } = await findVariable(services, c, caller);
+      if (isTotalWanted(c)) setTotalCount(c, await countSaves(database, accountId, id));
+      return answerListing(c, services, accountId, listSaves(accountId, id), {
+        limit,
+        offset: pageOffset(limit, pageNumber),
+      });
     })
     .get('/runs/:id', async (c) => {
       const { caller } = c.var;

@@ -4,7 +4,7 @@ import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.t
 import { LISTING_OPERATIONS } from '../accounts/listing/listing-docs.ts';
 import { USER_OPERATIONS } from '../accounts/users/user-docs.ts';
 import { CALCULATION_OPERATIONS } from '../calculation/calculation-docs.ts';
-import { DECLARATION_SCHEMA } from '../calculation/declaration/declaration.ts';
+import { SAVED_DECLARATION_SCHEMA } from '../calculation/declaration/declaration.ts';
 import type { Config } from '../config.ts';
 import { FILE_OPERATIONS } from '../files/file-docs.ts';
 import type { Description } from '../http/openapi/build-document.ts';
@@ -81,7 +81,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...READING_OPERATIONS,
     ...VERSION_OPERATIONS,
     ...CALCULATION_OPERATIONS,
-    ...structureOperations(DECLARATION_SCHEMA),
+    ...structureOperations(SAVED_DECLARATION_SCHEMA),
     ...CATALOGUE_OPERATIONS,
     ...ACCOUNT_OPERATIONS,
     ...LISTING_OPERATIONS,

@@ -5,6 +5,7 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../../platform/http/lenient.ts';
@@ -14,7 +15,13 @@ import { getResource, type ResourceObject } from '../../structure/resource.ts';
 import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
 import { findReferenceProblems } from '../declaration/check-references.ts';
-import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration/declaration.ts';
+import {
+  DECLARATION_SCHEMA,
+  type Declaration,
+  hasScript,
+  instantSchema,
+  SAVED_DECLARATION_SCHEMA,
+} from '../declaration/declaration.ts';
 import { checkDeclaration } from '../declaration/save-declaration.ts';
 import { type Asker, askCalculator } from './ask-calculator.ts';
 import { findPartialPeriods } from './find-partial-periods.ts';
@@ -51,12 +58,12 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
       throw new DomainError('dependency_unavailable', String(answer?.error ?? 'no calculator answered'));
     })
     .post(`${PATH}/validate`, manager, async (c) => {
-      const variable = await findVariable(asker, c);
+      const variable = await findVariable(asker, c, c.var.caller);
       const { calculated = variable.calculated } = parseInput(previewSchema, await readBody(c));
       return c.json(await validate(asker, c, variable.id, calculated));
     })
     .post(`${PATH}/evaluate`, manager, async (c) => {
-      const variable = await findVariable(asker, c);
+      const variable = await findVariable(asker, c, c.var.caller);
       const { calculated, pictures, ...dates } = parseInput(previewSchema, await readBody(c));
       const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, calculated);
       const task = { kind: 'evaluate', dates: toDates(dates), pictures, ...(declaration && { declaration }) } as const;
@@ -64,7 +71,7 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
       return c.json((await askCalculator(asker, question, c.req.raw.signal)).answer ?? {});
     })
     .get(`${PATH}/sampleData`, manager, async (c) => {
-      const variable = await findVariable(asker, c);
+      const variable = await findVariable(asker, c, c.var.caller);
       const task = { kind: 'sampleData', dates: toDates(SAMPLE_QUERY.parse(c.req.url)) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
@@ -76,9 +83,14 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
     });
 }
 
-async function findVariable({ database }: Asker, c: Context<CallerEnv>): Promise<ResourceObject> {
+/** The variable that the path of a calculated route names. @throws {DomainError} not_found. */
+export async function findVariable(
+  { database }: Pick<Asker, 'database'>,
+  c: Context,
+  caller: Caller,
+): Promise<ResourceObject> {
   const [id, sourceId] = [parsePathId(c, 'id'), parsePathId(c, 'sourceId')];
-  const variable = await getResource(database, VARIABLE, c.var.caller, id);
+  const variable = await getResource(database, VARIABLE, caller, id);
   if (variable.sourceId === sourceId) return variable;
   throw new DomainError('not_found', `source ${sourceId} has no variable ${id}`);
 }
@@ -135,7 +147,7 @@ async function findSavingProblems(
   calculated: unknown,
 ): Promise<readonly ErrorDetail[]> {
   try {
-    const declaration = parseInput(DECLARATION_SCHEMA, calculated ?? {}, ROOT);
+    const declaration = parseInput(SAVED_DECLARATION_SCHEMA, calculated ?? {}, ROOT);
     await checkDeclaration(database, c.var.caller, variableId, declaration);
   } catch (error) {
     if (error instanceof DomainError) return error.details ?? [{ path: ROOT, message: error.message }];

@@ -16,6 +16,7 @@ import { scheduleSchema } from '../schedule/schedule.ts';
 const MAX_SCRIPT_CHARACTERS = 1_000_000;
 const MAX_INPUTS = 200;
 const MAX_FORMULAS = 100;
+const MAX_NOTE_CHARACTERS = 2000;
 const MAX_VERSION_TAGS = 100;
 
 /** Owner of a form. The numbers are those of the document; no other list has them. */
@@ -116,23 +117,35 @@ const formulaSchema = lenientObject({
   .superRefine(refuseRepeatedAliases)
   .superRefine(refuseReversed('validFrom', 'validUntil', 'must be later than'));
 
-const declarationSchema = lenientObject({
+const declarationShape = {
   friendlyName: z.string().max(1000).nullish(),
   calculatedVariableFormulas: withDefault(z.array(formulaSchema).max(MAX_FORMULAS), []),
-}).superRefine(refuseSameBegin);
+};
 
-export type Declaration = z.output<typeof declarationSchema>;
+/** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
+export const DECLARATION_SCHEMA = lenientObject(declarationShape).superRefine(refuseSameBegin);
+
+const noteSchema = z.string().max(MAX_NOTE_CHARACTERS).refine(isStorableText, { error: STORABLE_RULE }).nullish();
+
+/** A declaration with the note of its author, as clients save it (R-H12). The note is not part of the declaration. */
+export const SAVED_DECLARATION_SCHEMA = lenientObject({
+  ...declarationShape,
+  note: noteSchema.meta({
+    description: 'Why it was saved: kept in the history of the variable, and not answered with the declaration.',
+  }),
+})
+  .superRefine(refuseSameBegin)
+  .meta({
+    id: 'Declaration',
+    description:
+      'How a variable is calculated: R formulas, the dates for which each is valid, and the inputs each reads.',
+  });
+
+export type Declaration = z.output<typeof DECLARATION_SCHEMA>;
 export type FormulaDeclaration = Declaration['calculatedVariableFormulas'][number];
 export type InputDeclaration = FormulaDeclaration['variables'][number];
 export type Alignment = keyof typeof ALIGNMENT;
 export type EntityDeclaration = FormulaDeclaration['entities'][number];
-
-/** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
-export const DECLARATION_SCHEMA = declarationSchema.meta({
-  id: 'Declaration',
-  description:
-    'How a variable is calculated: R formulas, the dates for which each is valid, and the inputs each reads.',
-});
 
 /** @returns whether the formula has a script (R-H1). One without is a draft and is not run. */
 export function hasScript(formula: FormulaDeclaration | undefined): boolean {

@@ -11,7 +11,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Names in the documented case, by name in lower case. */
 const namesOf = (...names: readonly string[]) => new Map(names.map((name) => [name.toLowerCase(), name]));
 const FORMULAS = 'calculatedVariableFormulas';
-const DECLARATION_NAMES = namesOf('friendlyName', FORMULAS);
+const DECLARATION_NAMES = namesOf('friendlyName', FORMULAS, 'note');
 const FORMULA_NAMES = namesOf('formula', 'validFrom', 'validUntil', 'variables', 'entities', 'constants', 'schedule');
 const INPUT_NAMES = namesOf(
   ...['alias', 'siteId', 'sourceId', 'variableId', 'granularity', 'aggregation', 'periodType', 'period'],
@@ -67,7 +67,8 @@ interface NamedFormula extends Members {
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
 function nameMembers(declaration: Members): NamedDeclaration {
-  const named = rename(declaration, DECLARATION_NAMES);
+  // The note belongs to a save (R-H12): a client that saves what it read must not repeat it.
+  const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);
   const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
     const members = rename(formula, FORMULA_NAMES);
     return {

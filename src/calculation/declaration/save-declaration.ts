@@ -9,7 +9,8 @@ import { invalidInput, parseInput } from '../../platform/http/lenient.ts';
 import type { Declarations } from '../../structure/structure-routes.ts';
 import { replaceSchedules } from '../schedule/schedules.ts';
 import { findReferenceProblems } from './check-references.ts';
-import { DECLARATION_SCHEMA, type Declaration, type InputDeclaration } from './declaration.ts';
+import { type Declaration, type InputDeclaration, SAVED_DECLARATION_SCHEMA } from './declaration.ts';
+import { keepSave } from './declaration-history.ts';
 import { findCycle } from './find-cycle.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
 import { presentDeclarations } from './present-declarations.ts';
@@ -25,8 +26,14 @@ export function openDeclarations(database: Database): Declarations {
     inTurn: turns.run,
     save: async (transaction, caller, variableId, calculated) => {
       if (calculated === undefined) return;
-      const declaration = calculated === null ? undefined : parseInput(DECLARATION_SCHEMA, calculated, ROOT);
+      if (calculated === null) {
+        await saveDeclaration(transaction, caller, variableId, undefined);
+        await keepSave(transaction, caller, variableId, {});
+        return;
+      }
+      const { note, ...declaration } = parseInput(SAVED_DECLARATION_SCHEMA, calculated, ROOT);
       await saveDeclaration(transaction, caller, variableId, declaration);
+      await keepSave(transaction, caller, variableId, { declaration, note, calculated });
     },
     present: presentDeclarations,
   };

@@ -52,6 +52,7 @@ function walksOf({ sourceId, variableId, webhookId }: LongListings, accountId: n
     compareVersions: all(`/data/compare?${ofVariable}&leftVersion=v1&rightAsOf=2100-01-01`),
     listVersions: all(`/variables/${variableId}/versions`),
     listRuns: all(`/variables/${variableId}/runs`),
+    listDeclarations: { path: `/sources/${sourceId}/variables/${variableId}/calculated/history`, rows: 1000 },
     listSites: all('/sites'),
     listSources: all('/sources'),
     listVariables: all('/variables', ['displayLevel=Verbose']),

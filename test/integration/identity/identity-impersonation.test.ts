@@ -5,6 +5,7 @@ import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-
 import { postToken } from '../../support/clients/authorization.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { addPerson, signInPerson } from '../../support/fixtures/people.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
@@ -65,7 +66,7 @@ describe('identity: impersonation', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('records the ADMIN beside the user in the audit trail, from its start (R-B14)', async () => {
+  it('records the ADMIN beside the user in the audit trail, from its start, and in the history of declarations (R-B14, R-H12)', async () => {
     const client = await impersonate();
     await client.put('/account', { currency: 'EUR' });
     const { body } = await api.manager.get<readonly object[]>('/account/audit?itemsPerPage=2');
@@ -74,6 +75,9 @@ describe('identity: impersonation', () => {
       { action: 'AccountUpdated', userId: uma, userName: 'uma', impersonator },
       { action: 'ImpersonationStarted', userId: uma, impersonator },
     ]);
+    const { sourceId, variableId } = await createStructure(client, { calculated: {} });
+    const saves = await client.get(`/sources/${sourceId}/variables/${variableId}/calculated/history`);
+    expect(saves.body).toMatchObject([{ userId: uma, userName: 'uma', impersonator }]);
     const byAda = await api.manager.get<readonly object[]>(`/account/audit?userId=${ada}`);
     expect(byAda.body.length).toBeGreaterThan(1);
   });

@@ -1,0 +1,116 @@
+/**
+ * The history of a calculated variable: every saved declaration with its author, instant and note (R-H12). An old
+ * declaration is restored by saving it again, which is a new entry.
+ */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
+import { DECLARATION_SCHEMA, type Declaration, hashDeclaration } from './declaration.ts';
+import { presentDeclarations } from './present-declarations.ts';
+
+/** A saved declaration as clients read it. */
+export type DeclarationSave = {
+  readonly id: number;
+  /** Null: saved before the history was kept, and then without an author. */
+  readonly date: string | null;
+  readonly userId: string | null;
+  readonly userName: string | null;
+  /** The ADMIN who impersonated the author. */
+  readonly impersonator: { readonly userId: string; readonly userName: string } | null;
+  readonly note: string | null;
+  /** Equal to that of runs of the declaration; null when `calculated` is null. */
+  readonly declarationHash: string | null;
+  /** Null: the variable stopped being calculated. */
+  readonly calculated: Readonly<Record<string, unknown>> | null;
+};
+
+interface LastSave {
+  readonly hash: string | null;
+  readonly calculated: unknown;
+}
+
+/**
+ * Keeps a saved declaration. A save that repeats the last declaration without a note is not kept: clients send the
+ * whole variable to change its name. The row of the variable must be locked.
+ * @param calculated as it is stored in the variable; undefined when the variable is no longer calculated.
+ */
+export async function keepSave(
+  transaction: Transaction,
+  { accountId, userId, userName, actor }: Caller,
+  variableId: number,
+  {
+    declaration,
+    note,
+    calculated,
+  }: { declaration?: Declaration; note?: string | null | undefined; calculated?: unknown },
+): Promise<void> {
+  const { rows } = await transaction.query<LastSave>(
+    `select declaration_hash as hash, case when declaration_hash is null then calculated end as calculated
+     from declaration_save where variable_id = $1 order by id desc limit 1`,
+    [variableId],
+  );
+  const hash = declaration === undefined ? null : hashDeclaration(declaration);
+  if (!note && hash === (rows[0] ? hashOf(rows[0]) : null)) return;
+  await transaction.query(
+    `insert into declaration_save (account_id, variable_id, saved_date, user_id, user_name, actor_user_id, actor_user_name,
+       note, declaration_hash, calculated)
+     values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      ...[accountId, variableId, userId, userName, actor?.userId, actor?.userName, note || null, hash],
+      calculated === undefined ? null : JSON.stringify(calculated),
+    ],
+  );
+}
+
+/** Saves that were stored before the history was kept have no hash. */
+function hashOf({ hash, calculated }: LastSave): string | null {
+  if (hash !== null || calculated === null) return hash;
+  const parsed = DECLARATION_SCHEMA.safeParse(calculated);
+  return parsed.success ? hashDeclaration(parsed.data) : null;
+}
+
+/** Upper estimate of the JSON of a save without its declaration. */
+const SAVE_BYTES = 4000;
+
+/** Saves of a variable, newest first (R-H12). The caller has checked that the variable may be read. */
+export function listSaves(accountId: number, variableId: number): Listing<number, DeclarationSave> {
+  return {
+    keys: `select id as key, ${SAVE_BYTES} + coalesce(octet_length(calculated::text), 0) as bytes
+      from declaration_save where variable_id = $1 and account_id = $2 order by id desc`,
+    values: [variableId, accountId],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<DeclarationSave>(
+        `select id, saved_date as date, user_id as "userId", user_name as "userName",
+           case when actor_user_id is not null then
+             json_build_object('userId', actor_user_id, 'userName', actor_user_name) end as impersonator,
+           note, declaration_hash as "declarationHash", calculated
+         from declaration_save where id = any($1::bigint[]) order by id desc`,
+        [ids],
+      );
+      return presentSaves(queryable, accountId, rows);
+    },
+  };
+}
+
+/** @returns the number of saves of the variable (R-A7, R-H12). */
+export async function countSaves(queryable: Queryable, accountId: number, variableId: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    'select count(*) as count from declaration_save where variable_id = $1 and account_id = $2',
+    [variableId, accountId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Declarations are shown as `GET /variables/{id}` shows them, so that they can be saved again. */
+async function presentSaves(
+  queryable: Queryable,
+  accountId: number,
+  saves: readonly DeclarationSave[],
+): Promise<readonly DeclarationSave[]> {
+  const shown = await presentDeclarations(queryable, accountId, saves);
+  return saves.map((save, index) => ({
+    ...save,
+    declarationHash: hashOf({ hash: save.declarationHash, calculated: save.calculated }),
+    calculated: (shown[index]?.calculated ?? null) as DeclarationSave['calculated'],
+  }));
+}

@@ -3,6 +3,7 @@
  * cannot hold memory and connections for long. Time in which this service does not read is not held against the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { refuse } from './refuse-malformed.ts';
 
 export interface BodyRate {
@@ -19,30 +20,44 @@ export interface BodyRateWatch {
   close(): void;
 }
 
+/** State of one connection: a client sends one body at a time on it. */
 interface Watched {
-  readonly outgoing: ServerResponse;
+  /** undefined: no body in progress. */
+  request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined: not checked yet. */
   bytesRead: number | undefined;
   /** Bytes that the client is ahead of the minimum rate; negative: too slow. */
   credit: number;
 }
 
+interface Request {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
 const CHECK_INTERVAL_MS = 1000;
 
-/** Opens the watch; one timer checks all bodies in progress. */
+const isOver = ({ complete, destroyed }: IncomingMessage): boolean => complete || destroyed;
+
+/**
+ * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by request
+ * discards a table every few dozen requests, and each discarded table keeps its requests alive until a full garbage
+ * collection: a third of the processor time of small pushes (push/MEASUREMENTS.md).
+ */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {
-  const watched = new Map<IncomingMessage, Watched>();
+  const watched = new Map<Socket, Watched>();
   const maxCredit = bytesPerSec * graceSec;
   const check = (): void => {
-    for (const [incoming, body] of watched) {
-      if (incoming.complete || incoming.destroyed) {
-        watched.delete(incoming);
-        continue;
+    for (const body of watched.values()) {
+      const { request } = body;
+      if (!request) continue;
+      if (isOver(request.incoming)) body.request = undefined;
+      else {
+        settle(request.incoming, body);
+        if (body.credit >= 0) continue;
+        body.request = undefined;
+        cut(request);
       }
-      settle(incoming, body);
-      if (body.credit >= 0) continue;
-      watched.delete(incoming);
-      cut(incoming, body.outgoing);
     }
   };
   /** Adds what has arrived since the last check, and subtracts what had to arrive. */
@@ -54,7 +69,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
     body.credit = Math.min(body.credit + arrived - needed, maxCredit);
     body.bytesRead = bytesRead;
   };
-  const cut = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const cut = ({ incoming, outgoing }: Request): void => {
     const message = `the request body must arrive at ${bytesPerSec} bytes a second or faster; send the request again`;
     refuse(
       incoming.socket,
@@ -62,13 +77,26 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       !outgoing.headersSent && outgoing.socket !== null,
     );
   };
+  const open = (socket: Socket): Watched => {
+    const body: Watched = { request: undefined, bytesRead: undefined, credit: maxCredit };
+    watched.set(socket, body);
+    socket.once('close', () => watched.delete(socket));
+    return body;
+  };
   const timer = setInterval(check, intervalMs);
   timer.unref();
   return {
     add: (incoming, outgoing) => {
-      if (bytesPerSec > 0) watched.set(incoming, { outgoing, bytesRead: undefined, credit: maxCredit });
+      if (bytesPerSec === 0) return;
+      const body = watched.get(incoming.socket) ?? open(incoming.socket);
+      body.request = { incoming, outgoing };
+      body.bytesRead = undefined;
+      body.credit = maxCredit;
     },
-    remove: (incoming) => watched.delete(incoming),
+    remove: (incoming) => {
+      const body = watched.get(incoming.socket);
+      if (body?.request?.incoming === incoming) body.request = undefined;
+    },
     close: () => clearInterval(timer),
   };
 }

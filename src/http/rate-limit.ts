@@ -4,7 +4,8 @@ import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { assertRate } from '../platform/errors.ts';
 import { clientNetwork } from '../platform/http/client-network.ts';
 import { incomingOf } from '../platform/http/http-body.ts';
-import type { RateLimiter, UserBudget } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { UserBudget } from './user-budget.ts';
 
 export interface RateLimits {
   readonly limiter: RateLimiter;
@@ -20,7 +21,8 @@ const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
- * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`.
+ * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that ignores
+ * many refusals is closed.
  * @param costOf the number of requests that one counts as.
  * @throws {DomainError} rate_limited.
  */
@@ -29,7 +31,10 @@ export function limitCaller(
   costOf: (c: Context) => number = () => 1,
 ): MiddlewareHandler<CallerEnv> {
   return async (c, next) => {
-    assertRate(await users.count(c.var.caller.userId, costOf(c)));
+    const { userId } = c.var.caller;
+    const waitMs = await users.count(userId, costOf(c));
+    if (waitMs > 0 && users.isFlooding(userId)) c.header('Connection', 'close');
+    assertRate(waitMs);
     await next();
   };
 }

@@ -127,21 +127,3 @@ function openLocalMeters(settle: Settle) {
     close: () => clearTimeout(timer),
   };
 }
-
-/** The request budget of users, over REST, push and gRPC (R-B15). */
-export interface UserBudget {
-  /** @returns milliseconds to wait; 0 when the request passes. */
-  count(userId: string, cost?: number): Promise<number>;
-  /** For the fast path. @returns false when the user exceeds the limit. */
-  countInMemory(userId: string, cost: number): boolean;
-}
-
-/** @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
-export function openUserBudget(limiter: RateLimiter, perMinute: number): UserBudget {
-  if (perMinute === 0) return { count: async () => 0, countInMemory: () => true };
-  const keyOf = (userId: string): string => `user:${userId}`;
-  return {
-    count: (userId, cost) => limiter.count(keyOf(userId), perMinute, cost),
-    countInMemory: (userId, cost) => limiter.countInMemory(keyOf(userId), perMinute, cost),
-  };
-}

@@ -3,7 +3,9 @@ import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/schedule/request-calculations.ts';
 import type { Config } from '../config.ts';
 import { FILE_QUEUE } from '../files/processing/file-ingester.ts';
-import { openRateLimiter, openUserBudget, type RateLimiter, type UserBudget } from '../http/rate-limiter.ts';
+import { paceRefusals } from '../http/paced-refusals.ts';
+import { openRateLimiter, type RateLimiter } from '../http/rate-limiter.ts';
+import { openUserBudget, type UserBudget } from '../http/user-budget.ts';
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { trustedIssuers } from '../identity/authentication/trusted-issuers.ts';
 import { cacheVerifiedTokens } from '../identity/authentication/verified-token-cache.ts';
@@ -96,7 +98,7 @@ export function openParts(config: Config, log: Log): Parts {
   });
   const verifier = cacheVerifiedTokens(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
   const accessInvalidation = openAccessInvalidation({ ...queueOptions, onChange: callers.invalidate });
-  const limiter = openRateLimiter(queueOptions);
+  const limiter = paceRefusals(openRateLimiter(queueOptions));
   const progress = createProgress();
   const healthChecks = {
     database: { run: () => database.query('select 1') },

@@ -1,0 +1,67 @@
+/**
+ * Makes refusals of a rate limit cheap (R-B15, R-A14): a key known to be used up is refused from memory, without Redis, and its
+ * refusals leave 10 ms apart, so that a client that sends on without a pause waits instead of occupying the event loop. At most
+ * 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones leave at once. Keys do not
+ * delay each other. `rate-limiter.ts` decides which requests pass.
+ */
+import { LRUCache } from 'lru-cache';
+import type { RateLimiter } from './rate-limiter.ts';
+import { costMs } from './rate-rules.ts';
+
+export interface PacedLimiter extends RateLimiter {
+  /** Whether 200 refusals of the key waited within the last 4 s: its clients ignore refusals. */
+  isFlooded(key: string): boolean;
+}
+
+interface Refused {
+  /** A request of no cost passes from this instant. */
+  readonly freeAtMs: number;
+  /** When the next refusal may leave. */
+  readonly nextAtMs: number;
+  readonly floodedUntilMs: number;
+}
+
+const SPACING_MS = 10;
+const MAX_DELAY_MS = 200 * SPACING_MS;
+const MAX_WAITING = 2000;
+// Longer than the delay, so that the waiting refusals are marked, too.
+const FLOODED_MS = 2 * MAX_DELAY_MS;
+const MAX_KEYS = 100_000;
+
+/** Wraps a limiter: `count` resolves later for a refusal that follows others of the same key. */
+export function paceRefusals(limiter: RateLimiter): PacedLimiter {
+  const refusals = new LRUCache<string, Refused>({ max: MAX_KEYS });
+  let waiting = 0;
+  const findWait = (key: string, perMinute: number, cost: number): number => {
+    const known = refusals.get(key);
+    return known ? Math.max(0, Math.ceil(known.freeAtMs + costMs(perMinute, cost) - Date.now())) : 0;
+  };
+  /** @returns milliseconds after which the refusal may leave. */
+  const planRefusal = (key: string, freeInMs: number): number => {
+    const nowMs = Date.now();
+    const known = refusals.get(key);
+    const delayMs = Math.max(0, (known?.nextAtMs ?? 0) - nowMs);
+    const isFlooded = delayMs > MAX_DELAY_MS;
+    const isWaiting = !isFlooded && waiting < MAX_WAITING;
+    refusals.set(key, {
+      freeAtMs: nowMs + freeInMs,
+      nextAtMs: nowMs + delayMs + (isWaiting ? SPACING_MS : 0),
+      floodedUntilMs: isFlooded ? nowMs + FLOODED_MS : (known?.floodedUntilMs ?? 0),
+    });
+    return isWaiting ? delayMs : 0;
+  };
+  return {
+    ...limiter,
+    count: async (key, perMinute, cost = 1) => {
+      const waitMs = findWait(key, perMinute, cost) || (await limiter.count(key, perMinute, cost));
+      if (waitMs === 0) return 0;
+      const delayMs = planRefusal(key, waitMs - costMs(perMinute, cost));
+      if (delayMs === 0) return waitMs;
+      waiting += 1;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      waiting -= 1;
+      return Math.max(1, waitMs - delayMs);
+    },
+    isFlooded: (key) => (refusals.get(key)?.floodedUntilMs ?? 0) > Date.now(),
+  };
+}

@@ -1,0 +1,22 @@
+/** One budget of requests per user over REST, push and gRPC (R-B15); `rate-limiter.ts` counts it. */
+import type { PacedLimiter } from './paced-refusals.ts';
+
+export interface UserBudget {
+  /** @returns milliseconds to wait; 0 when the request passes. */
+  count(userId: string, cost?: number): Promise<number>;
+  /** For the fast path. @returns false when the user exceeds the limit. */
+  countInMemory(userId: string, cost: number): boolean;
+  /** Whether the user sends on in spite of many refusals. */
+  isFlooding(userId: string): boolean;
+}
+
+/** @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
+export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBudget {
+  if (perMinute === 0) return { count: async () => 0, countInMemory: () => true, isFlooding: () => false };
+  const keyOf = (userId: string): string => `user:${userId}`;
+  return {
+    count: (userId, cost) => limiter.count(keyOf(userId), perMinute, cost),
+    countInMemory: (userId, cost) => limiter.countInMemory(keyOf(userId), perMinute, cost),
+    isFlooding: (userId) => limiter.isFlooded(keyOf(userId)),
+  };
+}

@@ -7,6 +7,8 @@ import { DomainError } from './errors.ts';
 export interface FairSemaphoreOptions {
   /** The resource behind a permit, as error messages name it. */
   readonly resource: string;
+  /** What shares the resource, as error messages name it. Default: account. */
+  readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;
   /** Maximum waiters per account; one more is refused at once. */
@@ -14,16 +16,17 @@ export interface FairSemaphoreOptions {
   readonly maxWaitMs: number;
 }
 
-export interface FairSemaphore {
+/** Accounts are numbers; other holders, such as networks, have keys of their own. */
+export interface FairSemaphore<Key extends number | string = number> {
   /**
    * @returns a function that frees the permit; further calls of it do nothing.
    * @throws {DomainError} rate_limited when the account waited for its own permits, dependency_unavailable when it waited
    *   for those of others.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
-  enter(accountId: number, signal?: AbortSignal): Promise<() => void>;
+  enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;
   /** Whether another account waits only because of the total, with permits left of its own. */
-  isWantedByOthers(accountId: number): boolean;
+  isWantedByOthers(accountId: Key): boolean;
   /** Waiters of all accounts. */
   waiting(): number;
 }
@@ -33,14 +36,16 @@ interface Waiter {
 }
 
 /** All permits are free at first. */
-export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
-  const { permits, permitsPerAccount, waitersPerAccount } = options;
-  const used = new Map<number, number>();
+export function openFairSemaphore<Key extends number | string = number>(
+  options: FairSemaphoreOptions,
+): FairSemaphore<Key> {
+  const { permits, permitsPerAccount, waitersPerAccount, holder = 'account' } = options;
+  const used = new Map<Key, number>();
   /** Accounts in the order of their next turn. */
-  const queues = new Map<number, Set<Waiter>>();
+  const queues = new Map<Key, Set<Waiter>>();
   let free = permits;
-  const usedBy = (accountId: number) => used.get(accountId) ?? 0;
-  const take = (accountId: number): void => {
+  const usedBy = (accountId: Key) => used.get(accountId) ?? 0;
+  const take = (accountId: Key): void => {
     free -= 1;
     used.set(accountId, usedBy(accountId) + 1);
   };
@@ -57,28 +62,28 @@ export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore 
       next.grant();
     }
   };
-  const leave = (accountId: number): void => {
+  const leave = (accountId: Key): void => {
     free += 1;
     if (usedBy(accountId) === 1) used.delete(accountId);
     else used.set(accountId, usedBy(accountId) - 1);
     grantNext();
   };
-  const remove = (accountId: number, waiter: Waiter): void => {
+  const remove = (accountId: Key, waiter: Waiter): void => {
     const queue = queues.get(accountId);
     queue?.delete(waiter);
     if (queue?.size === 0) queues.delete(accountId);
   };
-  const refuse = (accountId: number): DomainError =>
+  const refuse = (accountId: Key): DomainError =>
     usedBy(accountId) >= permitsPerAccount
       ? new DomainError(
           'rate_limited',
-          `the account uses its ${permitsPerAccount} ${options.resource}; retry when one of them has ended`,
+          `the ${holder} uses its ${permitsPerAccount} ${options.resource}; retry when one of them has ended`,
         )
       : new DomainError(
           'dependency_unavailable',
           `all ${permits} ${options.resource} of this process are in use; retry later`,
         );
-  const wait = (accountId: number, signal: AbortSignal | undefined): Promise<void> => {
+  const wait = (accountId: Key, signal: AbortSignal | undefined): Promise<void> => {
     const queue = queues.get(accountId) ?? new Set();
     if (queue.size >= waitersPerAccount) throw refuse(accountId);
     queues.set(accountId, queue);

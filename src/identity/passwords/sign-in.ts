@@ -6,6 +6,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { verifySecret } from '../../platform/secret-hash.ts';
+import { checkInTurn } from './password-checks.ts';
 import { passwordFingerprint } from './password-fingerprint.ts';
 import {
   findSource,
@@ -35,7 +36,9 @@ interface SignIn {
 const MAX_ROUNDS = 5;
 
 /**
- * Checks a user name (ignoring case) and a password (R-B11). The caller checks whether a manager has locked the user.
+ * Checks a user name (ignoring case) and a password (R-B11), one at a time per network. The caller checks whether a manager
+ * has locked the user.
+ * @throws {DomainError} rate_limited or dependency_unavailable when too many checks wait.
  */
 export async function signIn(
   database: Queryable,
@@ -43,10 +46,14 @@ export async function signIn(
   policy: SignInPolicy,
   clock: Clock,
 ): Promise<SignInResult> {
-  const attempt = { network, isDevice, policy, now: new Date(clock.nowMillis()) };
-  let source = await findSource(database, userName, attempt);
-  const hash = source?.passwordHash ?? undefined;
-  const isRight = await verifySecret(password, hash);
+  const { attempt, isRight, ...checked } = await checkInTurn(network, async () => {
+    const attempt = { network, isDevice, policy, now: new Date(clock.nowMillis()) };
+    const source = await findSource(database, userName, attempt);
+    const hash = source?.passwordHash ?? undefined;
+    return { attempt, source, hash, isRight: await verifySecret(password, hash) };
+  });
+  const { hash } = checked;
+  let { source } = checked;
   if (!isRight) {
     const counted = source && !isBlocked(source, attempt) ? source : undefined;
     await writeFailure(database, counted, password, attempt);

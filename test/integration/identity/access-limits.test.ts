@@ -5,10 +5,12 @@ import { openRateLimiter } from '../../../src/http/rate-limiter.ts';
 import { openAccessInvalidation } from '../../../src/identity/caller/access-invalidation.ts';
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
+import { checkInTurn } from '../../../src/identity/passwords/password-checks.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createGrpcReader } from '../../support/clients/grpc-client.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { passwordGrant } from '../../support/fixtures/accounts.ts';
 import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
@@ -146,6 +148,22 @@ describe('identity: rate limits', () => {
     } finally {
       reader.close();
     }
+  });
+
+  it('of password checks answer the token endpoint with 429 when too many of the network wait (R-B11, R-B15)', async () => {
+    const network = '192.0.2.6';
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const checks = Array.from({ length: 251 }, () => checkInTurn(network, () => ended));
+    const refused = await fetch(api.origin + TOKEN, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': network },
+      body: new URLSearchParams(passwordGrant('nobody')),
+    });
+    end();
+    await Promise.all(checks);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'rate_limited' });
   });
 
   it('that are counted in memory are added up in Redis, so that all processes see them (R-B15)', async () => {

@@ -11,12 +11,14 @@ import {
 } from 'oidc-provider';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
+import { DomainError } from '../../../platform/errors.ts';
 import { clientNetwork } from '../../../platform/http/client-network.ts';
 import { findTokenUser, type TokenUser } from '../../authentication/find-token-user.ts';
 import type { Actor } from '../../caller/caller.ts';
 import { findProfile } from '../../directory/find-profile.ts';
 import { signIn } from '../../passwords/sign-in.ts';
 import type { SignInPolicy } from '../../passwords/sign-in-sources.ts';
+import { failCapturedResponse } from '../captured-response.ts';
 import { API_RESOURCE, allowedScopes, apiResource, type ResourcePolicy } from './issuer-resource.ts';
 import { findGrantAccount, writeTokenGrant } from './token-grant.ts';
 import { OPENID, type PlannedScopes, parseRequestedAccount, planScopes, toScope } from './token-request-rules.ts';
@@ -52,7 +54,7 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
- * @throws invalid_request, invalid_scope, invalid_grant
+ * @throws invalid_request, invalid_scope, invalid_grant; the app answers a `DomainError` of `signIn`
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -68,7 +70,11 @@ export async function answerPasswordGrant(
     { userName: username, password, network },
     context.policy,
     context.clock,
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof DomainError)) throw error;
+    failCapturedResponse(ctx.res, error);
+  });
+  if (!result) return;
   if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
   if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
   const holder = await getHolder(context, ctx, result.userId, undefined);

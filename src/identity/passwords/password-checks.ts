@@ -1,0 +1,34 @@
+/**
+ * Turns of password checks (R-B11, R-A14). A check occupies a thread of the pool and a core for about 40 ms: each client network
+ * checks one password at a time, and all networks together leave one core, and most threads, to other work.
+ */
+import { availableParallelism } from 'node:os';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+
+// The default size of libuv's thread pool, which all checks of a process share: so the semaphore is one per process, too.
+const POOL_THREADS = 4;
+const MAX_WAIT_MS = 10_000;
+const CHECK_MS = 40;
+
+const turns = openFairSemaphore<string>({
+  resource: 'concurrent password checks',
+  holder: 'client network',
+  permits: Math.max(1, Math.min(POOL_THREADS, availableParallelism()) - 1),
+  permitsPerAccount: 1,
+  waitersPerAccount: MAX_WAIT_MS / CHECK_MS,
+  maxWaitMs: MAX_WAIT_MS,
+});
+
+/**
+ * Runs `check` when it is the network's turn; networks take turns (R-A14).
+ * @param network network of the client.
+ * @throws {DomainError} rate_limited or dependency_unavailable when the network waits too long or has too many waiters.
+ */
+export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
+  const leave = await turns.enter(network);
+  try {
+    return await check();
+  } finally {
+    leave();
+  }
+}

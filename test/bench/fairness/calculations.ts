@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
-import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
 
 const SLEEPERS = 8;
 /** Shorter than the wall time, so that a sleeping run ends soon after the measurement. */
@@ -15,30 +15,16 @@ const POLL_MS = 5;
 const SETTLE_MS = 1500;
 const MAX_POLLS = 12_000;
 
-export const calculations: FairnessCase = {
+export const calculations = fairnessCase({
   resource: 'calculations',
   roles: ['api', 'calculator'],
   prepare: async (service) => {
-    const { accountA, accountB, database } = service;
+    const { accountA, accountB, database, http } = service;
     const sleepers = await addCalculated(service, accountA, SLEEP, SLEEPERS);
     const [own = { id: 0, sourceId: 0 }] = await addCalculated(service, accountB, SMALL, 1);
     return {
-      startLoad: async () => {
-        const asking = new AbortController();
-        for (const { id } of sleepers) await accountA.api.call('POST', `/variables/${id}/forceUpdate`);
-        const previews = sleepers.map(({ id, sourceId }) =>
-          fetch(`${service.http}/sources/${sourceId}/variables/${id}/calculated/evaluate`, {
-            ...{ method: 'POST', signal: asking.signal },
-            headers: { authorization: `Bearer ${accountA.api.token}` },
-          }).catch(() => undefined),
-        );
-        await wait(SETTLE_MS);
-        return async () => {
-          asking.abort();
-          await Promise.all(previews);
-          await waitUntilIdle(service, accountA);
-        };
-      },
+      load: { http, token: accountA.api.token, sleepers },
+      settle: () => waitUntilIdle(service, accountA),
       operation: async () => {
         const { rows } = await database.query<{ id: number }>('select coalesce(max(id), 0) as id from calculation_run');
         await accountB.api.call('POST', `/variables/${own.id}/forceUpdate`);
@@ -49,7 +35,24 @@ export const calculations: FairnessCase = {
       },
     };
   },
-};
+  startLoad: async ({ http, token, sleepers }) => {
+    const asking = new AbortController();
+    const call = (path: string) =>
+      fetch(http + path, {
+        ...{ method: 'POST', signal: asking.signal },
+        headers: { authorization: `Bearer ${token}` },
+      });
+    for (const { id } of sleepers) await call(`/variables/${id}/forceUpdate`);
+    const previews = sleepers.map(({ id, sourceId }) =>
+      call(`/sources/${sourceId}/variables/${id}/calculated/evaluate`).catch(() => undefined),
+    );
+    await wait(SETTLE_MS);
+    return async () => {
+      asking.abort();
+      await Promise.all(previews);
+    };
+  },
+});
 
 async function addCalculated(
   { database }: FairnessService,

@@ -5,16 +5,11 @@
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
 import { signIn } from '../../support/fixtures/sign-in.ts';
-import { type Figure, figure } from '../report.ts';
-import { calculations } from './calculations.ts';
+import { type Figure, figure, median } from '../report.ts';
+import { CASES } from './cases.ts';
 import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
-import { mappers } from './mappers.ts';
-import { passwords } from './passwords.ts';
-import { pushMemory } from './push-memory.ts';
-import { readConnections } from './read-connections.ts';
-import { requests } from './requests.ts';
-
-const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests, passwords, calculations, mappers];
+import type { LoadReport } from './load-process.ts';
+import { startLoadProcess } from './start-load-process.ts';
 
 const BAR = 3;
 const ROUNDS = 3;
@@ -29,12 +24,15 @@ interface RunningService {
   readonly pid: number;
 }
 
+/** With the medians of A's load. */
+type FairnessFigure = Figure & LoadReport;
+
 /** Starts roles in a process of their own and ends it after `bench`. */
 export type WithService = (
   roles: readonly string[],
-  bench: (service: RunningService) => Promise<Figure>,
+  bench: (service: RunningService) => Promise<FairnessFigure>,
   settings?: Readonly<Record<string, string>>,
-) => Promise<Figure>;
+) => Promise<FairnessFigure>;
 
 /** @param canRunR false leaves out the cases that start a calculator. */
 export async function benchFairness(
@@ -42,7 +40,7 @@ export async function benchFairness(
   withService: WithService,
   canRunR: boolean,
 ): Promise<readonly Figure[]> {
-  const figures: Figure[] = [];
+  const figures: FairnessFigure[] = [];
   for (const fairnessCase of chooseCases(process.argv)) {
     const { resource, roles, settings } = fairnessCase;
     if (roles.includes('calculator') && !canRunR) {
@@ -70,30 +68,50 @@ async function measureCase(
   { resource, prepare, operations = OPERATIONS }: FairnessCase,
   database: Database,
   service: RunningService,
-): Promise<Figure> {
+): Promise<FairnessFigure> {
   const accountA = await addFairnessAccount(database, service.http, `${resource} A`);
   const accountB = await addFairnessAccount(database, service.http, `${resource} B`);
   const run = await prepare({ ...service, database, accountA, accountB });
   const refusals = new Set<string>();
   for (let count = 0; count < WARM_UP; count += 1) await run.operation();
-  const pairs: (readonly [beside: number, quiet: number])[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) pairs.push(await measureRound(run, operations, refusals));
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push(await measureRound({ resource, run, operations, refusals }));
+  }
   for (const refusal of refusals) process.stdout.write(`fairness of ${resource}: B was refused: ${refusal}\n`);
-  return figure(resource, `of B's quiet p95 beside A's worst load (bar: ${BAR.toFixed(1)})`, 'ms', pairs);
+  const pairs = rounds.map(({ besideMs, quietMs }) => [besideMs, quietMs] as const);
+  return {
+    ...figure(resource, `of B's quiet p95 beside A's worst load (bar: ${BAR.toFixed(1)})`, 'ms', pairs),
+    answersPerSec: median(rounds.map(({ load }) => load.answersPerSec)),
+    cores: median(rounds.map(({ load }) => load.cores)),
+  };
 }
 
-async function measureRound(run: FairnessRun, operations: number, refusals: Set<string>) {
-  const quiet = await measureP95(run, operations, refusals);
-  const stop = await run.startLoad();
+interface Measured {
+  readonly resource: string;
+  readonly run: FairnessRun<unknown>;
+  readonly operations: number;
+  readonly refusals: Set<string>;
+}
+
+interface Round {
+  readonly quietMs: number;
+  readonly besideMs: number;
+  readonly load: LoadReport;
+}
+
+async function measureRound({ resource, run, operations, refusals }: Measured): Promise<Round> {
+  const quietMs = await measureP95(run, operations, refusals);
+  const load = await startLoadProcess({ resource, load: run.load });
   try {
-    return [await measureP95(run, operations, refusals), quiet] as const;
+    return { quietMs, besideMs: await measureP95(run, operations, refusals), load: await load.stop() };
   } finally {
-    await stop();
+    await run.settle?.();
   }
 }
 
 /** @returns the 95th percentile of the operation's time in milliseconds; operations run one after the other. */
-async function measureP95(run: FairnessRun, operations: number, refusals: Set<string>): Promise<number> {
+async function measureP95(run: FairnessRun<unknown>, operations: number, refusals: Set<string>): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < operations; count += 1) {
     const startMs = performance.now();
@@ -116,13 +134,19 @@ async function addFairnessAccount(database: Database, http: string, name: string
   return { accountId, userName, api: await signIn(http, undefined, userName) };
 }
 
-function printTable(figures: readonly Figure[]): void {
+function printTable(figures: readonly FairnessFigure[]): void {
   const width = Math.max('resource'.length, ...figures.map(({ name }) => name.length));
   const row = (name: string, ...cells: readonly string[]) =>
     `${name.padEnd(width)}${cells.map((cell) => cell.padStart(14)).join('')}\n`;
-  process.stdout.write(row('resource', 'quiet p95 ms', 'beside p95 ms', 'ratio', 'bar', ''));
-  for (const { name, limit, ours, ratio } of figures) {
+  process.stdout.write(
+    "A's load runs in a process of its own at the lowest priority (nice 19); B's operations run in the bench.\n",
+  );
+  process.stdout.write(row('resource', 'quiet p95 ms', 'beside p95 ms', 'ratio', 'bar', '', 'answers/s A', 'cores A'));
+  for (const { name, limit, ours, ratio, answersPerSec, cores } of figures) {
     const verdict = ratio <= BAR ? 'kept' : 'MISSED';
-    process.stdout.write(row(name, limit.toFixed(1), ours.toFixed(1), ratio.toFixed(2), BAR.toFixed(1), verdict));
+    const load = [answersPerSec.toFixed(0), cores.toFixed(2)];
+    process.stdout.write(
+      row(name, limit.toFixed(1), ours.toFixed(1), ratio.toFixed(2), BAR.toFixed(1), verdict, ...load),
+    );
   }
 }

@@ -1,7 +1,6 @@
 /**
  * One shared resource in the fairness bench: the worst load of account A and the concurrent operation of account B
- * (R-A14). To add a case: a file in this folder that exports a `FairnessCase`, and a line in `CASES` of
- * `fairness-bench.ts`.
+ * (R-A14). To add a case: a file in this folder that exports `fairnessCase({…})`, and a line in `cases.ts`.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
@@ -26,19 +25,19 @@ export interface FairnessService {
   readonly accountB: FairnessAccount;
 }
 
-export interface FairnessRun {
-  /**
-   * Starts account A's worst load, once per round. Resolves when the load holds as much of the resource as it can get.
-   */
-  startLoad(): Promise<StopLoad>;
+export interface FairnessRun<Load> {
+  /** What the process of the load needs to know; JSON. */
+  readonly load: Load;
   /** One operation of account B, until its result is there. Rejects when B is refused. */
   operation(): Promise<void>;
+  /** Resolves when the service holds nothing of an ended load any more. Default: at once. */
+  settle?(): Promise<void>;
 }
 
-/** Ends the load. Resolves when it holds nothing of the resource any more. */
+/** Ends the load. Resolves when its clients have ended. */
 export type StopLoad = () => Promise<void>;
 
-export interface FairnessCase {
+export interface FairnessCase<Load = unknown> {
   /** The shared resource, as the table names it; also chosen by `--case RESOURCE,…`. */
   readonly resource: string;
   readonly roles: readonly ('api' | 'ingester' | 'calculator' | 'deliverer' | 'grpc')[];
@@ -47,5 +46,16 @@ export interface FairnessCase {
   /** Operations of B per measurement. Default: 40. */
   readonly operations?: number;
   /** Prepares both accounts; not measured. */
-  prepare(service: FairnessService): Promise<FairnessRun>;
+  prepare(service: FairnessService): Promise<FairnessRun<Load>>;
+  /**
+   * Starts account A's worst load, once per round, in a process of its own. Resolves when the load holds as much of the
+   * resource as it can get.
+   * @param answered to call with each answer that A gets.
+   */
+  startLoad(load: Load, answered: () => void): Promise<StopLoad>;
+}
+
+/** Checks the case; its load is the type that `prepare` makes and `startLoad` takes. */
+export function fairnessCase<Load>(given: FairnessCase<Load>): FairnessCase {
+  return { ...given, startLoad: (load, answered) => given.startLoad(load as Load, answered) };
 }

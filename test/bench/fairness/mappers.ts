@@ -1,38 +1,44 @@
 /** Mapper processes: account A pushes through mappers that never end. Account B pushes an empty list through its mapper. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
-import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
+import { createTestClient } from '../../support/clients/test-client.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
 
 const PUSHERS = 12;
 const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';
 const SETTLE_MS = 1500;
 
-export const mappers: FairnessCase = {
+export const mappers = fairnessCase({
   resource: 'mappers',
   roles: ['api', 'ingester'],
   prepare: async (service) => {
-    const { accountA, accountB } = service;
+    const { accountA, accountB, http } = service;
     const endless = await addMapper(service, accountA, ENDLESS);
     const own = await addMapper(service, accountB, '[]');
     return {
-      startLoad: async () => {
-        let isStopped = false;
-        const repeat = async () => {
-          while (!isStopped) await accountA.api.send('POST', `/api/generic/${endless}`, {}).catch(() => {});
-        };
-        const pushers = Array.from({ length: PUSHERS }, repeat);
-        await wait(SETTLE_MS);
-        return async () => {
-          isStopped = true;
-          await Promise.all(pushers);
-        };
-      },
+      load: { http, token: accountA.api.token, endless },
       operation: async () => {
         await accountB.api.call('POST', `/api/generic/${own}`, {});
       },
     };
   },
-};
+  startLoad: async ({ http, token, endless }, answered) => {
+    const api = createTestClient(http, token);
+    let isStopped = false;
+    const repeat = async () => {
+      while (!isStopped) {
+        await api.send('POST', `/api/generic/${endless}`, {}).catch(() => {});
+        answered();
+      }
+    };
+    const pushers = Array.from({ length: PUSHERS }, repeat);
+    await wait(SETTLE_MS);
+    return async () => {
+      isStopped = true;
+      await Promise.all(pushers);
+    };
+  },
+});
 
 /** @returns the GUID to push to. */
 async function addMapper(

@@ -2,10 +2,11 @@
  * Checks of passwords: account A guesses at the Basic password of a device of account B without a pause. The device of B pushes
  * one reading by HTTP Basic.
  */
+import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../support/clients/test-client.ts';
 import { addUser, PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import type { FairnessCase } from './fairness-case.ts';
+import { fairnessCase } from './fairness-case.ts';
 
 const GUESSERS = 8;
 const DEVICE = 'device-b@example.test';
@@ -14,7 +15,7 @@ const basic = (password: string) => ({
   authorization: `Basic ${Buffer.from(`${DEVICE}:${password}`).toString('base64')}`,
 });
 
-export const passwords: FairnessCase = {
+export const passwords = fairnessCase({
   resource: 'passwords',
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountB: { accountId }, http }) => {
@@ -23,21 +24,8 @@ export const passwords: FairnessCase = {
     const [variableId] = await addStoredVariables(database, { accountId, sourceId });
     const client = createTestClient(http);
     let minutes = 0;
-    let guesses = 0;
     return {
-      startLoad: async () => {
-        let isStopped = false;
-        const work = Array.from({ length: GUESSERS }, async () => {
-          while (!isStopped) {
-            guesses += 1;
-            await client.post('/api/data', [], basic(`wrong ${guesses}`)).catch(() => {});
-          }
-        });
-        return async () => {
-          isStopped = true;
-          await Promise.all(work);
-        };
-      },
+      load: { http },
       operation: async () => {
         minutes += 1;
         const date = new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes).toISOString();
@@ -50,4 +38,19 @@ export const passwords: FairnessCase = {
       },
     };
   },
-};
+  startLoad: async ({ http }, answered) => {
+    const client = createTestClient(http);
+    let isStopped = false;
+    const guess = async () => {
+      while (!isStopped) {
+        await client.post('/api/data', [], basic(`wrong ${randomUUID()}`)).catch(() => {});
+        answered();
+      }
+    };
+    const work = Array.from({ length: GUESSERS }, guess);
+    return async () => {
+      isStopped = true;
+      await Promise.all(work);
+    };
+  },
+});

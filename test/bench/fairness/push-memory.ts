@@ -5,7 +5,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import type { FairnessAccount, FairnessCase } from './fairness-case.ts';
+import { fairnessCase } from './fairness-case.ts';
 
 const BODIES = 20;
 const ANNOUNCED_BYTES = 50 << 20;
@@ -13,7 +13,7 @@ const ANNOUNCED_BYTES = 50 << 20;
 const SENT_BYTES = 10 << 20;
 const SETTLE_MS = 2000;
 
-export const pushMemory: FairnessCase = {
+export const pushMemory = fairnessCase({
   resource: 'push memory',
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountA, accountB, http }) => {
@@ -21,14 +21,7 @@ export const pushMemory: FairnessCase = {
     const [variableId] = await addStoredVariables(database, { accountId: accountB.accountId, sourceId });
     let minutes = 0;
     return {
-      startLoad: async () => {
-        const bodies = Array.from({ length: BODIES }, () => openBody(http, accountA));
-        await wait(SETTLE_MS);
-        return async () => {
-          for (const body of bodies) body.destroy();
-          await wait(SETTLE_MS);
-        };
-      },
+      load: { http, token: accountA.api.token },
       operation: async () => {
         minutes += 1;
         const date = new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes).toISOString();
@@ -36,12 +29,20 @@ export const pushMemory: FairnessCase = {
       },
     };
   },
-};
+  startLoad: async ({ http, token }) => {
+    const bodies = Array.from({ length: BODIES }, () => openBody(http, token));
+    await wait(SETTLE_MS);
+    return async () => {
+      for (const body of bodies) body.destroy();
+      await wait(SETTLE_MS);
+    };
+  },
+});
 
 /** Opens a push, sends the beginning of its body and stalls. */
-function openBody(http: string, { api }: FairnessAccount): ClientRequest {
+function openBody(http: string, token: string | undefined): ClientRequest {
   const headers = {
-    Authorization: `Bearer ${api.token}`,
+    Authorization: `Bearer ${token}`,
     ...{ 'Content-Type': 'application/json', 'Content-Length': ANNOUNCED_BYTES },
   };
   const body = request(`${http}/api/data`, { method: 'POST', headers, agent: false });

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../support/clients/unread-reads.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
 
 /** Twice READ_POOL_SIZE's default over REST, and as many over gRPC. */
 const READS = 20;
@@ -15,7 +15,7 @@ const POINTS_OF_B = 96;
 /** Time in which every read of A has its connection, or waits for one. */
 const SETTLE_MS = 1000;
 
-export const readConnections: FairnessCase = {
+export const readConnections = fairnessCase({
   resource: 'read connections',
   roles: ['api', 'grpc'],
   prepare: async (service) => {
@@ -23,27 +23,26 @@ export const readConnections: FairnessCase = {
     const wanted = await storePoints(service, accountA, POINTS_OF_A);
     const own = await storePoints(service, accountB, POINTS_OF_B);
     return {
-      startLoad: async () => {
-        const sockets = await Promise.all(
-          Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, accountA.api.token)),
-        );
-        const sessions = Array.from({ length: READS }, () =>
-          openUnreadCall(grpc, { variableIds: [wanted] }, accountA.api.token),
-        );
-        await wait(SETTLE_MS);
-        return async () => {
-          for (const socket of sockets) socket.destroy();
-          for (const session of sessions) session.destroy();
-          await wait(SETTLE_MS);
-        };
-      },
+      load: { http, grpc, token: accountA.api.token, wanted },
       operation: async () => {
         const rows = await accountB.api.call<readonly unknown[]>('GET', `/data?variableId=${own}`);
         if (rows.length !== POINTS_OF_B) throw new Error(`expected ${POINTS_OF_B} points, got ${rows.length}`);
       },
     };
   },
-};
+  startLoad: async ({ http, grpc, token, wanted }) => {
+    const sockets = await Promise.all(
+      Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, token)),
+    );
+    const sessions = Array.from({ length: READS }, () => openUnreadCall(grpc, { variableIds: [wanted] }, token));
+    await wait(SETTLE_MS);
+    return async () => {
+      for (const socket of sockets) socket.destroy();
+      for (const session of sessions) session.destroy();
+      await wait(SETTLE_MS);
+    };
+  },
+});
 
 /** @returns the id of a new variable with points every minute. */
 async function storePoints({ database }: FairnessService, { accountId }: FairnessAccount, count: number) {

@@ -1,0 +1,34 @@
+/** Starts and ends account A's load in its own process (`load-process.ts`). */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { LoadOrder, LoadReport } from './load-process.ts';
+
+const LOAD_PROCESS = fileURLToPath(new URL('./load-process.ts', import.meta.url));
+
+export interface RunningLoad {
+  stop(): Promise<LoadReport>;
+}
+
+/** @returns the load once it holds its resource. @throws {Error} when its process ends first. */
+export async function startLoadProcess(order: LoadOrder): Promise<RunningLoad> {
+  const child = fork(LOAD_PROCESS);
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the process of the load ended early with ${code}`);
+  });
+  // Awaited below only while a message is expected.
+  ended.catch(() => {});
+  const receive = async <Message>(): Promise<Message> => {
+    const [message] = await Promise.race([once(child, 'message'), ended]);
+    return message;
+  };
+  child.send(order);
+  await receive();
+  return {
+    stop: async () => {
+      const report = receive<LoadReport>();
+      child.send('stop');
+      return report;
+    },
+  };
+}

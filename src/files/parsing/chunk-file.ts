@@ -1,5 +1,5 @@
 /** The ingester's end of the memory through which chunks arrive from one parser process; see `chunk-window.ts`. */
-import { closeSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +11,8 @@ export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
   read(range: ChunkRange): Promise<Buffer>;
+  /** Frees the memory of both ends; every chunk written so far has been read. */
+  clear(): void;
   close(): void;
 }
 
@@ -33,6 +35,10 @@ export function openChunkFile(): ChunkFile {
           at += bytesRead;
         }
         return memory.subarray(0, length);
+      },
+      clear: () => {
+        ftruncateSync(descriptor, 0);
+        memory = Buffer.alloc(0);
       },
       close: () => closeSync(descriptor),
     };

@@ -3,9 +3,9 @@
  * block the event loop. The caller pulls chunks: the parser prepares one chunk while another is written, never more, so
  * memory does not depend on the size of the file.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { forkConfined } from '../../platform/processes/fork-confined.ts';
 import { FileRefusal } from '../standard-file.ts';
 import type { StoredPart } from '../upload/stored-parts.ts';
 import { type ChunkFile, openChunkFile } from './chunk-file.ts';
@@ -58,30 +58,24 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
-const MODULES = `${CHECKOUT}node_modules`;
-// V8 aborts here, far below the memory of the container, so that a file that exhausts memory ends its parser before the kernel
-// kills it: kills never count against a file. Buffers are outside the heap; they are parts of 1 MiB and one chunk.
+// The process aborts here, far below the memory of the container, so that a file that exhausts memory ends its parser before
+// the kernel kills it: kills never count against a file.
 const HEAP_MEBIBYTES = 192;
-// The process may read the program and nothing else. V8 never gives back a larger young generation, and strings die young.
-const EXEC_ARGV = [
-  ...['--max-semi-space-size=8', '--disallow-code-generation-from-strings'],
-  ...['--permission', '--no-warnings'],
-  ...[`${CHECKOUT}src/`, `${CHECKOUT}package.json`, MODULES, realpathSync(MODULES)].map(
-    (path) => `--allow-fs-read=${path}`,
-  ),
-];
+// Outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 17 MB.
+const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 
 interface Parser {
   readonly child: ChildProcess;
-  readonly readChunk: ChunkFile['read'];
+  readonly chunkFile: ChunkFile;
 }
 
 /** Opens a pool of parser processes, which starts them on demand and reuses them. */
 export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   const idle: Parser[] = [];
   const keep = (parser: Parser): void => {
+    // The file is in memory where the temporary directory is, and several parsers may be idle.
+    parser.chunkFile.clear();
     idle.push(parser);
     setTimeout(() => {
       const at = idle.indexOf(parser);
@@ -117,23 +111,25 @@ function takeLiving(idle: Parser[]): Parser | undefined {
 
 function startParser(heapMebibytes: number): Parser {
   const chunkFile = openChunkFile();
-  const child = fork(PROGRAM, [], {
-    env: {},
-    execArgv: [`--max-old-space-size=${heapMebibytes}`, ...EXEC_ARGV],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', chunkFile.descriptor],
+  const child = forkConfined({
+    program: PROGRAM,
+    readable: ['src/'],
+    ...{ heapMebibytes, bufferMebibytes: BUFFER_MEBIBYTES },
+    // V8 never gives back a larger young generation, and strings die young.
+    options: ['--max-semi-space-size=8'],
+    descriptor: chunkFile.descriptor,
   });
   holdLoop(child, false);
   // Keeps an error of an idle process from ending this one.
   child.on('error', () => child.kill('SIGKILL'));
   child.on('close', () => chunkFile.close());
-  return { child, readChunk: chunkFile.read };
+  return { child, chunkFile };
 }
 
 type Arrival = Extract<FromParser, { readonly kind: 'chunk' | 'end' }>;
 
 async function* chunksOf(
-  { child, readChunk }: Parser,
+  { child, chunkFile }: Parser,
   order: ParseOrder,
   help: ParseHelp,
 ): AsyncGenerator<ParsedChunk> {
@@ -173,7 +169,7 @@ async function* chunksOf(
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
-        yield { ...arrival.chunk, tuples: await readChunk(arrival.range) };
+        yield { ...arrival.chunk, tuples: await chunkFile.read(arrival.range) };
         send(child, { kind: 'written' });
       } else if (failure) {
         throw failure.error;

@@ -2,12 +2,12 @@
  * Runs mappers in child processes, one per mapper, a limited number at a time (R-D9). A thread would share the memory and
  * secrets of this process, and running out of memory in it would end the process.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { Log } from '../../platform/log.ts';
+import { forkConfined } from '../../platform/processes/fork-confined.ts';
 import type { MapReply, MapRequest } from './mapper-process.ts';
 
 export interface MapperLimits {
@@ -33,13 +33,8 @@ export interface MapperRunner {
 }
 
 const PROGRAM = fileURLToPath(new URL('./mapper-process.ts', import.meta.url));
-const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAX_WAIT_MS = 5000;
 const MAX_WAITING = 64;
-/** Memory of Node itself: its threads, heap and program. */
-const BASE_MEBIBYTES = 96;
-/** From util-linux. */
-const PRLIMIT = '/usr/bin/prlimit';
 const MAX_IDLE_MS = 60_000;
 
 /** Opens a pool of mapper processes; they start when first needed (R-D9). */
@@ -121,40 +116,15 @@ function openIdlePool(capacity: number) {
 }
 
 function start({ memoryMebibytes }: MapperLimits): ChildProcess {
-  const readable = [
-    `${CHECKOUT}src/push/mapper/`,
-    `${CHECKOUT}package.json`,
-    `${CHECKOUT}node_modules`,
-    realpathSync(`${CHECKOUT}node_modules`),
-  ];
-  const dataBytes = (memoryMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();
-  const child = fork(PROGRAM, [], {
-    env: {},
-    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's limit does.
-    execPath: PRLIMIT,
-    execArgv: [
-      ...[`--data=${dataBytes}`, '--', process.execPath],
-      `--max-old-space-size=${memoryMebibytes}`,
-      '--disallow-code-generation-from-strings',
-      '--permission',
-      ...readable.map((path) => `--allow-fs-read=${path}`),
-      '--no-warnings',
-    ],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  const child = forkConfined({
+    program: PROGRAM,
+    readable: ['src/push/mapper/'],
+    heapMebibytes: memoryMebibytes,
+    bufferMebibytes: 0,
   });
   child.unref();
   child.on('error', () => child.kill('SIGKILL'));
   return child;
-}
-
-/** Address space that V8 reserves for machine code: the kernel counts it as data, although it is hardly used. */
-function codeRangeBytes(): number {
-  const ranges = readFileSync('/proc/self/maps', 'utf8').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
-  return [...ranges].reduce(
-    (sum, [, from = '', to = '']) => sum + Number.parseInt(to, 16) - Number.parseInt(from, 16),
-    0,
-  );
 }
 
 function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Promise<MapReply> {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
 import { FileRefusal, START } from '../../../src/files/standard-file.ts';
@@ -54,6 +54,23 @@ describe('files: a parser process that reads one file after another', () => {
   });
 });
 
+describe('files: an idle parser process', () => {
+  it('holds no chunk in the temporary directory (R-A14)', async () => {
+    expect(await countRows(`variable_id,date,value\n7,2026-03-01T00:00:00,1\n`, async (part) => part)).toBe(1);
+    const chunkFiles = readdirSync('/proc/self/fd')
+      .map((descriptor) => `/proc/self/fd/${descriptor}`)
+      .filter((path) => linkOf(path).includes('tidemark-chunks-'));
+    expect(chunkFiles.map((path) => statSync(path).size)).toEqual([0]);
+  });
+
+  it('has a limit of memory by the kernel besides that of V8 (R-A14)', () => {
+    const limits = parserProcesses().map((pid) => readFileSync(`/proc/${pid}/limits`, 'utf8'));
+    const bytes = limits.map((text) => Number(/^Max data size +(\d+)/m.exec(text)?.[1]));
+    expect(bytes.length).toBeGreaterThan(0);
+    for (const limit of bytes) expect(limit).toBeLessThan(2 ** 30);
+  });
+});
+
 describe('files: a parser process that ends while it parses a file', () => {
   const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
   /** Ends all parser processes of this one with a signal. */
@@ -88,6 +105,15 @@ describe('files: a parser process that ends while it parses a file', () => {
     expect(asked).toEqual([]);
   });
 });
+
+/** @returns the target of a link; nothing when the descriptor has been closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 
 function parserProcesses(): number[] {
   const children = readdirSync('/proc/self/task').flatMap((thread) =>

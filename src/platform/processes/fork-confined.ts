@@ -1,0 +1,57 @@
+/**
+ * Starts Node programs of this checkout that read hostile input (mappers, files): without environment, secrets, connections
+ * and generated code, with read access to the program only, and with a bound on memory by V8 and by the kernel.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface ConfinedProgram {
+  /** File of the program. */
+  readonly program: string;
+  /** What the program reads, relative to the checkout, besides its packages; a folder ends in `/`. */
+  readonly readable: readonly string[];
+  /** V8's heap. */
+  readonly heapMebibytes: number;
+  /** Memory outside the heap, besides that of Node itself: texts and buffers. */
+  readonly bufferMebibytes: number;
+  /** Further options of Node. */
+  readonly options?: readonly string[];
+  /** Descriptor that the program has as number 4. */
+  readonly descriptor?: number;
+}
+
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
+const MODULES = `${CHECKOUT}node_modules`;
+/** Memory of Node itself: its threads, heap and program. */
+const BASE_MEBIBYTES = 96;
+/** From util-linux. */
+const PRLIMIT = '/usr/bin/prlimit';
+
+/** @returns the process. At its limit of memory an allocation fails, or the process aborts. */
+export function forkConfined(confined: ConfinedProgram): ChildProcess {
+  const { program, readable, heapMebibytes, bufferMebibytes, options = [], descriptor } = confined;
+  const dataBytes = (heapMebibytes + bufferMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();
+  const paths = [...readable.map((path) => CHECKOUT + path), `${CHECKOUT}package.json`, MODULES, realpathSync(MODULES)];
+  return fork(program, [], {
+    env: {},
+    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's limit does.
+    execPath: PRLIMIT,
+    execArgv: [
+      ...[`--data=${dataBytes}`, '--', process.execPath],
+      ...[`--max-old-space-size=${heapMebibytes}`, '--disallow-code-generation-from-strings', ...options],
+      ...['--permission', ...paths.map((path) => `--allow-fs-read=${path}`), '--no-warnings'],
+    ],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...(descriptor === undefined ? [] : [descriptor])],
+  });
+}
+
+/** Address space that V8 reserves for machine code: the kernel counts it as data, although it is hardly used. */
+function codeRangeBytes(): number {
+  const ranges = readFileSync('/proc/self/maps', 'utf8').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
+  return [...ranges].reduce(
+    (sum, [, from = '', to = '']) => sum + Number.parseInt(to, 16) - Number.parseInt(from, 16),
+    0,
+  );
+}

@@ -30,7 +30,7 @@ import { wakeTurns } from './turns/turn-wake-ups.ts';
 
 export interface CalculationRouteServices extends ListingServices {
   readonly database: Database;
-  readonly queue: Pick<MemberQueue, 'wakeMembers'>;
+  readonly queue: Pick<MemberQueue, 'wakeMembers' | 'countWorkers'>;
   readonly log: Log;
 }
 

@@ -34,6 +34,8 @@ export interface MemberQueue extends WakeQueue {
   wakeMembers(members: ReadonlyMap<string, readonly string[]>): Promise<boolean>;
   /** Removes up to `limit` members of a key and returns them, in no order; none when Redis is unreachable. */
   takeMembers(key: string, limit: number): Promise<readonly string[]>;
+  /** Workers of the queue, in all processes; undefined when Redis is unreachable. */
+  countWorkers(): Promise<number | undefined>;
 }
 
 export interface WakeWorker {
@@ -110,6 +112,10 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
     takeMembers: async (key, limit) => {
       if (AWAY.has(connection.status)) return [];
       return connection.spop(setOf(key), limit).catch(() => []);
+    },
+    countWorkers: async () => {
+      if (AWAY.has(connection.status)) return undefined;
+      return queue.getWorkersCount().catch(() => undefined);
     },
     ping: async () => {
       await connection.ping();

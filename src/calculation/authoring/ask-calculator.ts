@@ -11,12 +11,15 @@ export const PATIENCE_MS = 90_000;
 /** Previews of one account that wait or run: each costs the API a query every 200 ms. */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
+const CALCULATOR_CHECK_MS = 2000;
+// A calculator that loses its connection to Redis, or restarts, may be missing once.
+const MISSING_CHECKS = 2;
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;
 
 export interface Asker {
   readonly database: Database;
-  readonly queue: Pick<MemberQueue, 'wakeMembers'>;
+  readonly queue: Pick<MemberQueue, 'wakeMembers' | 'countWorkers'>;
 }
 
 export interface Question {
@@ -29,14 +32,15 @@ export interface Question {
 /**
  * Hands a preview task to a calculator and waits for its answer (R-H9).
  * @param signal aborted when the client has gone; the calculator then stops the preview, whose row is deleted.
- * @throws {DomainError} dependency_unavailable when no calculator answers within 90 s, queue_full when
+ * @throws {DomainError} dependency_unavailable when no calculator runs, or none answers within 90 s; queue_full when
  * the account has MAX_OPEN previews; the signal's reason.
  */
 export async function askCalculator(
-  { database, queue }: Asker,
+  asker: Asker,
   { accountId, variableId, task }: Question,
   signal: AbortSignal,
 ): Promise<PreviewAnswer> {
+  const { database, queue } = asker;
   const { rows } = await database.query<{ id: number }>(
     `insert into calculation_preview (account_id, variable_id, task) select $1, $2, $3
      where (select count(*) from calculation_preview
@@ -54,14 +58,15 @@ export async function askCalculator(
   // The calculators' sweeper finds the task when the wake-up is lost.
   await wakeTurns(queue, [{ accountId, urgency: 'preview', id }]);
   try {
-    return await awaitAnswer(database, id, signal);
+    return await awaitAnswer(asker, id, signal);
   } finally {
     await database.query('delete from calculation_preview where id = $1', [id]);
   }
 }
 
-async function awaitAnswer(database: Database, id: number, signal: AbortSignal): Promise<PreviewAnswer> {
+async function awaitAnswer({ database, queue }: Asker, id: number, signal: AbortSignal): Promise<PreviewAnswer> {
   const giveUpMs = performance.now() + PATIENCE_MS;
+  const assertCalculator = openCalculatorCheck(queue);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.3, LONGEST_PAUSE_MS)) {
     const { rows } = await database.query<{ answer: PreviewAnswer['answer'] | null; file: Buffer | null }>({
       name: 'calculation-take-answer',
@@ -71,7 +76,24 @@ async function awaitAnswer(database: Database, id: number, signal: AbortSignal):
     const [row] = rows;
     if (row) return { answer: row.answer ?? undefined, file: row.file ?? undefined };
     if (performance.now() > giveUpMs) break;
+    await assertCalculator();
     await pause(pauseMs, undefined, { signal });
   }
   throw new DomainError('dependency_unavailable', `no calculator answered within ${PATIENCE_MS / 1000} s; try again`);
+}
+
+/** @returns a check that queries Redis every 2 s and throws dependency_unavailable when no calculator runs. */
+function openCalculatorCheck(queue: Asker['queue']): () => Promise<void> {
+  let nextMs = performance.now() + CALCULATOR_CHECK_MS;
+  let missing = 0;
+  return async () => {
+    if (performance.now() < nextMs) return;
+    missing = (await queue.countWorkers()) === 0 ? missing + 1 : 0;
+    nextMs = performance.now() + CALCULATOR_CHECK_MS;
+    if (missing < MISSING_CHECKS) return;
+    throw new DomainError(
+      'dependency_unavailable',
+      'no process with the role calculator is running; try again once one runs',
+    );
+  };
 }

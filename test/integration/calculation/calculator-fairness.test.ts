@@ -209,6 +209,32 @@ describe('calculator: previews', () => {
       signal,
     );
 
+  test('without a calculator are refused within seconds, beside a busy calculator they wait (R-H9, R-A5)', async () => {
+    start({ concurrency: 2 });
+    const begun = Promise.withResolvers<void>();
+    const script = Promise.withResolvers<SandboxOutcome>();
+    const busy = await addVariable(store.accountId, () => {
+      begun.resolve();
+      return script.promise;
+    });
+    const { signal } = new AbortController();
+    const answer = ask(busy, signal);
+    await begun.promise;
+    const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+    const lonely = openWakeQueue(CALCULATION_QUEUE, options);
+    const startMs = performance.now();
+    const question = { accountId: other, variableId: null, task: { kind: 'packages' } } as const;
+    await expect(askCalculator({ database: store.database, queue: lonely }, question, signal)).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+      message: 'no process with the role calculator is running; try again once one runs',
+    });
+    expect(performance.now() - startMs).toBeLessThan(20_000);
+    script.resolve(ok([1]));
+    expect((await answer).answer).toMatchObject({ outcome: 'ok' });
+    expect((await store.database.query('select from calculation_preview')).rowCount).toBe(0);
+    await lonely.close();
+  });
+
   test('are stopped when the client has gone, and their slot is free (R-H9, R-K3)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();

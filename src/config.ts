@@ -31,7 +31,7 @@ export const SETTINGS = {
     'Maximum database connections per process, without those of READ_POOL_SIZE and WATCH_POOL_SIZE.',
   ),
   READ_POOL_SIZE: setting(
-    integer(1, 200).default(10),
+    integer(2, 200).default(10),
     'Maximum concurrent point reads per process; each uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
@@ -181,7 +181,7 @@ export const SETTINGS = {
   ),
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
-    integer(1, 64).default(2),
+    integer(2, 64).default(2),
     'Maximum concurrent calculations and previews per calculator; one account uses half of them while others wait.',
   ),
   CALC_WALL_TIME_MS: setting(
@@ -210,7 +210,7 @@ export const SETTINGS = {
     'Maximum unsent messages per webhook; further messages are dropped, and the history of the webhook records that.',
   ),
   WEBHOOK_CONCURRENCY: setting(
-    integer(1, 10_000).default(200),
+    integer(2, 10_000).default(200),
     'Maximum webhooks a deliverer sends to at the same time; one account gets at most a quarter.',
   ),
   WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Maximum concurrent requests to one webhook.'),

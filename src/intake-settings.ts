@@ -36,7 +36,7 @@ export const INTAKE_SETTINGS = {
     'Maximum memory of a mapper in MiB, besides that of Node itself.',
   ),
   MAPPER_PROCESSES: setting(
-    integer(1, 64).default(2),
+    integer(2, 64).default(2),
     'Maximum concurrent mappers per process; one account uses at most half of them, rounded up.',
   ),
   PUSH_DIRECT_WRITES: setting(
@@ -78,7 +78,7 @@ export const INTAKE_SETTINGS = {
     'Days an uploaded file that is not a Standard File is kept.',
   ),
   FILE_CONCURRENCY: setting(
-    integer(1, 64).default(2),
+    integer(2, 64).default(2),
     'Maximum Standard Files an ingester processes at the same time; each takes up to 12 MB of the temporary directory.',
   ),
   INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum accounts an ingester writes for at the same time.'),

@@ -20,7 +20,7 @@ let versioned: number;
 let long: number;
 
 beforeAll(async () => {
-  api = await startTestApi({ READ_POOL_SIZE: '1' });
+  api = await startTestApi({ READ_POOL_SIZE: '2' });
   ({ sourceId, variableId: versioned } = await createStructure(api.manager, { isVersioned: true, unitId: 8 }));
   const data = [
     { date: '2026-01-01T00:00:00Z', value: 1.25, version: 'V1', tags: { quality: 'say "hi", twice' } },

@@ -34,7 +34,7 @@ describe('config: settings from the environment (R-K1)', () => {
 
   test.each([
     ['HTTP_PORT', '99999', 'must be an integer from 0 to 65535, got "99999"'],
-    ['CALC_CONCURRENCY', '1.5', 'must be an integer from 1 to 64, got "1.5"'],
+    ['CALC_CONCURRENCY', '2.5', 'must be an integer from 2 to 64, got "2.5"'],
     ['SANDBOX', 'jail', 'must be one of bwrap, oci, none, got "jail"'],
     ['API_URL', 'localhost:8080', 'must be an http:// or https:// URL, got "localhost:8080"'],
     ['WEBHOOK_RETRY_SEC', '5,soon', 'must be comma-separated numbers from 0 to 604800, got "5,soon"'],
@@ -58,6 +58,15 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 24')]);
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '24' })).toEqual([]);
   });
+
+  test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(
+    '%s of one is refused: one account could hold all there is (R-A14)',
+    (name) => {
+      expect(problemsOf({ ...NEEDED, [name]: '1' })).toEqual([
+        expect.stringMatching(`^${name} must be an integer from 2 to`),
+      ]);
+    },
+  );
 
   test('TRUSTED_ISSUERS is a JSON array of objects with issuer, jwksUri and audience (R-B1)', () => {
     const issuers = [

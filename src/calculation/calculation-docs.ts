@@ -45,6 +45,10 @@ const input = z.object({
   lastVersionTimestamp: instantSchema
     .nullable()
     .meta({ description: 'Reading the same window with this `asOf` returns the same points.' }),
+  historyFrom: instantSchema.exactOptional().meta({
+    description:
+      'The instant from which the states of the variable are whole. Present when the input reads an earlier state, whose versions may have been cut.',
+  }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
 const notes = {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   status as GrpcStatus,
+  Metadata,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
@@ -36,18 +37,32 @@ export interface Counted<Message> {
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
 
+/** Sends initial metadata; call it before the first message. */
+export type SendMetadata = (name: string, value: string) => void;
+
+type AnsweringCall = Pick<ServerUnaryCall<unknown, unknown>, 'sendMetadata' | 'cancelled'>;
+
+function metadataSender(call: AnsweringCall): SendMetadata {
+  return (name, value) => {
+    if (call.cancelled) return;
+    const metadata = new Metadata();
+    metadata.set(name, value);
+    call.sendMetadata(metadata);
+  };
+}
+
 /** @returns the handler of a call that answers with one message (R-J2). */
 export function unaryHandler<Request, Message>(
   services: AnswerServices,
   method: string,
-  answer: (caller: Caller, request: Request, signal: AbortSignal) => Promise<Counted<Message>>,
+  answer: (caller: Caller, request: Request, signal: AbortSignal, send: SendMetadata) => Promise<Counted<Message>>,
 ): (call: ServerUnaryCall<Request, Message>, callback: sendUnaryData<Message>) => void {
   return (call, callback) => {
     const leaving = abortOnCancel(call);
     const work = async (known: (caller: Caller) => void): Promise<number> => {
       const caller = await authenticateCall(services, call);
       known(caller);
-      const { message, count } = await answer(caller, call.request, leaving.signal);
+      const { message, count } = await answer(caller, call.request, leaving.signal, metadataSender(call));
       callback(null, message);
       return count;
     };
@@ -62,7 +77,12 @@ export function unaryHandler<Request, Message>(
 export function streamHandler<Request, Message>(
   services: StreamServices,
   method: string,
-  answer: (caller: Caller, request: Request, signal: AbortSignal) => AsyncIterable<Counted<Message>>,
+  answer: (
+    caller: Caller,
+    request: Request,
+    signal: AbortSignal,
+    send: SendMetadata,
+  ) => AsyncIterable<Counted<Message>>,
 ): (call: ServerWritableStream<Request, Message>) => void {
   return (call) => {
     const leaving = abortOnCancel(call);
@@ -71,7 +91,8 @@ export function streamHandler<Request, Message>(
       known(caller);
       const pace = watchPace(services.readPace, (reason) => leaving.abort(new DomainError('rate_limited', reason)));
       try {
-        return await writeMessages(call, answer(caller, call.request, leaving.signal), leaving.signal, pace);
+        const messages = answer(caller, call.request, leaving.signal, metadataSender(call));
+        return await writeMessages(call, messages, leaving.signal, pace);
       } finally {
         pace.end();
       }

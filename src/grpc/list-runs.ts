@@ -85,7 +85,7 @@ function toFormula({ formula, from, to, triggerDate, forms }: FormulaRecord): ob
   };
 }
 
-function toInput({ from, to, version, asOf, lastVersionTimestamp, ...input }: InputRecord): object {
+function toInput({ from, to, version, asOf, lastVersionTimestamp, historyFrom, ...input }: InputRecord): object {
   return {
     ...present(input),
     ...(from !== null && { fromMicros: toMicros(from) }),
@@ -93,6 +93,7 @@ function toInput({ from, to, version, asOf, lastVersionTimestamp, ...input }: In
     versions: version === undefined ? [] : [version].flat(),
     ...(asOf !== undefined && { asOfMicros: toMicros(asOf) }),
     ...(lastVersionTimestamp !== null && { lastVersionTimestampMicros: toMicros(lastVersionTimestamp) }),
+    ...(historyFrom !== undefined && { historyFromMicros: toMicros(historyFrom) }),
   };
 }
 

@@ -8,10 +8,11 @@ import { locationError } from '../platform/http/input-location.ts';
 import type { PointChunk } from '../points/point.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { resolveSelection } from '../selection/selection.ts';
-import { type Counted, unaryHandler } from './answer.ts';
+import { type Counted, type SendMetadata, unaryHandler } from './answer.ts';
 import { type PointRowsMessage, pointRows, textBytes } from './point-rows.ts';
 import type { ReadServices } from './read-points.ts';
 import { locationInMessage, type SelectionMessage, toCount, toSelection } from './read-request.ts';
+import { sendCuts } from './send-cuts.ts';
 
 interface ReadLastMessage extends SelectionMessage {
   readonly count: number;
@@ -27,8 +28,8 @@ const MAX_TEXT_BYTES = 2 << 20;
 
 /** Handles `ReadLast` (R-J1). */
 export function readLastHandler(services: ReadServices) {
-  return unaryHandler(services, 'ReadLast', (caller, message: ReadLastMessage, signal) =>
-    readLast(services, caller, message, signal),
+  return unaryHandler(services, 'ReadLast', (caller, message: ReadLastMessage, signal, send) =>
+    readLast(services, caller, message, signal, send),
   );
 }
 
@@ -37,13 +38,15 @@ async function readLast(
   caller: Caller,
   message: ReadLastMessage,
   signal: AbortSignal,
+  send: SendMetadata,
 ): Promise<Counted<ReadLastResponse>> {
   const limit = toCount('count', message.count) || 1;
   const request = { ...toSelection(message), order: 'DESC', limit, offset: 0 } as const;
   const { selection, variables } = await resolveSelection(database, caller, request);
   assertFewEnough(variables.size, limit);
   const chunks: PointChunk[] = [];
-  for await (const chunk of streamPoints(reads.of(caller.accountId), selection, signal)) chunks.push(chunk);
+  const source = reads.of(caller.accountId);
+  for await (const chunk of streamPoints(source, selection, signal, sendCuts(send))) chunks.push(chunk);
   const labels = await dictionary.labelsOf(chunks);
   const points = pointRows(chunks, labels, (variableId) => variables.get(variableId)?.unitId ?? null);
   if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };

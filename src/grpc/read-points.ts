@@ -7,10 +7,11 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { resolveSelection } from '../selection/selection.ts';
-import { type Counted, type StreamServices, streamHandler } from './answer.ts';
+import { type Counted, type SendMetadata, type StreamServices, streamHandler } from './answer.ts';
 import { BYTES_PER_VALUE } from './columns.ts';
 import { aggregateMessage, type PointChunkMessage, pointMessages } from './point-chunk.ts';
 import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
+import { sendCuts } from './send-cuts.ts';
 
 /** Columns of eight bytes of a point: date, value and VersionTimestamp. */
 const COLUMNS = 3;
@@ -24,8 +25,8 @@ export interface ReadServices extends StreamServices {
 
 /** Handles `ReadPoints` (R-J1, R-J2). */
 export function readPointsHandler(services: ReadServices) {
-  return streamHandler(services, 'ReadPoints', (caller: Caller, message: ReadPointsMessage, signal) =>
-    messagesOf(services, caller, message, signal),
+  return streamHandler(services, 'ReadPoints', (caller: Caller, message: ReadPointsMessage, signal, send) =>
+    messagesOf(services, caller, message, signal, send),
   );
 }
 
@@ -34,6 +35,7 @@ async function* messagesOf(
   caller: Caller,
   request: ReadPointsMessage,
   signal: AbortSignal,
+  send: SendMetadata,
 ): AsyncGenerator<Counted<PointChunkMessage>> {
   const wanted = toReadRequest(request);
   const { selection, variables } = await resolveSelection(database, caller, wanted);
@@ -41,13 +43,13 @@ async function* messagesOf(
   const source = reads.of(caller.accountId);
   const unitOf = (variableId: number) => variables.get(variableId)?.unitId ?? null;
   if (buckets) {
-    for await (const chunk of streamAggregates(source, selection, buckets, signal)) {
+    for await (const chunk of streamAggregates(source, selection, buckets, signal, sendCuts(send))) {
       const count = chunk.dates.length;
       yield { message: aggregateMessage(chunk, unitOf(chunk.variableId)), count, bytes: 2 * BYTES_PER_VALUE * count };
     }
     return;
   }
-  for await (const chunk of streamPoints(source, selection, signal)) {
+  for await (const chunk of streamPoints(source, selection, signal, sendCuts(send))) {
     const labels = await dictionary.labelsOf([chunk]);
     for (const message of pointMessages(chunk, labels, unitOf(chunk.variableId))) {
       const bytes = message.values.length;

@@ -1,15 +1,25 @@
-/** Streams the formatted rows of a read and counts the open answer and its bytes. */
+/** Streams the formatted rows of a read, says when their history was cut, and counts the open answer and its bytes. */
 import type { Context } from 'hono';
 import { type StreamServices, streamAnswer } from '../platform/streaming/stream-answer.ts';
+import { HISTORY_HEADER, type HistoryNotice, historyHeader } from '../selection/history-notice.ts';
 import { countedPieces, type ReadMetrics } from './read-metrics.ts';
 
-/** @param write as for `streamAnswer`. @throws the error of the first piece. */
+/**
+ * @param write as for `streamAnswer`.
+ * @param notice filled by `write` before its first piece (R-F9).
+ * @throws the error of the first piece.
+ */
 export function answerTable(
   c: Context,
   contentType: string,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
+  notice: HistoryNotice,
   services: StreamServices & { readonly readMetrics: ReadMetrics },
 ): Promise<Response> {
   const headers = { 'Content-Type': contentType, Vary: 'Accept' };
-  return streamAnswer(c, headers, (signal) => countedPieces(write(signal), services.readMetrics), services);
+  const pieces = (signal: AbortSignal) => countedPieces(write(signal), services.readMetrics);
+  return streamAnswer(c, headers, pieces, services, () => {
+    const historyFrom = historyHeader(notice);
+    if (historyFrom !== undefined) c.header(HISTORY_HEADER, historyFrom);
+  });
 }

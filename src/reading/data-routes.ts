@@ -23,6 +23,7 @@ import { awaitWritersOf } from '../points/read/await-writers.ts';
 import { countPoints, streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { setDateZone, settleDates } from '../selection/date-zone.ts';
+import { openNotice } from '../selection/history-notice.ts';
 import { parseReadBody, parseReadQuery, type RestReadRequest, type Zoned } from '../selection/read-request.ts';
 import { resolveSelection } from '../selection/selection.ts';
 import { answerTable } from './answer-table.ts';
@@ -62,12 +63,14 @@ async function answerRead(
   if (isTotalWanted(c)) {
     setTotalCount(c, await countRows(source, selection, buckets, c.req.raw.signal));
   }
-  const shape = { level: request.level, timeZoneId: request.timeZoneId, variables };
+  const notice = openNotice();
+  const shape = { level: request.level, timeZoneId: request.timeZoneId, variables, notice };
   const format = chooseFormat(request.format, c.req.header('accept'));
   return answerTable(
     c,
     format.contentType,
     (signal) => format.write(toTable(services, source, selection, buckets, shape, signal)),
+    notice,
     services,
   );
 }
@@ -95,11 +98,15 @@ function toTable(
   source: SnapshotSource,
   selection: PointSelection,
   buckets: Buckets | undefined,
-  shape: RowShape,
+  shape: RowShape & { readonly notice: ReturnType<typeof openNotice> },
   signal: AbortSignal,
 ): Table {
   const { points } = readMetrics;
-  if (!buckets) return pointTable(countedChunks(streamPoints(source, selection, signal), points), dictionary, shape);
-  const aggregates = streamAggregates(source, selection, buckets, signal);
+  const { note } = shape.notice;
+  if (!buckets) {
+    const chunks = streamPoints(source, selection, signal, note);
+    return pointTable(countedChunks(chunks, points), dictionary, shape);
+  }
+  const aggregates = streamAggregates(source, selection, buckets, signal, note);
   return aggregateTable(countedChunks(aggregates, points), buckets.functionOf, shape);
 }

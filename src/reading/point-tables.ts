@@ -3,6 +3,7 @@
 import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
+import { type HistoryNotice, historyMetadata } from '../selection/history-notice.ts';
 import type { RowLevel } from '../selection/read-request.ts';
 import type { ReadVariable } from '../selection/selection.ts';
 import type { Batch, Cells, Column, Table } from './formats/table.ts';
@@ -11,6 +12,8 @@ export interface RowShape {
   readonly level: RowLevel;
   readonly timeZoneId: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
+  /** Cuts of history that concern the read, known with the first row (R-F9). */
+  readonly notice: HistoryNotice;
 }
 
 const UNIT: Column = { name: 'unitId', kind: 'id' };
@@ -33,7 +36,8 @@ export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictio
     const cells = isNormal ? [...first, ...(await labelCells(chunk, dictionary, shape))] : first;
     return { rowCount: chunk.dates.length, cells };
   };
-  return { columns: isNormal ? [...start, ...rest] : start, batches: batchesOf(chunks, toBatch) };
+  const columns = isNormal ? [...start, ...rest] : start;
+  return { columns, batches: batchesOf(chunks, toBatch), metadata: () => historyMetadata(shape.notice) };
 }
 
 /**
@@ -58,7 +62,7 @@ export function aggregateTable(
     const cells = [...startCells(chunk), ...members, ...(isNormal ? [unitCells(chunk.variableId, shape)] : [])];
     return { rowCount: chunk.dates.length, cells };
   };
-  return { columns, batches: batchesOf(chunks, toBatch) };
+  return { columns, batches: batchesOf(chunks, toBatch), metadata: () => historyMetadata(shape.notice) };
 }
 
 function rowStart({ timeZoneId }: RowShape): readonly Column[] {

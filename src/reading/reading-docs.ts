@@ -11,6 +11,7 @@ import {
   MANAGERS,
   type Operation,
 } from '../platform/openapi/operation.ts';
+import { HISTORY_HEADER, HISTORY_RULE } from '../selection/history-notice.ts';
 import { FORMAT_QUERY, READ_QUERY } from '../selection/read-parameters.ts';
 import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
@@ -45,7 +46,10 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
-    [ARROW_TYPE]: binary(ARROW_TYPE).meta({ description: 'An Arrow IPC stream.' }),
+    [ARROW_TYPE]: binary(ARROW_TYPE).meta({
+      description:
+        'An Arrow IPC stream. After a cut of history, the metadata `historyFrom` of its schema is a JSON object of instants by variable id.',
+    }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
       description: 'An Apache Parquet file with the columns of Arrow; dates are UTC timestamps in microseconds.',
@@ -55,6 +59,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     status: 200,
     description: `${description} The parameter \`format\`, else the header \`Accept\`, chooses the format; every format is streamed.`,
     types,
+    headers: { [HISTORY_HEADER]: HISTORY_RULE },
   };
 }
 
@@ -79,6 +84,10 @@ const compared = z
     variableId: idSchema,
     unitId: idSchema.nullable(),
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
+    historyFrom: instantSchema.optional().meta({
+      description:
+        'The instant from which the states of the variable are whole, when a side reads an earlier state whose versions were cut.',
+    }),
     summary: z.object({
       points: z.int().meta({ description: 'Dates with a value in either version.' }),
       changed: z.int().meta({ description: 'Dates in both versions with different values.' }),

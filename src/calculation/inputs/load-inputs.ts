@@ -6,6 +6,7 @@ import { aggregatePoints } from '../../points/buckets/aggregate-points.ts';
 import type { AggregateChunk, Buckets } from '../../points/buckets/bucket.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
+import { findHistoryCuts, type HistoryCut } from '../../points/read/history-cuts.ts';
 import { readPoints } from '../../points/read/read-points.ts';
 import { CURRENT, parseDuration, parseRelative } from '../../selection/duration-rules.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
@@ -41,6 +42,8 @@ export interface InputRecord {
   readonly tags?: readonly string[];
   /** Greatest VersionTimestamp of the input: reading its window with this `asOf` returns the same points. */
   readonly lastVersionTimestamp: string | null;
+  /** The instant from which the states of the variable are whole; present when the input reads an earlier state (R-F9). */
+  readonly historyFrom?: string;
 }
 
 export interface LoadedInputs {
@@ -90,7 +93,8 @@ export async function loadInputs(
     whole = intersect(whole, window.whole);
     const series = columns.finish(labels);
     inputs.push({ alias: input.alias, variable: plan.variable.info, series, window: toSeconds(window) });
-    records.push(toRecord(formula, plan, window, columns, stamps.get(input.variableId) ?? null));
+    const [cut] = await findHistoryCuts(transaction, { ...plan.selection, ...periodOf(window), order: 'ASC' });
+    records.push(toRecord(formula, plan, window, columns, { last: stamps.get(input.variableId) ?? null, cut }));
   }
   return { inputs, records, pointCount, whole };
 }
@@ -172,17 +176,23 @@ function windowOf(transaction: Transaction, { input, variable, selection, bucket
   return findWindow(input, changed, variable.timeZoneId, buckets?.bucket, findNthBefore);
 }
 
+function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromMicros' | 'toMicros' | 'isToIncluded'> {
+  return {
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
+  };
+}
+
 async function readColumns(
   transaction: Transaction,
   { input, selection, buckets }: InputPlan,
-  { fromMicros, toMicros }: Window,
+  window: Window,
   remainingPoints: number,
 ): Promise<InputColumns> {
   const columns = new InputColumns();
   const wanted: PointSelection = {
     ...selection,
-    ...(fromMicros !== undefined && { fromMicros }),
-    ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
+    ...periodOf(window),
     order: 'ASC',
     limit: remainingPoints + 1,
   };
@@ -232,7 +242,7 @@ function toRecord(
   { input, buckets, selection }: InputPlan,
   { fromMicros, toMicros }: Window,
   { pointCount }: InputColumns,
-  lastVersionTimestamp: string | null,
+  { last: lastVersionTimestamp, cut }: { readonly last: string | null; readonly cut: HistoryCut | undefined },
 ): InputRecord {
   const { alias, variableId, granularity, alignTo, version, horizon, tags } = input;
   const { asOfMicros } = selection.version;
@@ -248,6 +258,7 @@ function toRecord(
     ...(horizon && { horizon }),
     ...(tags && { tags: [tags].flat() }),
     lastVersionTimestamp,
+    ...(cut && { historyFrom: formatInstant(cut.historyFromMicros) }),
   };
 }
 

@@ -20,6 +20,7 @@ export interface StreamServices {
  * Answers a request with a stream of pieces (R-G4).
  * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which
  *   are answered with the headers alone.
+ * @param beforeFirst runs when the first piece is ready, before the answer begins; may still set headers.
  * @throws the error of the first piece.
  */
 export async function streamAnswer(
@@ -27,6 +28,7 @@ export async function streamAnswer(
   headers: Readonly<Record<string, string>>,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
   services: StreamServices,
+  beforeFirst?: () => void,
 ): Promise<Response> {
   markStreamed(c);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
@@ -45,6 +47,7 @@ export async function streamAnswer(
   if (signal.aborted) end();
   const first = await pieces.next();
   if (signal.aborted) end();
+  beforeFirst?.();
   return c.body(toStream(c, first, pieces, end, services));
 }
 

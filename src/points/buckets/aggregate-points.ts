@@ -10,6 +10,7 @@ import type { PointSelection } from '../point.ts';
 import { awaitWritersOf } from '../read/await-writers.ts';
 import { copyRows } from '../read/copy-rows.ts';
 import { findChosenLabels, isNothingChosen } from '../read/find-chosen-labels.ts';
+import { type NoteCuts, withHistoryCuts } from '../read/history-cuts.ts';
 import { EIGHT_BYTES, FOUR_BYTES, readDoubles, readInstants, rowLayout, runsOf } from '../read/row-codec.ts';
 import { scaleAggregates, unscaledFunction } from '../read/scale-values.ts';
 import { groupsOf, streamFromIndexes } from '../read/select-of-variables.ts';
@@ -48,6 +49,7 @@ export async function* aggregatePoints(
 /**
  * Runs `aggregatePoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
  * @param signal ends the read and its statement.
+ * @param noteCuts receives the cuts of history that concern the read (R-F9).
  * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
  *   `signal`.
  */
@@ -56,9 +58,12 @@ export async function* streamAggregates(
   selection: PointSelection,
   buckets: Buckets,
   signal?: AbortSignal,
+  noteCuts?: NoteCuts,
 ): AsyncGenerator<AggregateChunk> {
   await awaitWritersOf(source, selection, signal);
-  yield* streamInSnapshot(source, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
+  const read = (transaction: Transaction) =>
+    withHistoryCuts(transaction, selection, aggregatePoints(transaction, selection, buckets), noteCuts);
+  yield* streamInSnapshot(source, read, signal);
 }
 
 /**

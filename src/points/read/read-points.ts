@@ -7,6 +7,7 @@ import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
 import { awaitWritersOf } from './await-writers.ts';
 import { copyRows } from './copy-rows.ts';
 import { type ChosenLabels, findChosenLabels, isNothingChosen } from './find-chosen-labels.ts';
+import { type NoteCuts, withHistoryCuts } from './history-cuts.ts';
 import {
   EIGHT_BYTES,
   FOUR_BYTES,
@@ -60,15 +61,19 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
 /**
  * Runs `readPoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
  * @param signal ends the read and its statement.
+ * @param noteCuts receives the cuts of history that concern the read (R-F9).
  * @throws as `readPoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of `signal`.
  */
 export async function* streamPoints(
   source: SnapshotSource,
   selection: PointSelection,
   signal?: AbortSignal,
+  noteCuts?: NoteCuts,
 ): AsyncGenerator<PointChunk> {
   await awaitWritersOf(source, selection, signal);
-  yield* streamInSnapshot(source, (transaction) => readPoints(transaction, selection), signal);
+  const read = (transaction: Transaction) =>
+    withHistoryCuts(transaction, selection, readPoints(transaction, selection), noteCuts);
+  yield* streamInSnapshot(source, read, signal);
 }
 
 /** @returns the number of points of all variables of a selection, ignoring its paging. */

@@ -119,8 +119,12 @@ function withTagSets(merged: string, tagSetIds: string, columns: string): string
 const DAY: Micros = 86_400_000_000;
 const MOST_DAYS_OF_MONTH = 31;
 
-/** @returns SQL of the latest VersionTimestamp a horizon allows: the date less months and days on the calendar, the rest on the clock. */
-function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {
+/**
+ * @returns SQL of the latest VersionTimestamp a horizon allows: the date less months and days on the calendar, the rest on
+ *   the clock.
+ * @throws {Error} when the selection has no horizon.
+ */
+export function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {
   if (!horizon) throw new Error('the selection has no horizon');
   const { duration, timeZoneId } = horizon;
   const { months, days, micros } = duration;

@@ -40,7 +40,8 @@ const SAVE_REMOVAL = `
       max_date = case when is_to_end then least(max_date, $2::timestamptz - interval '1 microsecond') else max_date end,
       has_history = has_history and not is_whole,
       last_version_tag_id = case when is_whole then 0 else last_version_tag_id end,
-      version_bound = case when is_whole then 0 else version_bound end
+      version_bound = case when is_whole then 0 else version_bound end,
+      history_from = case when is_whole then null else history_from end
   from (select variable_id, max_date < $3::timestamptz as is_to_end,
                max_date < $3::timestamptz and $2::timestamptz = '-infinity' as is_whole
         from series where variable_id = any($1::int[])) removal

@@ -5,6 +5,7 @@
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import type { Micros } from '../point.ts';
 import { findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
 import { withNestedLoops } from '../write/supersede-stored.ts';
@@ -12,12 +13,17 @@ import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
 // Counts tagged and untagged versions separately, newest first. The current version is the newest of its kind.
-/** Deletes surplus versions from one chunk of history. @param target quoted name of the chunk. */
+/**
+ * Deletes surplus versions from one chunk of history; returns their number and the instant from which the states of the
+ * chunk's dates are whole after that (R-F9): the version after the newest one deleted at any date.
+ * @param target quoted name of the chunk.
+ */
 export const cutVersions = (target: string) => `
   with surplus as materialized (
-    select date, version_timestamp
+    select date, version_timestamp, newer_timestamp
     from (
       select date, version_timestamp, version_tag_id <> 0 as is_tagged,
+             lag(version_timestamp) over newer as newer_timestamp,
              count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
              count(*) filter (where version_tag_id = 0) over newer as untagged_count
       from ${target} stored where variable_id = $1 and date >= $3::timestamptz and date < $4::timestamptz
@@ -28,15 +34,24 @@ export const cutVersions = (target: string) => `
         + (select (is_tagged = (current.version_tag_id <> 0))::int from point current
            where current.variable_id = $1 and current.date = version.date
              and current.date >= $3::timestamptz and current.date < $4::timestamptz)
+  ), removed as (
+    delete from ${target} history using surplus
+    where history.variable_id = $1 and history.date = surplus.date
+      and history.version_timestamp = surplus.version_timestamp
+      and history.date >= $3::timestamptz and history.date < $4::timestamptz
   )
-  delete from ${target} history using surplus
-  where history.variable_id = $1 and history.date = surplus.date
-    and history.version_timestamp = surplus.version_timestamp
-    and history.date >= $3::timestamptz and history.date < $4::timestamptz`;
+  select count(*)::int as removed,
+         (extract(epoch from max(coalesce(newer_timestamp, (
+           select current.version_timestamp from point current
+           where current.variable_id = $1 and current.date = surplus.date
+             and current.date >= $3::timestamptz and current.date < $4::timestamptz
+         )))) * 1000000)::int8 as "historyFromMicros"
+  from surplus`;
 
 const SAVE_PURGE = `
   update series
-  set version_bound = least(version_bound, $2), purge_count = purge_count + $3::int
+  set version_bound = least(version_bound, $2), purge_count = purge_count + $3::int,
+      history_from = greatest(history_from, timestamptz 'epoch' + $4::int8 * interval '1 microsecond')
   where variable_id = $1`;
 
 /** @returns the number of versions removed by variable id; variables that do not exist are left out (R-F7). */
@@ -53,19 +68,29 @@ export async function purgeVersions(
   return removed;
 }
 
+interface CutOfChunk {
+  readonly removed: number;
+  /** Null when nothing was deleted. */
+  readonly historyFromMicros: Micros | null;
+}
+
 async function purgeSeries(transaction: Transaction, series: Series): Promise<number> {
   const { variableId, versionLimit, isVersioned, hasHistory, versionBound } = series;
   if (!isVersioned || !hasHistory || versionBound <= versionLimit) return 0;
   const chunks = (await findChunks(transaction)).filter(({ table }) => table === 'point_version');
   let removed = 0;
+  let historyFromMicros: Micros | null = null;
   await withNestedLoops(transaction, async () => {
     for (const { target, fromMicros, toMicros } of chunks) {
       const bounds = [formatInstant(fromMicros), formatInstant(toMicros)];
-      const { rowCount } = await transaction.query(cutVersions(target), [variableId, versionLimit, ...bounds]);
-      removed += rowCount ?? 0;
+      const { rows } = await transaction.query<CutOfChunk>(cutVersions(target), [variableId, versionLimit, ...bounds]);
+      const [cut] = rows;
+      if (!cut || cut.historyFromMicros === null) continue;
+      removed += cut.removed;
+      historyFromMicros = Math.max(historyFromMicros ?? -Infinity, cut.historyFromMicros);
     }
   });
-  await transaction.query(SAVE_PURGE, [variableId, versionLimit, removed > 0 ? 1 : 0]);
+  await transaction.query(SAVE_PURGE, [variableId, versionLimit, removed > 0 ? 1 : 0, historyFromMicros]);
   return removed;
 }
 

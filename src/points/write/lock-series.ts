@@ -2,6 +2,7 @@
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
+import type { HistoryCuts } from './supersede-stored.ts';
 import type { Series } from './survey-rows-rules.ts';
 
 // Missing rows are inserted before any is locked, both in ascending order. A writer that waits for a row another has just
@@ -15,7 +16,7 @@ export const ADD_SERIES = `
 
 export const LOCK_SERIES = `
   select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
-         version_bound as "versionBound",
+         version_bound as "versionBound", history_from is not null as "isHistoryCut",
          case when max_date > '-infinity' then (extract(epoch from max_date) * 1000000)::int8 end as "maxDateMicros",
          case when last_version_timestamp > '-infinity'
               then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
@@ -35,12 +36,14 @@ export const SAVE_SERIES = `
       last_version_timestamp = timestamptz 'epoch' + written.version_timestamp * interval '1 microsecond',
       has_history = written.has_history,
       last_version_tag_id = written.version_tag_id,
-      version_bound = written.version_bound
-  from unnest($1::int[], $2::int8[], $3::int8[], $4::bool[], $5::int[], $6::int[])
-       written (variable_id, to_micros, version_timestamp, has_history, version_tag_id, version_bound)
+      version_bound = written.version_bound,
+      history_from = greatest(history_from,
+                              timestamptz 'epoch' + written.history_from_micros * interval '1 microsecond')
+  from unnest($1::int[], $2::int8[], $3::int8[], $4::bool[], $5::int[], $6::int[], $7::int8[])
+       written (variable_id, to_micros, version_timestamp, has_history, version_tag_id, version_bound, history_from_micros)
   where series.variable_id = written.variable_id`;
 
-type State = Pick<Series, 'variableId' | 'hasHistory' | 'lastVersionTagId' | 'versionBound'> & {
+type State = Pick<Series, 'variableId' | 'hasHistory' | 'lastVersionTagId' | 'versionBound' | 'isHistoryCut'> & {
   readonly maxDateMicros: Micros | null;
   readonly lastVersionTimestamp: Micros | null;
 };
@@ -90,8 +93,12 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
   return now;
 }
 
-/** Saves the write state that a plan computed. */
-export async function saveSeries(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
+/** Saves the write state that a plan computed, and what the write has cut (R-F9). */
+export async function saveSeries(
+  transaction: Transaction,
+  written: readonly WrittenSeries[],
+  cuts: HistoryCuts,
+): Promise<void> {
   if (written.length === 0) return;
   await transaction.query(SAVE_SERIES, [
     written.map(({ variableId }) => variableId),
@@ -100,5 +107,9 @@ export async function saveSeries(transaction: Transaction, written: readonly Wri
     written.map(({ hasHistory }) => hasHistory),
     written.map(({ lastVersionTagId }) => lastVersionTagId),
     written.map(({ versionBound }) => versionBound),
+    written.map(({ variableId, lastVersionTimestamp }) => {
+      const historyFrom = cuts.get(variableId);
+      return historyFrom === undefined ? null : Math.min(historyFrom, lastVersionTimestamp);
+    }),
   ]);
 }

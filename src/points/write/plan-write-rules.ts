@@ -133,10 +133,15 @@ function addSettledRuns(chunks: ChunkRunsByNumber, variable: VariableSurvey, { d
   writer.end();
   for (const { dateMicros, earlierTagIds } of dates.filter(isStored)) {
     for (const tagId of earlierTagIds.filter((id) => mayBeStored(variable.series, id))) {
-      addRun(getOrAdd(chunks, chunkOf(dateMicros)).replaced, target, dateMicros, dateMicros, 0, tagId);
+      const runs = getOrAdd(chunks, chunkOf(dateMicros));
+      addRun(runs.replaced, target, dateMicros, dateMicros, 0, tagId);
+      if (variable.series.isHistoryCut) addRun(runs.exposed, target, dateMicros, dateMicros, 0, tagId);
     }
   }
 }
+
+const REPLACED = ['replaced'] as const;
+const REPLACED_AND_EXPOSED = ['replaced', 'exposed'] as const;
 
 function toRunTarget(variable: VariableSurvey, maxKept: number): RunTarget {
   const { series } = variable;
@@ -148,7 +153,7 @@ function toRunTarget(variable: VariableSurvey, maxKept: number): RunTarget {
     setsFor: (versionTagId) => {
       if (!isVersioned) return hasHistory ? ['overwritten', 'forgotten'] : ['overwritten'];
       const sets: (keyof ChunkRuns)[] = ['superseded'];
-      if (mayBeStored(series, versionTagId)) sets.push('replaced');
+      if (mayBeStored(series, versionTagId)) sets.push(...(series.isHistoryCut ? REPLACED_AND_EXPOSED : REPLACED));
       if (isLimited) sets.push('limited');
       return sets;
     },

@@ -33,6 +33,8 @@ export interface ChunkRuns {
   readonly overwritten: Runs;
   /** No longer versioned: stored history is deleted too. */
   readonly forgotten: Runs;
+  /** Versioned, cut before: the VersionTag may be that of a version at the end of the cut. */
+  readonly exposed: Runs;
   /** Versioned: the stored row becomes history. */
   readonly superseded: Runs;
   /** The VersionTag may be in history: that version is deleted. */
@@ -110,7 +112,10 @@ export function getOrAdd(chunks: ChunkRunsByNumber, chunk: number): ChunkRuns {
       versionTagIds: [],
       versionLimits: [],
     });
-    runs = { overwritten: empty(), forgotten: empty(), superseded: empty(), replaced: empty(), limited: empty() };
+    runs = {
+      ...{ overwritten: empty(), forgotten: empty(), exposed: empty() },
+      ...{ superseded: empty(), replaced: empty(), limited: empty() },
+    };
     chunks.set(chunk, runs);
   }
   return runs;

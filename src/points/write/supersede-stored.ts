@@ -6,6 +6,7 @@
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import type { Micros } from '../point.ts';
 import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
@@ -41,13 +42,24 @@ const supersede = (target: string, history: string) => `
 
 const replace = (target: string) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
+// A version at the end of a cut is about to be replaced by its own VersionTag: the cut then reaches further, here up to the
+// write itself (R-F9).
+const widenCut = (target: string) => `
+  select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
+  from ${RUNS} join series on series.variable_id = run.variable_id, ${target} stored
+  where ${isInRun('stored')} and stored.version_tag_id = run.version_tag_id
+    and stored.version_timestamp <= series.history_from`;
+
 // Counts versions from the newest; the version being written is the first of its kind (R-F3). Materialized: otherwise the
-// planner visits every stored version and counts those of its run again for each.
+// planner visits every stored version and counts those of its run again for each. Returns per variable the instant from
+// which its states are whole after the cut (R-F9): the next newer version of the newest version cut at any date, which is
+// kept; null when that is the version being written.
 const limit = (target: string) => `
   with surplus as materialized (
-    select run.variable_id, version.date, version.version_timestamp
+    select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
     from ${RUNS}, lateral (
       select date, version_timestamp, version_tag_id <> 0 as is_tagged,
+             lag(version_timestamp) over newer as newer_timestamp,
              count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
              count(*) filter (where version_tag_id = 0) over newer as untagged_count
       from ${target} stored where ${isInRun('stored')}
@@ -56,11 +68,16 @@ const limit = (target: string) => `
     where run.version_limit < case when version.is_tagged
       then version.tagged_count + (run.version_tag_id <> 0)::int
       else version.untagged_count + (run.version_tag_id = 0)::int end
+  ), removed as (
+    delete from ${target} history using surplus
+    where history.variable_id = surplus.variable_id and history.date = surplus.date
+      and history.version_timestamp = surplus.version_timestamp
+      and history.date >= $7::timestamptz and history.date < $8::timestamptz
   )
-  delete from ${target} history using surplus
-  where history.variable_id = surplus.variable_id and history.date = surplus.date
-    and history.version_timestamp = surplus.version_timestamp
-    and history.date >= $7::timestamptz and history.date < $8::timestamptz`;
+  select variable_id as "variableId",
+         case when bool_and(newer_timestamp is not null)
+              then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
+  from surplus group by variable_id`;
 
 interface RunStep {
   readonly table: PointTable;
@@ -69,11 +86,24 @@ interface RunStep {
    * @param history table that receives superseded rows.
    */
   readonly statement: (target: string, history: string) => string;
+  /** Every row the statement removes is missing from earlier states (R-F9). */
+  readonly isCut?: true;
 }
+
+/**
+ * Instants from which the states of variables are whole after a write (R-F9), by variable id; Infinity: from the write on.
+ * Variables without a cut are missing.
+ */
+export type HistoryCuts = Map<number, Micros>;
 
 /** Statements by set of runs, in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  overwritten: [{ table: 'point', statement: removeRuns }],
+  // Counts as a cut for every variable of the statement: finding those with stored rows would look up each run twice.
+  overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
+  exposed: [
+    { table: 'point', statement: widenCut },
+    { table: 'point_version', statement: widenCut },
+  ],
   forgotten: [{ table: 'point_version', statement: removeRuns }],
   superseded: [
     { table: 'point', statement: supersede },
@@ -103,26 +133,37 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  *
  * @param chunks runs by chunk number.
  * @param stored all chunks that overlap `chunks`.
+ * @param cuts receives the variables whose history is cut (R-F9). A version that its own VersionTag replaces (R-F2) is not a
+ *   cut: the writer corrected that version.
  */
 export async function supersedeStored(
   transaction: Transaction,
   chunks: ReadonlyMap<number, ChunkRuns>,
   stored: readonly Chunk[],
+  cuts: HistoryCuts,
 ): Promise<void> {
-  await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded'], stored);
+  await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
   // Superseded rows may have created chunks of history and may hold a VersionTag that is written again.
-  await execute(transaction, chunks, ['replaced']);
+  await execute(transaction, chunks, ['replaced'], cuts);
 }
 
-/** Applies the version limit of each variable at the dates written (R-F3). Call it after the new rows are inserted. */
-export async function limitVersions(transaction: Transaction, chunks: ReadonlyMap<number, ChunkRuns>): Promise<void> {
-  await execute(transaction, chunks, ['limited']);
+/**
+ * Applies the version limit of each variable at the dates written (R-F3). Call it after the new rows are inserted.
+ * @param cuts receives the variables whose history is cut (R-F9).
+ */
+export async function limitVersions(
+  transaction: Transaction,
+  chunks: ReadonlyMap<number, ChunkRuns>,
+  cuts: HistoryCuts,
+): Promise<void> {
+  await execute(transaction, chunks, ['limited'], cuts);
 }
 
 async function execute(
   transaction: Transaction,
   chunks: ReadonlyMap<number, ChunkRuns>,
   sets: readonly (keyof ChunkRuns)[],
+  cuts: HistoryCuts,
   known?: readonly Chunk[],
 ): Promise<void> {
   const wanted = [...chunks].filter(([, runs]) => sets.some((set) => runs[set].variableIds.length > 0));
@@ -131,7 +172,7 @@ async function execute(
   await withNestedLoops(transaction, async () => {
     for (const [chunkNumber, runs] of wanted) {
       for (const set of sets.filter((name) => runs[name].variableIds.length > 0)) {
-        for (const step of RUN_STEPS[set]) await executeStep(transaction, step, stored, chunkNumber, runs[set]);
+        for (const step of RUN_STEPS[set]) await executeStep(transaction, step, stored, chunkNumber, runs[set], cuts);
       }
     }
   });
@@ -139,15 +180,28 @@ async function execute(
 
 async function executeStep(
   transaction: Transaction,
-  { table, statement }: RunStep,
+  { table, statement, isCut }: RunStep,
   stored: readonly Chunk[],
   chunkNumber: number,
   runs: Runs,
+  cuts: HistoryCuts,
 ): Promise<void> {
   for (const chunk of chunksOf(stored, table, chunkNumber)) {
     const history = insertTargetOf(stored, 'point_version', chunk);
-    await transaction.query(statement(chunk.target, history), toValues(chunk, runs));
+    const { rows, rowCount } = await transaction.query<Cut>(statement(chunk.target, history), toValues(chunk, runs));
+    for (const { variableId, historyFromMicros } of rows) addCut(cuts, variableId, historyFromMicros ?? Infinity);
+    if (isCut && rowCount) for (const variableId of runs.variableIds) addCut(cuts, variableId, Infinity);
   }
+}
+
+interface Cut {
+  readonly variableId: number;
+  /** Null: the write itself. */
+  readonly historyFromMicros: Micros | null;
+}
+
+function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
+  cuts.set(variableId, Math.max(cuts.get(variableId) ?? -Infinity, micros));
 }
 
 /** @returns the eight parameters of a run statement: six arrays and the bounds of the chunk. */

@@ -27,6 +27,8 @@ export interface Series {
   readonly lastVersionTagId: number;
   /** Upper bound of the tagged and of the untagged versions at any date. */
   readonly versionBound: number;
+  /** A version was cut before, so that some past states are not whole (R-F9). */
+  readonly isHistoryCut: boolean;
 }
 
 /** Rows of one variable in a write. */

@@ -13,7 +13,7 @@ import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
 import { prepareChunks } from './prepare-chunks.ts';
 import { recordRewrites } from './record-rewrites.ts';
-import { limitVersions, supersedeStored } from './supersede-stored.ts';
+import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
   /** Range written per variable. Rows of variables that no longer exist are dropped. */
@@ -46,11 +46,12 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const span = spanOfAll(chunkNumbers);
   const isWorthFinding = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
   const stored = isWorthFinding ? await findChunks(transaction, span) : [];
-  await supersedeStored(transaction, plan.chunks, stored);
+  const cuts: HistoryCuts = new Map();
+  await supersedeStored(transaction, plan.chunks, stored, cuts);
   await copyTuples(transaction, 'point_version', plan.earlier);
   await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
-  await limitVersions(transaction, plan.chunks);
-  await saveSeries(transaction, plan.written);
+  await limitVersions(transaction, plan.chunks, cuts);
+  await saveSeries(transaction, plan.written, cuts);
   await recordRewrites(transaction, plan.written);
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, fromMicros, toMicros, count };

@@ -6,6 +6,7 @@
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
 import { awaitWritersOf } from '../../points/read/await-writers.ts';
+import { findHistoryCuts, type NoteCuts } from '../../points/read/history-cuts.ts';
 import { readPoints } from '../../points/read/read-points.ts';
 
 /** Dates that either version has, as columns of equal length. NaN: that version has no value at the date. */
@@ -57,6 +58,7 @@ export async function* comparePoints(
 /**
  * Runs `comparePoints` in a new snapshot, after the writers both sides depend on have ended (R-F5).
  * @param signal ends the read and its statement.
+ * @param noteCuts receives the cut of history that concerns either side (R-F9).
  * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
  *   `signal`.
  */
@@ -65,9 +67,18 @@ export async function* streamCompared(
   left: PointSelection,
   right: PointSelection,
   signal: AbortSignal,
+  noteCuts?: NoteCuts,
 ): AsyncGenerator<ComparedChunk> {
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
-  yield* streamInSnapshot(source, (transaction) => comparePoints(transaction, left, right), signal);
+  const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
+    if (noteCuts) {
+      // One variable has one instant, so either side gives it.
+      const cuts = await findHistoryCuts(transaction, left);
+      noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right));
+    }
+    yield* comparePoints(transaction, left, right);
+  };
+  yield* streamInSnapshot(source, read, signal);
 }
 
 /** The part of a period up to a date, inclusive. */

@@ -3,9 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { SnapshotSource } from '../../platform/database/database.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import type { PointSelection } from '../../points/point.ts';
 import { setDateZone, settleDates } from '../../selection/date-zone.ts';
+import { type HistoryNotice, historyMetadata, openNotice } from '../../selection/history-notice.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
 import { resolveSelection } from '../../selection/selection.ts';
 import { answerTable } from '../answer-table.ts';
@@ -33,16 +35,18 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   if (isTotalWanted(c)) setTotalCount(c, await countCompared(source, selection, right, c.req.raw.signal));
   const format = chooseFormat(request.format, c.req.header('accept'));
   const [[variableId, variable] = []] = variables;
+  const notice = openNotice();
   const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
   return answerTable(
     c,
     format.contentType,
     (signal) => {
       const counter = compareCounter();
-      const chunks = countedChunks(streamCompared(source, selection, right, signal), readMetrics.points);
-      const table = compareTable(chunks, counter, request);
-      return format.write === writeJson ? writeCompared(head, table, counter) : format.write(table);
+      const chunks = countedChunks(streamCompared(source, selection, right, signal, notice.note), readMetrics.points);
+      const table = compareTable(chunks, counter, request, notice);
+      return format.write === writeJson ? writeCompared(head, table, counter, notice) : format.write(table);
     },
+    notice,
     services,
   );
 }
@@ -67,6 +71,7 @@ function compareTable(
   chunks: AsyncGenerator<ComparedChunk>,
   counter: CompareCounter,
   { limit = Number.POSITIVE_INFINITY, offset, timeZoneId }: CompareRequest,
+  notice: HistoryNotice,
 ): Table {
   const columns: readonly Column[] = [
     { name: 'date', kind: 'instant', ...(timeZoneId !== undefined && { timeZoneId }) },
@@ -74,7 +79,8 @@ function compareTable(
     { name: 'rightValue', kind: 'number' },
     { name: 'difference', kind: 'number' },
   ];
-  return { columns, batches: pageOf(chunks, counter, offset, offset + limit) };
+  const batches = pageOf(chunks, counter, offset, offset + limit);
+  return { columns, batches, metadata: () => historyMetadata(notice) };
 }
 
 async function* pageOf(
@@ -98,12 +104,22 @@ async function* pageOf(
   }
 }
 
-/** `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. */
-async function* writeCompared(head: string, table: Table, counter: CompareCounter): AsyncGenerator<Uint8Array> {
+/**
+ * `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. After a cut
+ * that concerns either side, `historyFrom` follows it (R-F9).
+ */
+async function* writeCompared(
+  head: string,
+  table: Table,
+  counter: CompareCounter,
+  notice: HistoryNotice,
+): AsyncGenerator<Uint8Array> {
   let start = Buffer.from(`${head.slice(0, -1)},"rows":`);
   for await (const piece of writeJson(table)) {
     yield Buffer.concat([start, piece]);
     start = Buffer.alloc(0);
   }
-  yield Buffer.from(`,"summary":${JSON.stringify(counter.summary())}}`);
+  const [cut] = notice.cuts;
+  const end = { summary: counter.summary(), ...(cut && { historyFrom: formatInstant(cut.historyFromMicros) }) };
+  yield Buffer.from(`,${JSON.stringify(end).slice(1)}`);
 }

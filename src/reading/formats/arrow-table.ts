@@ -41,16 +41,22 @@ class Pieces extends AsyncByteQueue {
 }
 
 /** Yields one piece per batch; the schema is in the first piece. */
-export async function* writeArrow({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
+export async function* writeArrow({ columns, batches, metadata }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
-  const schema = new Schema(encoders.map(({ field }) => field));
   const sink = new Pieces();
   const writer = new RecordBatchStreamWriter({ autoDestroy: false });
-  writer.reset(sink, schema);
+  let schema: Schema | undefined;
+  const begin = (): Schema => {
+    const fields = encoders.map(({ field }) => field);
+    schema = new Schema(fields, new Map(metadata?.()));
+    writer.reset(sink, schema);
+    return schema;
+  };
   for await (const batch of batches) {
-    writer.write(toRecordBatch(schema, batch, encoders));
+    writer.write(toRecordBatch(schema ?? begin(), batch, encoders));
     yield sink.take();
   }
+  if (!schema) begin();
   writer.finish();
   yield sink.take();
 }

@@ -32,6 +32,8 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Batches of at least one row. */
   readonly batches: AsyncGenerator<Batch>;
+  /** Metadata of the answer, for formats that have any; known once the first batch, or the end, is there. */
+  readonly metadata?: () => ReadonlyMap<string, string>;
 }
 
 /** Writes an instant as ASCII text into `bytes` at offset `at`. @returns the offset after it. */

@@ -5,6 +5,7 @@ import { replayRun } from '../../../src/calculation/authoring/replay-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { withConnection } from '../../../src/platform/database/database.ts';
+import { formatInstant } from '../../../src/platform/dates/instant-rules.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import {
@@ -12,6 +13,7 @@ import {
   formula,
   HOUR,
   NOTES,
+  ok,
   openCalculationFixture,
   START,
   TIMING,
@@ -145,4 +147,25 @@ test('replay: a run that ended before its script has no declaration (R-H12)', as
   await calculations.runWith(target, multiply);
   const [run] = await calculations.runsOf(target);
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
+});
+
+test('runs: an input that reads a state before a cut is recorded with the instant from which states are whole (R-F9, R-H8)', async () => {
+  await setFactor(2);
+  const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
+  for (const value of [1, 2]) await store.write(variableId, [[START, value]]);
+  const input = (asOf: string) =>
+    formula({ variables: [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Hour', asOf }] });
+  const [kept] = await store.readAll(variableId);
+  const target = await calculations.addCalculated(input('2026-01-01T12:00:00Z'));
+  const recorded = async () => {
+    await calculations.announce(variableId);
+    await calculations.relay();
+    await calculations.runWith(target, () => ok([]));
+    return (await calculations.runsOf(target)).at(-1)?.inputs as readonly Record<string, unknown>[];
+  };
+  expect(await recorded()).toMatchObject([{ points: 0, historyFrom: formatInstant(kept?.versionTimestamp ?? 0) }]);
+  await calculations.save(target, input('2099-01-01T00:00:00Z'));
+  const [latest] = await recorded();
+  expect(latest).toMatchObject({ points: 1 });
+  expect(latest).not.toHaveProperty('historyFrom');
 });

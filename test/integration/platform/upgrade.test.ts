@@ -31,6 +31,7 @@ const RECOUNTED_TABLES: Readonly<Record<string, string>> = {
 let old: PopulatedDatabase;
 let before: ReadonlyMap<string, number>;
 let after: ReadonlyMap<string, number>;
+let wholeFrom: readonly object[];
 let environment: Readonly<Record<string, string>>;
 let roles: RoleProcess;
 let api: ApiClient;
@@ -40,6 +41,7 @@ beforeAll(async () => {
   before = await countRows();
   await migrate(old.url, createLog('error', 'test'));
   after = await countRows();
+  wholeFrom = await findWholeFrom();
   environment = {
     DATABASE_URL: old.url,
     REDIS_URL: testRedisUrl(),
@@ -66,6 +68,14 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   const counts = rows.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
   const counted = await old.client.query<{ name: string; count: number }>(counts.join(' union all '));
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
+}
+
+/** @returns the instants from which states are whole, of the series whose versions may have been cut. */
+async function findWholeFrom(): Promise<readonly object[]> {
+  const { rows } = await old.client.query<{ id: number; instant: string }>(
+    'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
+  );
+  return rows.map(({ id: variableId, instant }) => ({ variableId, historyFrom: instant }));
 }
 
 const read = <Body>(path: string) => api.call<Body>('GET', path);
@@ -127,6 +137,11 @@ describe('upgrade: identity and accounts', () => {
   ])('GET %s answers the old rows', async (path, expected) => {
     expect(await read(path)).toMatchObject(expected);
   });
+});
+
+it('upgrade: cuts of earlier versions left no record, so states are known to be whole from the last write on (R-F9)', () => {
+  // Only this variable has a note of a write that was not an append.
+  expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
 
 describe('upgrade: structure and calculation', () => {

@@ -5,13 +5,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openModelWorld } from '../../scenarios/engine/model-world.ts';
-import { openScenarioStore, type ScenarioStore } from '../../scenarios/engine/store-world.ts';
+import { openScenarioStore, type ScenarioStore, type StoreWorld } from '../../scenarios/engine/store-world.ts';
 import type { Action, Choice, Period, PushBody, Query, Reading } from '../../scenarios/engine/syntax.ts';
-import type { World } from '../../scenarios/engine/world.ts';
+import type { Row, World } from '../../scenarios/engine/world.ts';
 
 const HOUR = 3_600_000_000;
 const START = Date.UTC(2026, 2, 28) * 1000;
 const at = (hour: number) => START + hour * HOUR;
+/** Number of histories of the long form; the short form ends after 6 s. */
+const LONG_RUNS = process.env.LAW_RUNS === undefined ? undefined : Number(process.env.LAW_RUNS);
 const VARIABLES = ['A', 'B'] as const;
 const VERSIONS = ['V1', 'V2', 'V3'] as const;
 
@@ -203,3 +205,50 @@ it('points: model and store agree on every kind of read after every step of rand
     { numRuns: 25, interruptAfterTimeLimit: 20_000 },
   );
 }, 60_000);
+
+const EVERYTHING: Query = { variables: VARIABLES, isToIncluded: false, order: 'asc', choice: { isEvery: true } };
+
+/** Value of every date in the state at an instant, from all stored versions. */
+function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, number | null> {
+  const known = versions.filter(({ versionMicros }) => (versionMicros ?? 0) <= micros);
+  return new Map(known.map(({ dateMicros, value: number }) => [dateMicros, number]));
+}
+
+/**
+ * Compares the states of the store with those of a history from which nothing was ever cut.
+ * @param latest greatest VersionTimestamp seen of each variable: deletions may remove that version.
+ */
+async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
+  const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];
+  for (const name of VARIABLES) {
+    const historyFrom = (await cut.historyFrom(name)) ?? Number.NEGATIVE_INFINITY;
+    const own = (rows: readonly Row[]) => rows.filter((row) => row.variable === name);
+    const stamps = own(all).map(({ versionMicros }) => versionMicros ?? 0);
+    latest.set(name, Math.max(latest.get(name) ?? 0, ...stamps));
+    expect(historyFrom, 'the latest state is whole').toBeLessThanOrEqual(latest.get(name) ?? 0);
+    const instants = [...stamps.flatMap((micros) => [micros - 1, micros]), historyFrom];
+    for (const micros of instants.filter((instant) => instant >= historyFrom)) {
+      expect(stateAt(own(stored), micros), `${name} at ${micros}`).toEqual(stateAt(own(all), micros));
+    }
+  }
+}
+
+it('points: states from historyFrom on are those of a history that was never cut, after any writes, limits and purges (R-F9)', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async ({ variables, steps }) => {
+      const [cut, uncut] = [await store.openWorld(), openModelWorld(undefined, true)];
+      for (const [index, setting] of variables.entries()) {
+        const made = { kind: 'variable', variable: VARIABLES[index] ?? '', ...setting } as const;
+        for (const world of [cut, uncut]) await world.perform(made);
+      }
+      const latest = new Map<string, number>();
+      let hour = 0;
+      for (const [taken, passed] of steps) {
+        hour += passed;
+        for (const world of [cut, uncut]) await play(world, taken, at(hour));
+        await expectWhole(cut, uncut, latest);
+      }
+    }),
+    { numRuns: LONG_RUNS ?? 40, ...(LONG_RUNS === undefined && { interruptAfterTimeLimit: 6000 }) },
+  );
+}, 600_000);

@@ -23,14 +23,18 @@ interface ModelVariable {
 }
 
 const DEFAULT_LIMIT = 7;
+const NEVER_CUT = { isVersioned: true, limit: Number.POSITIVE_INFINITY };
 const NO_LABELS = { version: null, tags: {}, versionMicros: null };
 
 function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
   return a.variable === b.variable && a.dateMicros === b.dateMicros;
 }
 
-/** @param nowMicros clock of writes without an explicit instant. */
-export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000): World {
+/**
+ * @param nowMicros clock of writes without an explicit instant.
+ * @param isNeverCut keeps what limits, purges and overwrites of unversioned variables would remove (R-F9).
+ */
+export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000, isNeverCut = false): World {
   const variables = new Map<string, ModelVariable>();
   const spans = openSpans();
   let accountLimit = DEFAULT_LIMIT;
@@ -59,9 +63,11 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
     for (const [index, { variable: name, ...entry }] of kept.entries()) {
       const variable = get(name);
       const versionMicros = stamps[index] ?? 0;
-      const settings = { isVersioned: variable.isVersioned, limit: limitOf(variable) };
+      const { isVersioned } = variable;
+      const settings = isNeverCut ? NEVER_CUT : { isVersioned, limit: limitOf(variable) };
+      const version = isVersioned ? entry.version : null;
       change(name, {
-        versions: addVersion(variable.versions, { ...entry, versionMicros }, settings),
+        versions: addVersion(variable.versions, { ...entry, version, versionMicros }, settings),
         lastMicros: Math.max(variable.lastMicros, versionMicros),
       });
     }
@@ -109,7 +115,7 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
       case 'purge':
         for (const name of action.variables) {
           const variable = get(name);
-          if (!variable.isVersioned) continue;
+          if (!variable.isVersioned || isNeverCut) continue;
           change(name, { versions: limitVersions(variable.versions, limitOf(variable)) });
         }
     }

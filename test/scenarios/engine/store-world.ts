@@ -36,8 +36,13 @@ import { openSpans, type Row, type Spans, type VersionLine, type World } from '.
 
 export interface ScenarioStore {
   /** Creates a world with a new account without variables. */
-  openWorld(): Promise<World>;
+  openWorld(): Promise<StoreWorld>;
   close(): Promise<void>;
+}
+
+export interface StoreWorld extends World {
+  /** Instant from which the states of a variable are whole (R-F9); null when nothing was cut. */
+  historyFrom(variable: string): Promise<number | null>;
 }
 
 interface Store {
@@ -75,7 +80,7 @@ const ADD_SOURCE = `
 const ADD_VARIABLE = `insert into variable (account_id, source_id, is_versioned, version_limit)
                       values ($1, $2, $3, $4) returning id`;
 
-function toWorld(store: Store): World {
+function toWorld(store: Store): StoreWorld {
   const { database, spans } = store;
   return {
     perform: (action) => act(store, action),
@@ -89,6 +94,13 @@ function toWorld(store: Store): World {
     versions: async (name) => (await listVersions(database, idOf(store, name))).map(toLine),
     remove: (name, period, isWhatIf) => remove(store, name, period, isWhatIf),
     spanOf: (label) => spans.get(label),
+    historyFrom: async (name) => {
+      const { rows } = await database.query<{ micros: number | null }>(
+        `select ${MICROS_OF('history_from')} as micros from series where variable_id = $1`,
+        [idOf(store, name)],
+      );
+      return rows[0]?.micros ?? null;
+    },
   };
 }
 
@@ -267,6 +279,7 @@ async function moveStamps(transaction: Transaction, variableId: number, first: n
     ['point', 'version_timestamp'],
     ['point_version', 'version_timestamp'],
     ['series', 'last_version_timestamp'],
+    ['series', 'history_from'],
   ] as const) {
     await transaction.query(
       `update ${table} set ${column} = ${column} + $3::int8 * interval '1 microsecond'

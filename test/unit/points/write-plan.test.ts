@@ -56,6 +56,7 @@ const series = (given: Partial<Series> & Pick<Series, 'variableId'>): Series => 
   hasHistory: false,
   lastVersionTagId: 0,
   versionBound: 0,
+  isHistoryCut: false,
   ...given,
 });
 

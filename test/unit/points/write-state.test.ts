@@ -21,6 +21,7 @@ function plan(rows: readonly (readonly [date: number, tagId: number])[], given: 
     hasHistory: false,
     lastVersionTagId: LAST_TAG,
     versionBound: 1,
+    isHistoryCut: false,
     ...given,
   };
   const entries = rows.map(([dateMicros, versionTagId]): PointEntry => {

@@ -1,0 +1,67 @@
+/**
+ * Finds the variables whose history was cut after the earliest state a selection reads (R-F9): there, a missing or older
+ * version does not prove that no other was known. The latest versions are always whole. A selection by VersionTag or tags,
+ * or of every version, reads no particular state, so any cut concerns it.
+ */
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import type { Micros, PointSelection } from '../point.ts';
+import { horizonBefore } from './select-versions.ts';
+import { instantLiteral } from './sql-literal.ts';
+
+/** A variable, and the instant from which its states are whole. */
+export interface HistoryCut {
+  readonly variableId: number;
+  readonly historyFromMicros: Micros;
+}
+
+/** Receives the cuts that concern a read, before its first row; empty when there are none. */
+export type NoteCuts = (cuts: readonly HistoryCut[]) => void;
+
+/**
+ * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement for the latest versions.
+ * @param transaction the snapshot of the rows: a cut that it does not see has not removed a row from it either.
+ */
+export async function findHistoryCuts(
+  transaction: Queryable,
+  selection: PointSelection,
+): Promise<readonly HistoryCut[]> {
+  const condition = conditionOf(selection);
+  if (condition === undefined) return [];
+  const { rows } = await transaction.query<HistoryCut>(
+    `select variable_id as "variableId", (extract(epoch from history_from) * 1000000)::int8 as "historyFromMicros"
+     from series where variable_id = any($1::int[]) and ${condition}
+     order by history_from desc, variable_id`,
+    [selection.variableIds],
+  );
+  return rows;
+}
+
+/** Passes on the rows of a snapshot, after its cuts. */
+export async function* withHistoryCuts<Item>(
+  transaction: Transaction,
+  selection: PointSelection,
+  rows: AsyncIterable<Item>,
+  noteCuts: NoteCuts | undefined,
+): AsyncGenerator<Item> {
+  if (noteCuts) noteCuts(await findHistoryCuts(transaction, selection));
+  yield* rows;
+}
+
+/** @returns SQL that is true for the cuts after the earliest state read; undefined when only the latest is read. */
+function conditionOf(selection: PointSelection): string | undefined {
+  const { fromMicros, version } = selection;
+  const { asOfMicros, horizon, versionTags, tags, isEvery } = version;
+  if (isEvery || versionTags || tags) return 'history_from is not null';
+  if (horizon === undefined && asOfMicros === undefined) return undefined;
+  const states = [
+    ...(asOfMicros === undefined ? [] : [`history_from > ${instantLiteral(asOfMicros)}`]),
+    ...(horizon === undefined ? [] : [afterHorizon(selection, fromMicros)]),
+  ];
+  return `(${states.join(' or ')})`;
+}
+
+/** The earliest state of a horizon is that of the first date; an open period has no first date. */
+function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
+  if (fromMicros === undefined) return 'history_from is not null';
+  return `history_from > (select ${horizonBefore(selection)} from (select ${instantLiteral(fromMicros)} as date) asked)`;
+}

@@ -1,0 +1,179 @@
+/** A read that asks for a state before the oldest version kept says from which instant states are whole (R-F9). */
+import { once } from 'node:events';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Row } from '../../support/answers/point-rows.ts';
+import { fetchRaw } from '../../support/clients/fetch-rows.ts';
+import { createGrpcReader, type GrpcReader, type Method } from '../../support/clients/grpc-client.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const DAY = '2026-01-01T00:00:00Z';
+const BEFORE_ALL = '2026-01-01T12:00:00Z';
+const ARROW = 'application/vnd.apache.arrow.stream';
+const JSON_TYPE = 'application/json';
+
+let api: TestApi;
+let manager: TestClient;
+let reader: GrpcReader;
+let sourceId: number;
+/** Four untagged corrections with a limit of two: the first two are gone. */
+let cut: number;
+/** Two versions, of which none is gone. */
+let whole: number;
+/** VersionTimestamps of the two versions of `cut`. */
+let kept: readonly string[];
+
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ manager } = api);
+  reader = createGrpcReader(api.grpcAddress, manager.token);
+  sourceId = await createSource(manager, (await createStructure(manager)).siteId);
+  cut = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
+  whole = await createVariable(manager, sourceId, { isVersioned: true });
+  for (const value of [1, 2, 3, 4]) await push(cut, value);
+  for (const value of [1, 2]) await push(whole, value);
+  kept = await stampsOf(cut);
+});
+afterAll(async () => {
+  reader?.close();
+  await api?.close();
+});
+
+async function push(variableId: number, value: number, version?: string): Promise<void> {
+  await manager.post('/api/data', [{ variableId, ...(version && { version }), data: [{ date: DAY, value }] }]);
+  await api.ingest();
+}
+
+async function stampsOf(variableId: number): Promise<readonly string[]> {
+  const { body } = await manager.get<readonly Row[]>(`/data?variableId=${variableId}&versions=all`);
+  return body.map(({ versionTimestamp }) => versionTimestamp ?? '');
+}
+
+/** The header and the values of a read. */
+async function read(query: string) {
+  const { headers, body } = await manager.get<readonly Row[]>(`/data?${query}`);
+  return { historyFrom: headers.get('history-from'), values: body.map(({ rawValue }) => rawValue) };
+}
+
+const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
+
+describe('history: GET /data and POST /data', () => {
+  test('an as-of read before the oldest version kept is empty and says from when states are whole (R-F9)', async () => {
+    expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
+    expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
+  });
+
+  test.each([
+    'relativeVersion=last+day',
+    'horizon=PT1H',
+    `horizon=P1D&from=${DAY}`,
+    'version=V1',
+    'tags=a:b',
+    'versions=all',
+  ])('%s asks for states before the cut (R-F9, R-G2)', async (choice) => {
+    expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
+    expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
+  });
+
+  test('the latest values, and a horizon whose states are all whole, have no header (R-F9)', async () => {
+    expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
+    expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
+  });
+
+  test('several variables are a list, latest first, of those that were cut (R-F9)', async () => {
+    const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
+    for (const value of [1, 2]) await push(later, value);
+    const [last] = await stampsOf(later);
+    const query = { variableIds: [whole, cut, later], asOf: BEFORE_ALL, granularity: 'Day' };
+    const { headers } = await manager.post('/data', query);
+    expect(headers.get('history-from')).toBe(`${item(later, last)}, ${item(cut, kept[0])}`);
+  });
+
+  test('more than 40 cut variables: the header counts the rest, the metadata of Arrow names all (R-F9)', async () => {
+    const instant = '2026-05-01T00:00:00Z';
+    const { rows } = await api.database.query<{ id: number }>(
+      `with made as (
+         insert into variable (account_id, source_id, is_versioned) select $1, $2, true from generate_series(1, 45) returning id
+       )
+       insert into series (variable_id, history_from) select id, $3 from made returning variable_id as id`,
+      [api.accountId, sourceId, instant],
+    );
+    const query = rows.map(({ id }) => `variableId=${id}`).join('&');
+    const { historyFrom } = await read(`${query}&asOf=${BEFORE_ALL}`);
+    expect(historyFrom?.split(', ')).toHaveLength(41);
+    expect(historyFrom?.split(', ').at(-1)).toBe(`${instant};others=5`);
+    const { bytes } = await fetchRaw(api, `/data?${query}&asOf=${BEFORE_ALL}`, ARROW);
+    const named = JSON.parse(tableFromIPC(bytes).schema.metadata.get('historyFrom') ?? '{}');
+    expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
+  });
+
+  test('Arrow has it in the metadata of the schema, also without rows; CSV and Parquet in the header (R-F9, R-G4)', async () => {
+    const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
+    const { bytes } = await fetchRaw(api, query, ARROW);
+    expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
+    for (const type of ['text/csv', 'application/vnd.apache.parquet']) {
+      expect((await fetchRaw(api, query, type)).headers.get('history-from'), type).toBe(item(cut, kept[0]));
+    }
+    const latest = await fetchRaw(api, `/data?variableId=${cut}`, ARROW);
+    expect(tableFromIPC(latest.bytes).schema.metadata.size).toBe(0);
+  });
+});
+
+describe('history: what cuts it', () => {
+  test('a purge of versions to a lower limit, up to the version after the newest removed (R-F9, R-F7)', async () => {
+    const variableId = await createVariable(manager, sourceId, { isVersioned: true });
+    for (const value of [1, 2, 3, 4]) await push(variableId, value);
+    expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
+    const [, , third] = await stampsOf(variableId);
+    await manager.put(`/sources/${sourceId}/variables/${variableId}`, { versionLimit: 2 });
+    const admin = await api.signIn('operator', 'ADMIN');
+    await admin.post(`/variables/${variableId}/purgeVersions`, undefined);
+    expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toEqual({
+      historyFrom: item(variableId, third),
+      values: [],
+    });
+  });
+
+  test('an overwrite of an unversioned variable, up to that write; appending cuts nothing (R-F9, R-F4)', async () => {
+    const variableId = await createVariable(manager, sourceId, { isVersioned: false });
+    await push(variableId, 1);
+    expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
+    await push(variableId, 2);
+    const [last] = await stampsOf(variableId);
+    expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({
+      historyFrom: item(variableId, last),
+    });
+  });
+
+  test('a VersionTag written again replaces its version and cuts nothing (R-F9, R-F2)', async () => {
+    const variableId = await createVariable(manager, sourceId, { isVersioned: true });
+    for (const value of [1, 2]) await push(variableId, value, 'V1');
+    expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
+  });
+});
+
+test('history: a comparison with a state before the cut says so as JSON, in the header and in Arrow (R-F9, R-G6)', async () => {
+  const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
+  const json = await fetchRaw(api, query, JSON_TYPE);
+  expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
+  expect(json.headers.get('history-from')).toBe(item(cut, kept[0]));
+  const { bytes } = await fetchRaw(api, query, ARROW);
+  expect(tableFromIPC(bytes).schema.metadata.has('historyFrom')).toBe(true);
+  const { body } = await manager.get(`/data/compare?variableId=${cut}&leftAsOf=${kept[0]}`);
+  expect(body).not.toHaveProperty('historyFrom');
+});
+
+test.each<Method>(['ReadPoints', 'ReadLast'])(
+  'history: %s says so in its initial metadata, also without points (R-F9, R-J1)',
+  async (method) => {
+    const asked = async (asOf: string | undefined) => {
+      const call = reader.open(method, { variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
+      const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+      return metadata.get('history-from');
+    };
+    expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
+    expect(await asked('2099-01-01')).toEqual([]);
+  },
+);

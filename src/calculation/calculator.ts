@@ -24,7 +24,7 @@ import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 export const CALCULATION_QUEUE = 'calculation';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Keys whose turns are taken at the same time: one query to Redis each. */
+/** Maximum keys whose turns are taken at the same time: one query to Redis each. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;

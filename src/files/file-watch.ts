@@ -12,7 +12,7 @@ import { type FileStatus, findStatuses } from './find-file.ts';
 export interface FileWatchOptions {
   readonly database: Queryable;
   readonly maxPerUser: number;
-  /** Of all accounts; one account may have half. */
+  /** Maximum followers of all accounts together; one account may have half of them. */
   readonly maxFollowers: number;
   readonly intervalMs: number;
   readonly log: Log;

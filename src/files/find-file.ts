@@ -13,7 +13,7 @@ export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;
   readonly filename: string;
-  /** Of a Standard File. */
+  /** Absent for an attachment. */
   readonly format?: FileFormat;
   readonly state: FileState;
   readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };

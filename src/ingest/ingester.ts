@@ -84,7 +84,7 @@ export function startIngester(services: IngesterServices): Ingester {
     backOff.succeeded(key);
     const { batches, readings, waitedSec, requestId, isMoreWaiting } = portion;
     const tookSec = (performance.now() - startMs) / 1000;
-    // Also without batches: a push that wrote its points directly has put events into the outbox.
+    // Relays even when no batch waits: a push that wrote its points directly has put events into the outbox.
     await outbox.relay();
     if (batches === 0) return;
     metrics.batches.inc(batches);

@@ -1,6 +1,6 @@
 /**
- * Knows which background loops of this process make progress. A loop that can open a connection but completes no turn is
- * named by `/health/ready` (R-A9), where a check that only asks "select 1" would stay green.
+ * Tracks which background loops of this process make progress. `/health/ready` (R-A9) names a loop that can open a connection
+ * but completes no turn, which a check by "select 1" would miss.
  */
 export interface Progress {
   /**

@@ -63,7 +63,7 @@ const operation = z
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional().meta({
       description:
-        'Begin of the transaction that writes the readings, not before `acceptedDate`. Their VersionTimestamps are later.',
+        'Start of the transaction that writes the readings, not before `acceptedDate`. Their VersionTimestamps are later.',
     }),
     completedDate: instantSchema.exactOptional(),
   })

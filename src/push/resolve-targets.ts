@@ -45,7 +45,7 @@ export interface Pusher {
   readonly reach: Reach;
 }
 
-/** Added whether or not such a variable exists, so that the message does not reveal it. */
+/** Added even when no such variable exists, so that the message does not reveal whether it does. */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 
 /** @returns one entry per element, in order: its target, or the reason for having none (R-D2). */

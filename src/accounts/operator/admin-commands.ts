@@ -24,7 +24,7 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Queues the batches again that were set aside, of one account or of all. @returns their number. */
+  /** Re-queues the batches that were set aside, of one account or of all. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
@@ -244,7 +244,10 @@ async function readPassword(services: CommandServices, values: Values): Promise<
   );
 }
 
-/** @returns what to print of the password: the temporary one, which the operator hands over because mail may not work yet. */
+/**
+ * @returns the lines to print about the password: the temporary password, which the operator hands over because mail may not
+ * work yet.
+ */
 async function createUser(
   transaction: Transaction,
   services: CommandServices,

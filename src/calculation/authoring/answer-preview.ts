@@ -27,7 +27,7 @@ const CHECK_INTERVAL_MS = 500;
 // At this age of a task the API no longer waits (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// The newest date of the saved inputs and of those of an unsaved declaration.
+// The newest date of all inputs, saved or only in an unsaved declaration.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (

@@ -8,7 +8,7 @@ import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
 // A script may use its whole wall time, and other previews may come before it.
 export const PATIENCE_MS = 90_000;
-/** Previews of one account that wait or run: each costs the API a query every 200 ms. */
+/** Maximum previews of one account that wait or run: each costs the API a query every 200 ms. */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;

@@ -1,6 +1,6 @@
 /**
- * Routes for authors of scripts: validate, evaluate, sampleData (R-H9). MANAGER only: a script that is tried reads the
- * data of the account just as one that is saved.
+ * Routes for authors of scripts: validate, evaluate, sampleData (R-H9). MANAGER only: trying a script reads the data of the
+ * account, as running a saved script does.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -114,7 +114,9 @@ interface Problem extends ErrorDetail {
   readonly line?: number;
 }
 
-/** Finds what saving would refuse, syntax errors, and names that are read but not declared. Runs and saves nothing. */
+/**
+ * Reports problems that saving would refuse, syntax errors, and names that are read but not declared. Runs and saves nothing.
+ */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
   const parsed = DECLARATION_SCHEMA.safeParse(calculated ?? {});

@@ -14,7 +14,7 @@ import { type ComputeRequest, compute, type FormulaRecord } from '../run/compute
 import type { Output, OutputPoint } from '../run/output-rules.ts';
 import type { RunServices } from '../run/run-calculation.ts';
 
-/** Differences and inputs that the answer names. */
+/** Maximum number of differences, and of inputs, in the answer. */
 const MAX_NAMED = 100;
 
 interface RecordedRun {
@@ -118,7 +118,7 @@ interface Comparison {
   replayed: number;
   different: number;
   missing: number;
-  /** The first `MAX_NAMED`. */
+  /** The first `MAX_NAMED` differences. */
   readonly differences: Difference[];
 }
 
@@ -187,7 +187,7 @@ async function readStored(
   return stored;
 }
 
-/** Names inputs that had another number of points: an overwritten value of an input that is not versioned is gone. */
+/** Names the inputs that had a different number of points in the run: without versioning, overwritten values are lost. */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
   const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));
   return now.slice(0, MAX_NAMED).flatMap(({ formula, alias, points }) => {

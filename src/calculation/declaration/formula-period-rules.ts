@@ -1,5 +1,5 @@
 /**
- * Which formula is valid when (R-H1). A formula is valid for the dates it computes, from `validFrom` (inclusive) to
+ * Decides which formula computes which dates (R-H1). A formula is valid from `validFrom` (inclusive) to
  * `validUntil` (exclusive). Where several overlap, the latest `validFrom` wins, so a new formula supersedes an earlier
  * one that has no `validUntil`.
  */

@@ -22,8 +22,8 @@ export interface Window {
 }
 
 /**
- * Date of the n-th last point, or bucket with points, at or before an instant, in the versions the input reads; the first
- * when there are fewer, undefined when there is none.
+ * Finds the date of the n-th point, or bucket with points, counted backwards from an instant (inclusive), among the selected
+ * versions. Resolves to the first date when there are fewer points than n, to undefined when there is none.
  */
 export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 

@@ -75,7 +75,7 @@ export interface Computed {
   readonly declaration: RunDeclaration | undefined;
 }
 
-/** A declaration and its hash, by which a run names it (R-H12). */
+/** A declaration and its hash, which records of runs refer to (R-H12). */
 export interface RunDeclaration {
   readonly hash: string;
   readonly declaration: Declaration;
@@ -130,7 +130,7 @@ export async function compute(
   };
 }
 
-/** After a fault: a hash of the scripts, by which the faults of one script are counted. */
+/** Set after a fault: the hash of the scripts; faults are counted per hash. */
 function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly SandboxOutcome[]) {
   if (outcomes.at(-1)?.kind !== 'fault') return {};
   const scripts = JSON.stringify(jobs.map(({ script }) => script));

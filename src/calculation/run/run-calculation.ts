@@ -55,9 +55,9 @@ export async function runCalculation(
 }
 
 /**
- * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15). Keeps
- * trying until the database answers, also when the slot of the run was taken back; for 3 s once the calculator stops.
- * Another session that abandoned the run meanwhile has requested it again.
+ * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15). Retries
+ * until the database answers, even after the slot of the run was taken back; a stopping calculator retries for 3 s. Another
+ * session that abandoned the run meanwhile has requested it again.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
   let giveUpMs = Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // Anything else, such as the fence of a run that was taken over, ends the attempt.
+      // Any other error, such as that another session has taken the run over, ends the retries.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

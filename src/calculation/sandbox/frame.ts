@@ -75,7 +75,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
   return writer.finish();
 }
 
-/** What a result may hold (R-H7). A script can forge a frame, so counts are checked before anything is made of them. */
+/** Limits of a result (R-H7). A script can forge a frame, so counts are checked before memory is allocated for them. */
 export interface FrameLimits {
   readonly maxPoints: number;
   /** Characters kept of each list of notes; an empty text counts as one. */
@@ -309,7 +309,7 @@ class FrameReader {
     return this.#readTexts(1)[0] ?? '';
   }
 
-  /** A counted list, of which the first `maxTextBytes` characters are kept. */
+  /** Reads a counted list and keeps its first `maxTextBytes` characters. */
   notes(): string[] {
     return this.#readTexts(this.count(4));
   }

@@ -15,9 +15,10 @@ import type { DueSchedule } from './schedule.ts';
 
 // Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
 // upstream request, so an input that changes all the time would starve it. Dates that never failed are not charged with the
-// attempts of others: only requests with equal attempts merge. The pause of one holds for all of its variable (`isDue`):
-// otherwise a run that ends its calculator would be tried without a pause while its input changes. A written input makes the
-// request urgent, whatever else triggers it. Runs that results of background runs trigger are background runs as well.
+// attempts of others: only requests with equal attempts merge. A paused request pauses all requests of its variable
+// (`isDue`): otherwise a run that ends its calculator would be tried without a pause while its input changes. A written input
+// makes the request urgent, whatever else triggers it. Runs that results of background runs trigger are background runs as
+// well.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),

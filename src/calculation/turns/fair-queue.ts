@@ -4,7 +4,8 @@
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits.
  * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
- *   them back when another account waits: the newest run is stopped and repeated. A run stopped so does not borrow again soon.
+ *   them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
+ * borrow again soon.
  * - Within an account, previews and runs alternate, and triggered runs precede background runs (scheduled, forced) nine in ten.
  */
 

@@ -54,7 +54,10 @@ export class ParserDeath extends Error {
   }
 }
 
-/** Signals of operators, of shutdowns and of the kernel when the machine is out of memory; a process does not end itself so. */
+/**
+ * Signals that end a parser from outside: sent by an operator, by a shutdown, or by the kernel when the machine is out of
+ * memory.
+ */
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));

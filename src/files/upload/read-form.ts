@@ -14,7 +14,7 @@ export interface FormPart {
 
 /**
  * Finds the first part named `data`, in any case. The form is read only while the part's content is read.
- * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content may fail alike.
+ * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content may throw it too.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {

@@ -107,7 +107,7 @@ export function exchangeAtEndpoint({
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
       const verified = await verifier(token.data.access_token);
-      // The issuer was asked for the scope of pushes and has granted it, whether or not the token says so.
+      // The issuer has granted the requested scope of pushes, even when the token does not name it.
       const scopes = new Set([...verified.scopes, PUSH_SCOPE]);
       return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }

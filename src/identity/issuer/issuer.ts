@@ -61,7 +61,7 @@ export interface IssuerOptions {
   readonly directory?: UserDirectory;
   /** Sends waiting mails now. */
   readonly wakeMail?: () => void;
-  /** Invalidates what all processes cached of these users; called after the commit of a changed password. */
+  /** Invalidates the cached access of these users in all processes; called after the commit of a changed password. */
   readonly invalidateAccess?: (userIds: readonly string[]) => Promise<void>;
   /** Called before every impersonation; when it throws, no token is issued. */
   readonly onImpersonation?: ExchangeContext['onImpersonation'];

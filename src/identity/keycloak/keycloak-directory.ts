@@ -141,7 +141,10 @@ async function getSubject(
   return subject;
 }
 
-/** Only users with the attribute are taken over: managers choose names and must not gain users of the realm by that. */
+/**
+ * Only users with the attribute are taken over: a manager who chooses the name of another user of the realm must not gain
+ * control of that user.
+ */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);
   return user?.attributes?.[OWN_ATTRIBUTE]?.[0] === 'true' ? user : undefined;

@@ -20,7 +20,7 @@ export interface PageContext {
   readonly directory: UserDirectory;
   /** Sends waiting mails now. */
   readonly wakeMail: () => void;
-  /** Invalidates what all processes cached of these users; call it after the commit of a changed password. */
+  /** Invalidates the cached access of these users in all processes; call it after the commit of a changed password. */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
 }
 

@@ -42,7 +42,7 @@ const ISO_DATE =
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
 const EPOCH_MILLIS = /^-?\d{12,13}$/;
-/** A number below is refused as epoch milliseconds, of 1966 to 1973: it is epoch seconds, or `yyyyMMdd`. */
+/** A smaller number is refused: it is epoch seconds or `yyyyMMdd`, not epoch milliseconds of 1966 to 1973. */
 const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
 const COMPACT = /^(?:1[7-9]|2[01])\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d$/;
@@ -141,7 +141,7 @@ function parsePlain(text: string): ParsedDate | undefined {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
   const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  // A character that is not a digit gives NaN, for which no comparison holds.
+  // A character that is not a digit gives NaN, and every comparison with NaN is false.
   if (!(year >= 1700 && year < 2200 && day >= 1 && day <= daysInMonth(year, month))) return undefined;
   if (!(hour < 24 && minute < 60 && second < 60)) return undefined;
   const millis = fractionCharacters === 0 ? 0 : parseMillis(text);

@@ -1,4 +1,4 @@
-/** Where an input was given, for errors (R-A5): a query, a body and a gRPC message each have their own notation. */
+/** Locates an input for error messages (R-A5): a query, a body and a gRPC message each have their own notation. */
 import { DomainError } from '../errors.ts';
 
 export interface InputLocation {

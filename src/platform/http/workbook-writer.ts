@@ -111,7 +111,7 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
   return escapeText(cell.length > MAX_CELL_CHARACTERS ? `${cell.slice(0, MAX_CELL_CHARACTERS - 1)}…` : cell);
 }
 
-/** Control characters as `_x000D_`, and what reads like such an escape likewise (ECMA-376 part 1, 22.9.2.19). */
+/** Escapes control characters as `_x000D_`, and text that looks like such an escape (ECMA-376 part 1, 22.9.2.19). */
 function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {
     return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;

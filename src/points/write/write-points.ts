@@ -79,7 +79,7 @@ export async function copyTuples(transaction: Transaction, table: string, batche
   if (batches.length === 0) return;
   const stream = transaction.query(copyFrom(`copy ${table} (${COLUMNS}) from stdin (format binary)`));
   const finished = once(stream, 'finish');
-  // Awaited below; without this, a failure before that would be an unhandled rejection.
+  // `finished` is awaited below; this handler keeps an earlier failure from becoming an unhandled rejection.
   finished.catch(() => {});
   for (const part of [COPY_HEADER, ...batches, COPY_TRAILER]) {
     if (!stream.write(part)) await Promise.race([once(stream, 'drain'), finished]);

@@ -38,7 +38,7 @@ export interface WaitingBatch {
   readonly requestId: string | null;
   /** 64-bit integers, which the driver returns as texts. */
   readonly operationIds: readonly string[];
-  /** Begin of the transaction that takes it; null for all but the first batch. */
+  /** Start of the transaction that takes it; null for all but the first batch. */
   readonly takenDate: string | null;
   /** Number of waiting batches, up to MAX_BATCHES, including those that did not fit. */
   readonly found: number;
@@ -74,8 +74,8 @@ export async function deleteBatches(transaction: Transaction, ids: readonly numb
 }
 
 /**
- * Marks operations as being written (R-D7). The mark may be late on a busy machine; the date is that of the begin.
- * @param takenDate begin of the transaction that writes them.
+ * Marks operations as being written (R-D7). On a busy machine the mark may be late; its date is the start of the transaction.
+ * @param takenDate start of the transaction that writes them.
  */
 export async function markProcessing(
   queryable: Queryable,

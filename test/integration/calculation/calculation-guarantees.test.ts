@@ -247,7 +247,7 @@ describe('calculation: a script that breaks its sandbox', () => {
     expect(edited[4], 'another script starts with no faults').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
   });
 
-  test('is tried five times when the faults are of the sandbox itself (R-H8)', async () => {
+  test('is tried five times when the sandbox itself is at fault (R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const runs = await runUntilEnded(variableId, source, { ...FAULT, cause: 'sandbox' });

@@ -184,7 +184,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'delays dates that arrive %s its repetition, and counts no attempt for them (R-H5)',
+    'also delays dates requested %s its repetition, but counts no attempt for them (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -203,7 +203,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('that fails for good leaves dates that never failed their own run, after a pause (R-H5, R-H8)', async () => {
+  test('that fails its last attempt does not fail other dates: they get a run of their own, after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));

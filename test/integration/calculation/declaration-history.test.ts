@@ -65,7 +65,7 @@ describe('declaration history: saves', () => {
     expect((await historyOf(id)).map(({ note }) => note)).toEqual(['checked with the customer', null]);
   });
 
-  test('a note is not answered with the declaration, and is not repeated by a client that saves what it read (R-H12)', async () => {
+  test('the declaration is returned without its note, so a client that saves what it read does not repeat the note (R-H12)', async () => {
     const id = await addVariable({ calculated: { ...script('a'), Note: 'once' } });
     const { body } = await api.manager.get<{ calculated: object }>(`/variables/${id}?displayLevel=Verbose`);
     expect(Object.keys(body.calculated)).not.toContain('note');
@@ -86,7 +86,7 @@ describe('declaration history: saves', () => {
 });
 
 describe('declaration history: reading', () => {
-  test('pages of 100 by default and of 1,000 at most; x-total-count counts all (R-A7, R-H12)', async () => {
+  test('returns pages of 100 by default, of 1,000 at most; x-total-count counts all (R-A7, R-H12)', async () => {
     const id = await addVariable();
     await api.database.query(
       `insert into declaration_save (account_id, variable_id, note, calculated)

@@ -271,7 +271,7 @@ describe('files: an uploaded file', () => {
     ]);
   });
 
-  it('of which no row was ingested is Rejected; a header alone is Completed (R-E3, §7)', async () => {
+  it('without an ingested row is Rejected; a header alone is Completed (R-E3, §7)', async () => {
     const status = await process('none.csv', `${HEADER}\n${`999999999,${DATE},1\n`.repeat(5)}`);
     expect(status).toMatchObject({ state: 'Rejected', counts: { rows: 5, ingested: 0, rejected: 5 } });
     const { totalBytes } = status.progress;

@@ -236,7 +236,7 @@ describe('identity: a refused token request', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 
-  it('a grant the client was not given (R-B3)', async () => {
+  it('a client gets no grant that it was not given (R-B3)', async () => {
     await registerClient(identity.database, {
       clientId: 'refresher',
       secret: 'r',
@@ -247,7 +247,7 @@ describe('identity: a refused token request', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
-  it('a locked user (R-B11)', async () => {
+  it('a locked user gets no token (R-B11)', async () => {
     const lock = (isLocked: boolean, until: Date | null) =>
       identity.database.query('update app_user set is_locked = $2, locked_until = $3 where id = $1', [
         identity.users.uma,

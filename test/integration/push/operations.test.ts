@@ -70,7 +70,7 @@ describe('push: an operation', () => {
     expect(completedDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
   });
 
-  it('is Processing while a slow write is in progress, since the begin of the write (R-D7)', async () => {
+  it('is Processing while a slow write is in progress, since the start of the write (R-D7)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -85,7 +85,7 @@ describe('push: an operation', () => {
     await blocker.query('commit');
     blocker.release();
     await ingesting;
-    // The mark comes late, on a busy machine by seconds; the date is that of the begin of the write.
+    // On a busy machine the mark comes seconds late, but its date is the start of the write.
     const { state, startedDate } = (await find(label)).body;
     expect({ state, startedDate }).toEqual({ state: 'Completed', startedDate: rows[0]?.begin });
     const versions = await api.manager.get<{ versionTimestamp: string }[]>(
@@ -194,7 +194,7 @@ describe('push: an operation', () => {
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
   }
 
-  it('of which every element was rejected is Rejected at once, with a warning in the answer (R-D7, §7)', async () => {
+  it('without an accepted element is Rejected at once, with a warning in the answer (R-D7, §7)', async () => {
     const label = newLabel();
     const warnings = [{ path: '$', code: 'nothing_accepted', message: expect.stringMatching(/any of the 1 elements/) }];
     expect(await push(one(2_000_000_000), `?operationId=${label}`)).toMatchObject({ status: 200, body: { warnings } });

@@ -98,7 +98,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('a run that was given back does not borrow again for ten minutes (R-K3)', () => {
+  test('a variable whose run gave back its slot does not borrow again for ten minutes (R-K3)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);

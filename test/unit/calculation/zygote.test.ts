@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const HEARTBEATS = 'while :; do echo; sleep 0.3; done';
 
-/** Starts the scripts one after the other, the last one for every further container. */
+/** Opens a zygote whose n-th container runs the n-th script; every further container runs the last one. */
 function openZygote(scripts: readonly string[]) {
   const launched: ChildProcess[] = [];
   const launch = async () => {

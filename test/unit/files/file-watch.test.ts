@@ -47,7 +47,7 @@ describe('file watch', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('bounds the followers of a user, of an account and of all (R-A14)', () => {
+  test('bounds the followers of a user, of an account and of all accounts together (R-A14)', () => {
     const { watch } = open(50);
     const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
     const leaves = Array.from({ length: 20 }, () => follow(1, 1));

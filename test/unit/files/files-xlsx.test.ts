@@ -52,7 +52,7 @@ describe('files: workbook', () => {
     ]);
   });
 
-  it('reads what Excel writes: shared strings, date styles, results of formulas, errors (R-E2)', async () => {
+  it('reads workbooks of Excel: shared strings, date styles, results of formulas, errors (R-E2)', async () => {
     const sheet = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"><dimension ref="A1:D4"/><sheetData>
       <row r="1" spans="1:4" x14ac:dyDescent="0.25"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c><c r="D1" t="s"><v>4</v></c></row>
       <row r="2" spans="1:4" x14ac:dyDescent="0.25"><c r="A2"><v>7</v></c><c r="B2" s="1"><v>46082.010416666664</v></c><c r="C2"><v>1.0000000000000001E-3</v></c><c r="D2" t="s"><v>3</v></c></row>

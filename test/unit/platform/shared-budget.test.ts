@@ -47,7 +47,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     }
   });
 
-  test('nine greedy accounts whose requests end and come again leave a tenth to a newcomer', () => {
+  test('nine greedy accounts that repeat their requests leave a tenth to a newcomer', () => {
     const budget = openSharedBudget(TOTAL);
     const held = new Map<number, Holding[]>();
     for (let turn = 0; turn < 9 * 30; turn += 1) {
@@ -63,7 +63,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 
-  test('what is released is free again, and never more than the total is held', () => {
+  test('a released amount is free again, and all holdings together never exceed the total', () => {
     const step = fc.record({
       accountId: fc.integer({ min: 1, max: 3 }),
       user: fc.constantFrom('one', 'two'),

@@ -152,7 +152,7 @@ describe('read parameters: texts given outside of a query (R-G2)', () => {
     expect(parseHorizon('P1D', LOCATION)).toEqual(DAY);
   });
 
-  test('Current is the latest state, as is no relative version', () => {
+  test('Current and an absent relative version both mean the latest state', () => {
     expect(parseRelativeVersion('Current', LOCATION)).toBeUndefined();
     expect([durationOf('current'), durationOf(undefined), durationOf(DAY)]).toEqual([undefined, undefined, DAY]);
   });

@@ -112,7 +112,7 @@ describe('read request: an invalid value is refused and its parameter named (R-A
     expect(details?.[0]?.path).toBe(`query.${name}`);
   });
 
-  test('a tag of a body that is not a string', () => {
+  test('a tag of a body must be a string', () => {
     const { message, details } = refusalOf(() => fromBody({ tags: { level: 3 } }));
     expect(message).toBe('$.tags.level must be a string, got 3');
     expect(details?.[0]?.path).toBe('$.tags.level');

@@ -36,8 +36,8 @@ const obstacle = findObstacle();
 if (obstacle !== undefined) process.stderr.write(`sandbox-oci: left out, ${obstacle}\n`);
 
 /**
- * How each hostile script ends, when it is not one of the tests below. The limits make its own end by the kernel differ
- * between launchers, so `kind` alone counts.
+ * Outcome of each hostile script that has no test of its own below. Only `kind` is compared, because the kernel enforces
+ * other limits than with bwrap.
  */
 const CORPUS: Readonly<Record<string, readonly SandboxOutcome['kind'][]>> = {
   crash: ['killed'],
@@ -124,7 +124,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     const before = containers();
     const second = await openTestPool({ SANDBOX: 'oci', SANDBOX_OCI_COMMAND: COMMAND, ...LIMITS });
     await second.close();
-    // Of the first pool: its own, and its standby.
+    // The containers of the first pool: its zygote and the standby.
     expect(containers()).toHaveLength(before.length);
   });
 });

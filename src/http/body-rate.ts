@@ -9,7 +9,7 @@ import { refuse } from './refuse-malformed.ts';
 export interface BodyRate {
   /** 0: no minimum. */
   readonly bytesPerSec: number;
-  /** A body may fall behind by what arrives in this time at the minimum rate. */
+  /** A body may fall behind the minimum rate by this many seconds. */
   readonly graceSec: number;
 }
 

@@ -5,7 +5,8 @@
 import type { Queryable } from '../../platform/database/database.ts';
 
 // A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not count.
-// No rows when there is no cycle; else a reader of each variable found. `offset 0` keeps the nested loop over the primary key: a hash join could be built anew for each round.
+// Returns no rows when there is no cycle, else one reader of each variable found. `offset 0` keeps the nested loop over the
+// primary key: a hash join could be built anew for each round.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

@@ -46,9 +46,9 @@ const ABANDON = `
         else 'the calculator stopped before the run ended; the run is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
-// Dependency order (R-H5): a request waits while a variable upstream of it still has to run, or has run and not yet announced
-// what it wrote, in the same wave or an earlier one. It does not wait for a later wave: an input that changes all the time
-// would starve its readers. The request with the most attempts comes first: its pause bounds how often it runs.
+// Dependency order (R-H5): a request waits for every variable upstream that, in the same wave or an earlier one, still has to
+// run, or has not yet announced what it wrote. It does not wait for a later wave: an input that changes all the time would
+// starve its readers. The request with the most attempts comes first: its pause bounds how often it runs.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1

@@ -19,7 +19,7 @@ interface Ending {
 }
 
 export interface DecidedLimits extends RunLimits {
-  /** Whether no other script of the run came before this one; its messages name the limits of the run. */
+  /** False when other scripts of the run came before: messages about time then name all scripts together. Default: true. */
   readonly isFirst?: boolean;
 }
 

@@ -220,7 +220,7 @@ export interface RequestBack extends RunRequest {
   readonly delaySec: number;
 }
 
-/** Attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
+/** Maximum attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
 export const MAX_ATTEMPTS = 5;
 
 /** @returns SQL: whether no request of the variable of the request `alias` is paused (R-H5). */

@@ -16,7 +16,7 @@ export interface ReadAhead {
   readonly budget: ReadAheadBudget;
 }
 
-/** Members and references of an item besides its columns. */
+/** Estimated bytes of an item besides its columns: its members and references. */
 const ITEM_BYTES = 512;
 
 /** @returns bytes of the typed arrays of an item of columns. */

@@ -62,7 +62,7 @@ class FilterSyntaxError extends Error {
 /**
  * Parses a filter (R-C10).
  * @returns the syntax tree, or the first syntax error with its position.
- * @throws {Error} of the parser's own bugs only; a syntax error is returned.
+ * @throws {Error} only for a bug of the parser.
  */
 export function parseFilter(text: string): ParsedFilter {
   try {

@@ -14,7 +14,7 @@ export interface OutcomeWriter {
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** Time after an attempt's end when its lease has certainly ended. */
+  /** This long after the end of an attempt, its lease has certainly ended. */
   readonly patienceMs: number;
   readonly log: Log;
 }

@@ -6,10 +6,9 @@ import {
   type CalculationFixture,
   formula,
   HOUR,
-  NOTES,
   openCalculationFixture,
+  returned,
   START,
-  TIMING,
 } from './calculation-fixture.ts';
 
 const DAY_SECONDS = 86_400;
@@ -40,21 +39,12 @@ function sumDays(job: SandboxJob): SandboxOutcome {
       sums.set(day, (sums.get(day) ?? 0) + (input.series.values[row] ?? 0));
     }
   }
-  const [dates, values] = [[...sums.keys()], [...sums.values()]].map((column) => Float64Array.from(column));
-  if (!dates || !values) throw new Error('no columns');
-  return {
-    kind: 'ok',
-    series: { dates, values, versions: null, tags: null },
-    errors: [],
-    notes: NOTES,
-    timing: TIMING,
-  };
+  return returned(sums.keys(), sums.values());
 }
 
 async function runDays(variableId: number, hour: number): Promise<readonly SandboxJob[]> {
   const jobs: SandboxJob[] = [];
-  await calculations.announce(hourly, [START + hour * HOUR]);
-  await calculations.relay();
+  await calculations.change(hourly, [START + hour * HOUR]);
   await calculations.runWith(variableId, (job) => {
     jobs.push(job);
     return sumDays(job);

@@ -257,8 +257,7 @@ describe('calculation: several formulas (R-H1)', () => {
   test('one run stores from each formula only the dates in its validity period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
-    await calculations.announce(source, [NOON]);
-    await calculations.relay();
+    await calculations.change(source, [NOON]);
     const seconds = [NOON - HOUR, NOON, NOON + HOUR].map((micros) => micros / 1e6);
     const result = await calculations.runWith(variableId, () => ok(seconds));
     expect(result).toMatchObject({ report: { counts: { returned: 6, outside: 3, stored: 3 } } });
@@ -274,8 +273,7 @@ describe('calculation: several formulas (R-H1)', () => {
     const variableId = await calculations.addCalculated({
       calculatedVariableFormulas: [{ formula: 'x', validFrom: '2030-01-01T00:00:00Z', variables }],
     });
-    await calculations.announce(source);
-    await calculations.relay();
+    await calculations.change(source);
     await calculations.runWith(variableId, () => ok([1]));
     const notes = { warnings: ['no formula is valid for these dates'] };
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', notes }]);
@@ -370,8 +368,7 @@ describe('calculation: a wave (R-H11)', () => {
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));
     const second = await calculations.addCalculated(passOn(first));
-    await calculations.announce(source);
-    await calculations.relay();
+    await calculations.change(source);
     await calculations.runWith(first, () => ok([START / 1e6]));
     await calculations.relay();
     // Reverses the edge: now the first reads the second.
@@ -390,8 +387,7 @@ describe('calculation: records of runs (R-H8)', () => {
   test('are deleted after the retention period (R-H8)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
-    await calculations.announce(source);
-    await calculations.relay();
+    await calculations.change(source);
     await calculations.runWith(variableId, () => ok([1]));
     const inDays = (days: number) => ({ nowMillis: () => Date.now() + days * (DAY / 1000) });
     await purgeRuns(store.database, inDays(89), 90);
@@ -403,8 +399,7 @@ describe('calculation: records of runs (R-H8)', () => {
   test('a stop hands a run back without counting the attempt, and it runs again (R-K2)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
-    await calculations.announce(source);
-    await calculations.relay();
+    await calculations.change(source);
     const abort = new AbortController();
     const sandbox = {
       run: () => {

@@ -31,18 +31,33 @@ export const NO_QUEUE = {
   close: async () => {},
 };
 
-/** Outcome of a script that returns, at each date in UNIX seconds, the date as value. */
-export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
+/** Outcome of a script that returns these columns; dates in UNIX seconds. */
+export const returned = (
+  dates: Iterable<number>,
+  values: Iterable<number>,
+  versions: readonly string[] | null = null,
+): SandboxOutcome => ({
   ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
   series: {
     dates: Float64Array.from(dates),
-    values: Float64Array.from(dates),
+    values: Float64Array.from(values),
     versions: versions && codedText(versions),
     tags: null,
   },
 });
 
+/** Outcome of a script that returns, at each date in UNIX seconds, the date as value. */
+export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
+  returned(dates, dates, versions);
+
 type Script = (job: SandboxJob) => Promise<SandboxOutcome> | SandboxOutcome;
+
+/** A sandbox that runs `run` in place of every script. */
+export const sandboxOf = (run: Script) => ({
+  run: async (job: SandboxJob) => run(job),
+  checkHealth: async () => {},
+  close: async () => {},
+});
 
 export interface CalculationFixture {
   readonly caller: Caller;
@@ -53,6 +68,8 @@ export interface CalculationFixture {
   /** Announces a write at these dates; default: START and a new wave. */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
+  /** Announces a write and relays it, so that the variables that read it have requests. */
+  readonly change: CalculationFixture['announce'];
   /** Runs the waiting request of a variable with `run` as its script. */
   readonly runWith: (
     variableId: number,
@@ -72,11 +89,6 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
     ...{ userId: 'u', userName: 'u', accountId, role: 'MANAGER', sites: 'all' },
     ...{ permissions: new Set<string>(), scopes: new Set<string>() },
   };
-  const sandboxOf = (run: Script) => ({
-    run: async (job: SandboxJob) => run(job),
-    checkHealth: async () => {},
-    close: async () => {},
-  });
   const turns = openGraphTurns(database);
   const save = (variableId: number, given: unknown) =>
     turns.run(accountId, async (transaction) => {
@@ -84,6 +96,12 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
       await transaction.query('update variable set calculated = $2 where id = $1', values);
       await saveDeclaration(transaction, caller, variableId, parseInput(DECLARATION_SCHEMA, given));
     });
+  const announce: CalculationFixture['announce'] = (variableId, at = [START], wave) =>
+    withTransaction(database, (transaction) => {
+      const range = { variableId, fromMicros: Math.min(...at), toMicros: Math.max(...at), count: at.length };
+      return announcePoints(transaction, accountId, [range], wave === undefined ? {} : { wave });
+    });
+  const relay = () => createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();
   return {
     caller,
     save,
@@ -92,12 +110,12 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
       await save(variableId, declaration);
       return variableId;
     },
-    announce: (variableId, at = [START], wave) =>
-      withTransaction(database, (transaction) => {
-        const range = { variableId, fromMicros: Math.min(...at), toMicros: Math.max(...at), count: at.length };
-        return announcePoints(transaction, accountId, [range], wave === undefined ? {} : { wave });
-      }),
-    relay: () => createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay(),
+    announce,
+    relay,
+    change: async (...write) => {
+      await announce(...write);
+      await relay();
+    },
     runWith: (variableId, run, parts = {}, signal = undefined) => {
       const sandbox = sandboxOf(run);
       return runCalculation(

@@ -13,6 +13,7 @@ import {
   NOTES,
   ok,
   openCalculationFixture,
+  returned,
   START,
   TIMING,
 } from './calculation-fixture.ts';
@@ -42,19 +43,8 @@ const reader = (variableId: number, members: object = {}) =>
   });
 
 /** Script that returns its input. */
-const passOn = (job: SandboxJob): SandboxOutcome => ({
-  ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
-  series: {
-    dates: Float64Array.from(job.inputs[0]?.series.dates ?? []),
-    values: job.inputs[0]?.series.values ?? new Float64Array(),
-    ...{ versions: null, tags: null },
-  },
-});
-
-const change = async (variableId: number, at?: readonly number[]): Promise<void> => {
-  await calculations.announce(variableId, at);
-  await calculations.relay();
-};
+const passOn = ({ inputs: [input] }: SandboxJob): SandboxOutcome =>
+  returned(input?.series.dates ?? [], input?.series.values ?? []);
 
 const countPoints = async (variableId: number) =>
   (await store.database.query('select from point where variable_id = $1', [variableId])).rowCount;
@@ -72,9 +62,9 @@ describe('calculation: merging of triggers', () => {
   test('triggers of a waiting run are merged into one run over all their dates (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
-    await change(source, [START + 5 * HOUR]);
-    await change(source, [START + HOUR, START + 2 * HOUR]);
-    await change(source, [START + 9 * HOUR]);
+    await calculations.change(source, [START + 5 * HOUR]);
+    await calculations.change(source, [START + HOUR, START + 2 * HOUR]);
+    await calculations.change(source, [START + 9 * HOUR]);
     await calculations.runWith(variableId, passOn);
     expect((await calculations.runWith(variableId, passOn)).kind).toBe('idle');
     const [run, ...others] = await calculations.runsOf(variableId);
@@ -87,11 +77,11 @@ describe('calculation: merging of triggers', () => {
   test('triggers during a run request one more run, which reads the written points (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
-    await change(source);
+    await calculations.change(source);
     await calculations.runWith(variableId, async (job) => {
       await store.write(source, [[START + HOUR, 2]]);
-      await change(source, [START + HOUR]);
-      await change(source, [START + HOUR]);
+      await calculations.change(source, [START + HOUR]);
+      await calculations.change(source, [START + HOUR]);
       return passOn(job);
     });
     await calculations.runWith(variableId, passOn);
@@ -126,7 +116,7 @@ describe('calculation: repeated runs', () => {
   test('one of two workers that claim a run at the same time is answered busy (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
-    await change(source);
+    await calculations.change(source);
     const [begun, done] = [gate(), gate()];
     const first = calculations.runWith(variableId, async (job) => {
       begun.open();
@@ -143,7 +133,7 @@ describe('calculation: repeated runs', () => {
   test('a run whose paused worker lost its session is stored once (R-H5, R-K3)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
-    await change(source);
+    await calculations.change(source);
     const [begun, done] = [gate(), gate()];
     const paused = calculations.runWith(variableId, async () => {
       begun.open();
@@ -173,7 +163,7 @@ describe('calculation: repeated runs', () => {
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
-      await change(source);
+      await calculations.change(source);
       const abort = new AbortController();
       const run = async () => {
         const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
@@ -194,7 +184,7 @@ describe('calculation: repeated runs', () => {
       [START + HOUR, 2],
     ]);
     const variableId = await calculations.addCalculated(reader(source, { period: 1, periodTimeBase: 'Day' }));
-    await change(source, [START + HOUR]);
+    await calculations.change(source, [START + HOUR]);
     const jobs: SandboxJob[] = [];
     await calculations.runWith(variableId, (job) => {
       jobs.push(job);
@@ -220,7 +210,7 @@ describe('calculation: repeated runs', () => {
 describe('calculation: a script that breaks its sandbox', () => {
   /** Requests one run and runs it until no retry is left. */
   const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
-    await change(source);
+    await calculations.change(source);
     while ((await calculations.runWith(variableId, () => outcome)).kind === 'ended') {
       await store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [
         variableId,
@@ -265,7 +255,7 @@ describe('calculation: its own output as an input', () => {
     await calculations.save(variableId, formula({ variables: [trigger, own] }));
     const seen: number[][] = [];
     for (const hour of [1, 2]) {
-      await change(source, [START + hour * HOUR]);
+      await calculations.change(source, [START + hour * HOUR]);
       await calculations.runWith(variableId, (job) => {
         seen.push([...(job.inputs[1]?.series.values ?? [])]);
         return ok([START / 1e6 + hour * 3600]);
@@ -288,7 +278,7 @@ describe('calculation: the default Version', () => {
       { formula: 'two', variables, validFrom: '2026-01-01T01:00:00Z' },
     ];
     await calculations.save(variableId, { calculatedVariableFormulas: halves });
-    await change(source, [START, START + 2 * HOUR]);
+    await calculations.change(source, [START, START + 2 * HOUR]);
     let millis = Date.UTC(2026, 2, 1, 23, 59, 59, 999);
     const run = () => {
       millis += 3_600_000;
@@ -313,10 +303,10 @@ describe('calculation: the end of a run', () => {
   test('announces CalculationCompleted or CalculationFailed (R-I2, R-I8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
-    await change(source);
+    await calculations.change(source);
     await calculations.runWith(variableId, passOn);
     expect(await eventsOf(variableId)).toMatchObject([{ type: 'CalculationCompleted', payload: { outcome: 'ok' } }]);
-    await change(source);
+    await calculations.change(source);
     await calculations.runWith(variableId, () => {
       return { kind: 'script_error', message: 'no', call: '', line: 1, notes: NOTES, timing: TIMING };
     });

@@ -1,97 +1,38 @@
 /** Outcome of requests and runs with a fake sandbox instead of R: ordering, limits, crashes, unusual output. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
-import { type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { calculationTrigger, forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
-import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
-import { createLog } from '../../../src/platform/log.ts';
 import { announcePoints } from '../../../src/points/announce-points.ts';
-import { openDictionary } from '../../../src/points/dictionary.ts';
-import { codedText } from '../../fixtures/scripts/harness.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
+import { type CalculationFixture, ok, openCalculationFixture, START, TIMING } from './calculation-fixture.ts';
 
-const START = Date.UTC(2026, 0, 1) * 1000;
-const NOTES = { messages: [], warnings: [], output: '' };
-const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
 const MAX_ATTEMPTS = 5;
-
 const MAX_INPUT_POINTS = 100;
 
 let store: PointStore;
+let calculations: CalculationFixture;
 beforeAll(async () => {
   store = await openPointStore();
+  calculations = openCalculationFixture(store, MAX_INPUT_POINTS);
 });
 afterAll(() => store.close());
-
-const NO_QUEUE = { wakeMembers: async () => true };
-const relay = () =>
-  createOutboxRelay(store.database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();
 
 interface Input {
   readonly variableId: number;
   readonly [member: string]: unknown;
 }
 
-/** Adds a calculated variable by saveDeclaration. @returns its id. */
-async function addCalculated(inputs: readonly Input[]): Promise<number> {
-  const variableId = await store.addVariable({ isVersioned: false });
-  const declared = inputs.map((input, index) => ({ alias: `a${index}`, ...input }));
-  await store.database.query('update variable set calculated = $2 where id = $1', [
-    variableId,
-    calculated('anything', declared),
-  ]);
-  await store.database.query(
-    'insert into variable_input (variable_id, input_variable_id, is_trigger) select $1, unnest($2::int[]), true',
-    [variableId, inputs.map((input) => input.variableId)],
-  );
-  return variableId;
-}
-
-const write = (variableId: number, wave?: number) =>
-  withTransaction(store.database, (transaction) =>
-    announcePoints(
-      transaction,
-      store.accountId,
-      [{ variableId, fromMicros: START, toMicros: START, count: 1 }],
-      wave === undefined ? {} : { wave },
+/** Adds a calculated variable that these inputs trigger. @returns its id. */
+const addCalculated = (inputs: readonly Input[]): Promise<number> =>
+  calculations.addCalculated(
+    calculated(
+      'anything',
+      inputs.map((input, index) => ({ alias: `a${index}`, canBeUsedAsATrigger: true, ...input })),
     ),
   );
-
-const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
-  ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
-  series: {
-    dates: Float64Array.from(dates),
-    values: Float64Array.from(dates),
-    versions: versions && codedText(versions),
-    tags: null,
-  },
-});
-
-/** Runs the waiting request of a variable with `run` as its script. */
-function runWith(variableId: number, run: () => Promise<SandboxOutcome> | SandboxOutcome) {
-  const sandbox = { run: async () => run(), checkHealth: async () => {}, close: async () => {} };
-  const { database } = store;
-  const services: RunServices = {
-    database,
-    dictionary: openDictionary(database),
-    sandbox,
-    clock: systemClock,
-    maxInputPoints: MAX_INPUT_POINTS,
-  };
-  return runCalculation(services, variableId);
-}
-
-const runsOf = async (variableId: number) =>
-  (
-    await store.database.query<{ state: string; outcome: string; message: string }>(
-      'select state, outcome, message from calculation_run where variable_id = $1 order by id',
-      [variableId],
-    )
-  ).rows;
 
 describe('calculation: a variable reached by two paths', () => {
   test('runs although its input changes during every run of the other path (R-H5)', async () => {
@@ -99,11 +40,9 @@ describe('calculation: a variable reached by two paths', () => {
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
     const claim = (variableId: number) => withConnection(store.database, (it) => claimRun(it, variableId, ''));
-    await write(input);
-    await relay();
+    await calculations.change(input);
     const first = await claim(between);
-    await write(input);
-    await relay();
+    await calculations.change(input);
     expect(await claim(both)).toBeUndefined();
     // `between` ends and at once claims the request that arrived during its run.
     await withTransaction(store.database, async (transaction) => {
@@ -115,7 +54,7 @@ describe('calculation: a variable reached by two paths', () => {
         first && { wave: first.wave },
       );
     });
-    await relay();
+    await calculations.relay();
     expect(await claim(between)).toBeDefined();
     expect(await claim(both)).toMatchObject({ wave: first?.wave });
   });
@@ -144,8 +83,8 @@ describe('calculation: a run over many points', () => {
     );
     const variableId = await addCalculated([{ variableId: input, periodType: 'AbsoluteDate' }]);
     await forceUpdate(store.database, [variableId], {});
-    await runWith(variableId, () => ok([]));
-    expect(await runsOf(variableId)).toMatchObject([{ outcome, message }]);
+    await calculations.runWith(variableId, () => ok([]));
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ outcome, message }]);
   });
 });
 
@@ -168,13 +107,13 @@ describe('calculation: a run that was abandoned', () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
-      await expect(runWith(variableId, crash)).rejects.toThrow();
+      await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       await store.database.query(`update calculation_run set started_date = '2000-01-01' where variable_id = $1`, [
         variableId,
       ]);
     }
-    expect(await runWith(variableId, () => ok([]))).toMatchObject({ kind: 'ended' });
-    const runs = await runsOf(variableId);
+    expect(await calculations.runWith(variableId, () => ok([]))).toMatchObject({ kind: 'ended' });
+    const runs = await calculations.runsOf(variableId);
     expect(runs.at(-1)).toMatchObject({ state: 'Succeeded' });
     const { rows } = await store.database.query('select max(attempt) from calculation_run where variable_id = $1', [
       variableId,
@@ -189,13 +128,13 @@ describe('calculation: a run that was abandoned', () => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
       // The first repetition has no pause; the second has one.
-      await expect(runWith(variableId, crash)).rejects.toThrow();
-      await expect(runWith(variableId, crash)).rejects.toThrow();
+      await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
+      await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       if (order === 'before') await force(variableId, NEW);
-      expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+      expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
       if (order === 'after') await force(variableId, NEW);
       expect(await findDue()).not.toContain(variableId);
-      expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+      expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
       expect(await requestsOf(variableId)).toEqual([
         { attempt: 0, from: NEW },
         { attempt: 2, from: OLD },
@@ -206,14 +145,14 @@ describe('calculation: a run that was abandoned', () => {
   test('that fails its last attempt does not fail other dates: they get a run of their own, after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
-    const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));
+    const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await endPause(variableId);
     await force(variableId, NEW);
     // This claim ends the last attempt as Failed.
-    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await requestsOf(variableId)).toEqual([{ attempt: 0, from: NEW }]);
     await endPause(variableId);
-    await runWith(variableId, () => ok([]));
+    await calculations.runWith(variableId, () => ok([]));
     const { rows } = await store.database.query(
       'select state, attempt, from_date as "from" from calculation_run where variable_id = $1 order by id desc limit 2',
       [variableId],
@@ -230,12 +169,12 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
-    const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));
+    const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
     // From the second attempt on, a pause precedes the next.
     const skipPause = () => store.database.query('update calculation_request set not_before_date = now()');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await skipPause();
-    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
-    expect((await runsOf(variableId)).map(({ state }) => state)).toEqual([
+    expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect((await calculations.runsOf(variableId)).map(({ state }) => state)).toEqual([
       ...Array.from({ length: MAX_ATTEMPTS - 1 }, () => 'Abandoned'),
       'Failed',
     ]);
@@ -249,18 +188,18 @@ describe('calculation: a run whose calculator or variable is lost', () => {
       await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
       return ok([1]);
     };
-    await expect(runWith(variableId, takeOver)).rejects.toThrow('was taken over');
+    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was taken over');
     expect(await store.read(variableId)).toEqual([]);
-    expect(await runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
 
   test('is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
-    await expect(runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
+    await expect(calculations.runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
     await store.database.query('delete from variable where id = $1', [variableId]);
     expect(await findDue()).toContain(variableId);
-    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await findDue()).not.toContain(variableId);
   });
 });
@@ -270,17 +209,19 @@ describe('calculation: unusual output of a script', () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };
-    await runWith(variableId, () => ({
+    await calculations.runWith(variableId, () => ({
       ...{ kind: 'script_error', message: 'no\0pe', call: '', line: 1, timing: TIMING },
       notes,
     }));
-    expect(await runsOf(variableId)).toEqual([{ state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' }]);
+    expect(await calculations.runsOf(variableId)).toMatchObject([
+      { state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' },
+    ]);
   });
 
   test('Errors beside a series become warnings of the run; the series is stored (R-H3)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
-    const result = await runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
+    const result = await calculations.runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
     expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
   });
 
@@ -288,8 +229,8 @@ describe('calculation: unusual output of a script', () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
     await forceUpdate(store.database, [variableId], {});
-    await runWith(variableId, () => ok([0], ['V\0']));
-    expect(await runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_output' }]);
+    await calculations.runWith(variableId, () => ok([0], ['V\0']));
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_output' }]);
   });
 });
 
@@ -304,8 +245,8 @@ describe('calculation: the window of an input', () => {
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
     await forceUpdate(store.database, [variableId], {});
-    await runWith(variableId, () => ok([1]));
-    expect(await runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
+    await calculations.runWith(variableId, () => ok([1]));
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
 
   test('has an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
@@ -315,14 +256,14 @@ describe('calculation: the window of an input', () => {
     const window = { periodType: 'AbsoluteDate', toAbsolutePeriod: '2026-01-01T00:00:00.000000Z', asOf: exact };
     const variableId = await addCalculated([{ variableId: input, ...window }]);
     await forceUpdate(store.database, [variableId], {});
-    const result = await runWith(variableId, () => ok([]));
+    const result = await calculations.runWith(variableId, () => ok([]));
     expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
   });
 
   test('reaches beyond 2038: the run stores a point of 2050 (R-H2)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
-    await runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
-    expect(await runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
+    await calculations.runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
   });
 });

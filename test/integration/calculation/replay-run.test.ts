@@ -12,11 +12,11 @@ import {
   type CalculationFixture,
   formula,
   HOUR,
-  NOTES,
   ok,
   openCalculationFixture,
+  returned,
   START,
-  TIMING,
+  sandboxOf,
 } from './calculation-fixture.ts';
 
 let store: PointStore;
@@ -31,12 +31,11 @@ afterAll(() => store.close());
 function multiply({ inputs: [input], forms, constants }: SandboxJob): SandboxOutcome {
   if (!input) throw new Error('no input');
   const factor = Number(forms[0]?.value) * Number(constants[0]?.value);
-  const series = {
-    dates: Float64Array.from(input.series.dates),
-    values: Float64Array.from(input.series.values, (value) => value * factor),
-    ...{ versions: null, tags: null },
-  };
-  return { kind: 'ok', series, errors: [], notes: NOTES, timing: TIMING };
+  const { dates, values } = input.series;
+  return returned(
+    dates,
+    values.map((value) => value * factor),
+  );
 }
 
 const declared = (variableId: number, scale = 10) =>
@@ -54,20 +53,18 @@ async function runOnce(isVersioned: boolean) {
   const source = await store.addVariable({ isVersioned });
   await store.write(source, [[START, 1, 'V1']]);
   const target = await calculations.addCalculated(declared(source));
-  await calculations.announce(source);
-  await calculations.relay();
+  await calculations.change(source);
   await calculations.runWith(target, multiply);
   const [run] = await calculations.runsOf(target);
   return { source, target, run, runId: Number(run?.id) };
 }
 
 function replay(runId: number, script: (job: SandboxJob) => SandboxOutcome = multiply) {
-  const sandbox = { run: async (job: SandboxJob) => script(job), checkHealth: async () => {}, close: async () => {} };
   const { database } = store;
   const services = {
     database,
     dictionary: openDictionary(database),
-    sandbox,
+    sandbox: sandboxOf(script),
     clock: systemClock,
     maxInputPoints: 1000,
   };
@@ -79,8 +76,7 @@ test('runs: a run records the hash of its declaration; equal declarations have e
   expect(run).toMatchObject({ declaration_hash: expect.stringMatching(/^v1-[0-9a-f]{64}$/) });
   const rerun = async (scale: number) => {
     await calculations.save(target, declared(source, scale));
-    await calculations.announce(source);
-    await calculations.relay();
+    await calculations.change(source);
     await calculations.runWith(target, multiply);
     return (await calculations.runsOf(target)).at(-1)?.declaration_hash;
   };
@@ -118,10 +114,10 @@ test('replay: compares an output of many slices without blocking the event loop,
     [last, 5],
   ]);
   const dates = Float64Array.from({ length: rows }, (_, row) => START / 1e6 + row);
-  const series = { dates, values: new Float64Array(rows).fill(1), versions: null, tags: null };
+  const output = returned(dates, new Float64Array(rows).fill(1));
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  const answer = await replay(runId, () => ({ kind: 'ok', series, errors: [], notes: NOTES, timing: TIMING }));
+  const answer = await replay(runId, () => output);
   delay.disable();
   expect(answer.counts).toMatchObject({ replayed: rows, equal: 2, different: 1, missing: rows - 3 });
   expect(answer.differences).toHaveLength(100);
@@ -142,8 +138,7 @@ test('replay: a run that ended before its script has no declaration (R-H12)', as
   const target = await calculations.addCalculated({
     calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: source }] }],
   });
-  await calculations.announce(source);
-  await calculations.relay();
+  await calculations.change(source);
   await calculations.runWith(target, multiply);
   const [run] = await calculations.runsOf(target);
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
@@ -158,8 +153,7 @@ test('runs: an input that reads a state before a cut is recorded with the instan
   const [kept] = await store.readAll(variableId);
   const target = await calculations.addCalculated(input('2026-01-01T12:00:00Z'));
   const recorded = async () => {
-    await calculations.announce(variableId);
-    await calculations.relay();
+    await calculations.change(variableId);
     await calculations.runWith(target, () => ok([]));
     return (await calculations.runsOf(target)).at(-1)?.inputs as readonly Record<string, unknown>[];
   };

@@ -23,7 +23,7 @@ const UNIT: Column = { name: 'unitId', kind: 'id' };
  *   `ValueVariableDate` (R-G3).
  */
 export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictionary, shape: RowShape): Table {
-  const isNormal = shape.level === 'Normal';
+  const isNormal = shape.level !== 'ValueVariableDate';
   const start: readonly Column[] = [...rowStart(shape), { name: 'rawValue', kind: 'number' }];
   const rest: readonly Column[] = [
     UNIT,
@@ -53,7 +53,7 @@ export function aggregateTable(
 ): Table {
   const functions = [...new Set([...shape.variables.keys()].map(functionOf))];
   const values: readonly Column[] = functions.map((name) => ({ name: `${name}Value`, kind: 'number' }));
-  const isNormal = shape.level === 'Normal';
+  const isNormal = shape.level !== 'ValueVariableDate';
   const columns: readonly Column[] = [...rowStart(shape), ...values, ...(isNormal ? [UNIT] : [])];
   const toBatch = async (chunk: AggregateChunk): Promise<Batch> => {
     const members = functions.map((name): Cells => {

@@ -17,23 +17,40 @@ import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
 import { ARROW_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
+import { OBJECT_ROWS } from './formats/json-columns.ts';
 
 const tag = 'Points';
 const value = z.number().nullable();
+const aggregates = ['sum', 'min', 'max', 'avg', 'count', 'stdev', 'variance'].map((name) => `${name}Value`);
 const row = z
   .object({
     variableId: idSchema,
     date: instantSchema,
     rawValue: value.optional().meta({ description: 'Value of a point that is not aggregated.' }),
-    ...Object.fromEntries(
-      ['sum', 'min', 'max', 'avg', 'count', 'stdev', 'variance'].map((name) => [`${name}Value`, value.optional()]),
-    ),
+    ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),
     version: z.string().optional().meta({ description: 'VersionTag of the version; absent without one.' }),
     versionTimestamp: instantSchema.optional(),
     tags: z.record(z.string(), z.string()).optional(),
   })
   .meta({ id: 'PointRow' });
+
+const byColumns = z
+  .object({
+    variableId: idSchema,
+    date: z.array(instantSchema),
+    rawValue: z.array(value).optional(),
+    ...Object.fromEntries(aggregates.map((name) => [name, z.array(value).optional()])),
+    unitId: idSchema.nullable().optional(),
+    version: z.array(z.string().nullable()).optional(),
+    versionTimestamp: z.array(instantSchema).optional(),
+    tags: z.array(z.record(z.string(), z.string()).nullable()).optional(),
+  })
+  .meta({
+    id: 'PointColumns',
+    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has one. After ${OBJECT_ROWS.toLocaleString('en')} rows the variable continues in another object.`,
+  });
+const rows = z.union([z.array(row), z.array(byColumns)]);
 
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
@@ -107,7 +124,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     description: VERSION_HINT,
     query: READ_QUERY,
     isListing: true,
-    answers: [answersRows('Points or aggregates, variable by variable, ordered by date.', z.array(row))],
+    answers: [answersRows('Points or aggregates, variable by variable, ordered by date.', rows)],
     errors: ['not_found'],
   },
   {
@@ -117,7 +134,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     query: FORMAT_QUERY,
     isListing: true,
     body: jsonBody(readBody),
-    answers: [answersRows('The rows of `GET /data`.', z.array(row))],
+    answers: [answersRows('The rows of `GET /data`.', rows)],
     errors: ['not_found'],
   },
   {

@@ -113,8 +113,8 @@ export const READ_QUERY = declareQuery(
       min: 1,
     }),
     displayLevel: choiceParameter(
-      '`ValueVariableDate` limits rows to variable, date and value.',
-      ['Normal', 'ValueVariableDate'],
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are those of `Normal`.',
+      ['Normal', 'ValueVariableDate', 'Columns'],
       'Normal',
     ),
     ...SHAPE,

@@ -13,8 +13,8 @@ import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
-/** Which members rows have. */
-export type RowLevel = 'Normal' | 'ValueVariableDate';
+/** Which members rows have; `Columns` has those of `Normal`, in JSON as arrays of one object per variable. */
+export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 
 /** How points are aggregated. */
 export interface BucketRequest {

@@ -5,6 +5,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
+import { rowsOfColumns } from '../../support/answers/column-rows.ts';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
@@ -129,6 +130,30 @@ describe('read formats: rows', () => {
       { date: String(micros('2026-01-02') + 1n), rawValue: -5, unitId: 8, version: null, tags: null },
     ]);
     expect(await read('&from=2030-01-01')).toEqual([]);
+  });
+
+  test.each([
+    ['&from=2020-07-20', 2],
+    ['&versions=all&itemsPerPage=1&pagingOrder=DESC', 2],
+    ['&granularity=Day&aggregation=AVG&fill=null&from=2026-01-01&to=2026-01-04', 2],
+    ['&itemsPerPage=110000', 3],
+    ['&from=2090-01-01', 0],
+  ])('of JSON by columns are those of the other form: %s (R-G3, R-G4)', async (query, objectCount) => {
+    const path = `/data?variableIds=${versioned},${long}${query}`;
+    const rows = await rowsAs(path, 'application/json');
+    const objects = await rowsAs(`${path}&displayLevel=columns`, 'application/json');
+    expect(objects).toHaveLength(objectCount);
+    expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
+  });
+
+  test('of JSON by columns come from a body too; CSV has those of Normal (R-G1)', async () => {
+    const body = { variableIds: [versioned], displayLevel: 'Columns' };
+    const answer = await api.manager.post('/data', body);
+    expect(answer.body).toMatchObject([
+      { variableId: versioned, rawValue: [1.25, -5], unitId: 8, version: ['V1', null] },
+    ]);
+    const csv = await api.manager.post('/data?format=csv', body);
+    expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
   test('are the same in every format, also across batches (R-G4)', async () => {

@@ -66,7 +66,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
         "aggregation: SUM, MIN, MAX, AVG, COUNT, VAR, STDEV; undefined",
         "fill: none, previous, linear, null; none",
         "minCount: integer; undefined",
-        "displayLevel: Normal, ValueVariableDate; Normal",
+        "displayLevel: Normal, ValueVariableDate, Columns; Normal",
         "unitId: integer; undefined",
         "timeZoneId: Europe/Brussels; undefined",
         "format: json, csv, arrow, xlsx, parquet; undefined",

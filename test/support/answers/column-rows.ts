@@ -1,0 +1,14 @@
+/** JSON by columns, as the rows it stands for. */
+
+/** @returns the rows of an object: element i of every array, other members as they are, and no label that is null. */
+export function rowsOfColumns(columns: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
+  const dates = columns.date as readonly unknown[];
+  return dates.map((_date, index) => {
+    const members = Object.entries(columns).map(([name, column]) => {
+      return [name, Array.isArray(column) ? column[index] : column] as const;
+    });
+    const isPresent = ([name, value]: readonly [string, unknown]) =>
+      value !== null || (name !== 'version' && name !== 'tags');
+    return Object.fromEntries(members.filter(isPresent));
+  });
+}

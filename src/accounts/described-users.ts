@@ -79,7 +79,9 @@ export const visibleUserSchema = z
   .object({ ...ofAnyLevel, accountIds: z.array(idSchema) })
   .meta({ id: 'UserVisibleToMe' });
 
-export const USER_ID: Readonly<Record<string, Parameter>> = { userId: textId('Id of the user.') };
+export const USER_ID: Readonly<Record<string, Parameter>> = {
+  userId: textId('Id of the user.', ['active-account', 'claim', 'claims']),
+};
 
 /** Answer without a body. The interface document asks for 200, not 204. */
 export function emptyAnswer(description: string): Answer {

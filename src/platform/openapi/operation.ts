@@ -113,7 +113,16 @@ export const idSchema = z.int().min(1).max(MAX_INT4);
 /** An ISO 8601 instant with a zone. */
 export const instantSchema = z.string().meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
-/** A path parameter that is a text, such as a label. */
-export function textId(description: string): Parameter {
-  return { description, schema: z.string().min(1) };
+/** The header of an answer to a request with dates (R-A11). */
+export const DATE_ZONES: Readonly<Record<string, string>> = {
+  'Time-Zone': 'Zones in which dates without a zone were read, separated by commas. Absent when every date had one.',
+};
+
+/**
+ * A path parameter that is a text, such as a label.
+ * @param fixed fixed segments of other paths at the same place: no id is one of these words.
+ */
+export function textId(description: string, fixed: readonly string[] = []): Parameter {
+  const schema = z.string().min(1);
+  return { description, schema: fixed.length === 0 ? schema : schema.meta({ not: { enum: fixed } }) };
 }

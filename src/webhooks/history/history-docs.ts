@@ -48,7 +48,7 @@ export const HISTORY_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/account/webhooks/:id/history', operationId: 'listWebhookHistory', tag },
     summary: 'List delivery attempts of a webhook',
     access: MANAGERS,
-    inPath: { id: textId('Id of the webhook.') },
+    inPath: { id: textId('Id of the webhook.', ['test']) },
     query: HISTORY_LIST,
     isListing: true,
     answers: [answersJson('The attempts, newest first. They are kept for 30 days by default.', z.array(history))],

@@ -1,4 +1,5 @@
 /** The document can be read by the validators and generators of other languages, and says one thing by one name (R-A9). */
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { buildDocument, type OpenApiDocument } from '../../../src/http/openapi/build-document.ts';
@@ -6,6 +7,7 @@ import { describeApi } from '../../../src/roles/api-description.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
+const ajv = new Ajv2020({ strict: false });
 let document: OpenApiDocument;
 beforeAll(async () => {
   const config = readConfig({ DATABASE_URL: 'postgres://localhost/x', REDIS_URL: 'redis://localhost' });
@@ -75,7 +77,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('paths are ambiguous only where the contract makes them ambiguous (§4.2, §4.4)', () => {
+  test('paths are ambiguous only where the contract makes them so, and there the parameters tell them apart (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&
@@ -93,7 +95,26 @@ describe('openapi: portability', () => {
       return !CONTRACT_PATHS.some((pattern) => pattern.test(pair) || pattern.test(reversed));
     });
     expect(unknown).toEqual([]);
+    expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
+
+    /** A fixed segment of one path is no value of the parameter of the other. */
+    function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
+      const [fixed, templated] = index === 0 ? [one, other] : [other, one];
+      const words = fixed.split('/');
+      return templated.split('/').some((part, at) => {
+        const name = /^\{(\w+)\}$/.exec(part)?.[1];
+        const word = words[at] ?? '';
+        return name !== undefined && !word.startsWith('{') && !ajv.validate(parameterOf(templated, name), word);
+      });
+    }
   });
+
+  /** The schema of a parameter of a path. */
+  function parameterOf(path: string, name: string): Members {
+    const operations = Object.values(document.paths[path] ?? {}) as readonly Members[];
+    const parameters = operations.flatMap((operation) => (operation.parameters ?? []) as readonly Members[]);
+    return parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema as Members;
+  }
 
   test('generated clients sign with a bearer token by default (R-B3)', () => {
     const get = document.paths['/data']?.get as Members;

@@ -99,8 +99,8 @@ export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
 export const lockSchema = lenientObject({
   isLocked: booleanSchema,
   until: z
-    .string()
-    .transform((text) => parseInstant(text))
+    .union([z.string(), z.number()], { error: INSTANT_RULE })
+    .transform((given) => parseInstant(String(given)))
     .refine((instant) => instant !== undefined, { error: INSTANT_RULE })
     .nullish(),
   reason: shortTextSchema.nullish(),

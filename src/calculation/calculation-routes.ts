@@ -6,7 +6,7 @@ import { type Database, type Transaction, withTransaction } from '../platform/da
 import { appendEvents } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
-import { invalidInput, lenientObject, parseInput } from '../platform/http/lenient.ts';
+import { invalidInput, lenientObject, momentSchema, parseInput } from '../platform/http/lenient.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
 import { PAGING, pageOffset, toPaging } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
@@ -15,6 +15,7 @@ import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { MemberQueue } from '../platform/queue.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
+import { formatOptional, setDateZone, settleMoments } from '../selection/date-zone.ts';
 import { getResource, type Resource } from '../structure/resource.ts';
 import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
@@ -22,7 +23,6 @@ import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { askCalculator } from './authoring/ask-calculator.ts';
 import { authoringRoutes, findVariable } from './authoring/authoring-routes.ts';
-import { instantSchema } from './declaration/declaration.ts';
 import { countSaves, listSaves } from './declaration/declaration-history.ts';
 import { countRuns, findRun, listRuns, pageOfRuns } from './run/runs.ts';
 import { forceUpdate, toTurn } from './schedule/request-calculations.ts';
@@ -47,13 +47,15 @@ export const SAVE_LIST = declareQuery(
 );
 
 /** Body of a forced update; both dates inclusive. */
-export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
+export const rangeSchema = lenientObject({ from: momentSchema.nullish(), to: momentSchema.nullish() });
 
 const VARIABLES_OF = {
   Site: 'select variable.id from variable join source on source.id = variable.source_id where source.site_id = $1',
   Source: 'select id from variable where source_id = $1',
   Variable: 'select id from variable where id = $1',
 } as const;
+
+const OWNERS_OF = { Site: 'siteIds', Source: 'sourceIds', Variable: 'variableIds' } as const;
 
 /** Routes of runs, saved declarations and forced updates (R-H5, R-H8, R-H12). */
 export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv & RequestIdEnv> {
@@ -119,12 +121,21 @@ function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, 
   return async (c: Context<CallerEnv & RequestIdEnv>) => {
     const id = parsePathId(c, 'id');
     const hasBody = c.req.raw.body !== null && c.req.header('content-type') !== undefined;
-    const range = parseInput(rangeSchema, hasBody ? await readJsonBody(c.req.raw) : {});
-    if (range.from && range.to && Date.parse(range.from) > Date.parse(range.to)) {
+    const given = parseInput(rangeSchema, hasBody ? await readJsonBody(c.req.raw) : {});
+    const { instants, dateZone } = await settleMoments(
+      database,
+      c.var.caller,
+      { [OWNERS_OF[resource.kind]]: [id] },
+      given,
+    );
+    const { from, to } = instants;
+    if (from !== undefined && to !== undefined && from > to) {
       throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
     }
+    setDateZone(c, dateZone);
+    const range = { from: formatOptional(from), to: formatOptional(to) };
     const variableIds = await withTransaction(database, (transaction) =>
-      force(transaction, c.var, resource, id, { from: range.from ?? undefined, to: range.to ?? undefined }),
+      force(transaction, c.var, resource, id, range),
     );
     const { accountId } = c.var.caller;
     const isWoken = await wakeTurns(

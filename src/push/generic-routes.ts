@@ -6,7 +6,7 @@ import { incomingOf, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { bodyFormat } from './mapper/body-format.ts';
 import { getMapper } from './mapper/mappers.ts';
-import { toBody } from './push-answer.ts';
+import { sendAnswer } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
 import { makeLabel } from './store/operation-label.ts';
@@ -33,7 +33,7 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
       const elements = reply.kind === 'mapped' ? reply.json : new TextEncoder().encode('[]');
       const label = operationId ?? makeLabel(Date.now());
       const context = { caller, label, isResendable: operationId !== undefined, timeoutSec, requestId };
-      return c.json(toBody(await acceptPush({ ...context, mapperId: mapper.id, bodyHash }, elements)));
+      return sendAnswer(c, await acceptPush({ ...context, mapperId: mapper.id, bodyHash }, elements));
     } finally {
       share.release();
     }

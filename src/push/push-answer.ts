@@ -1,4 +1,6 @@
 /** The answer of a push and the parts of it that its operation keeps (R-D1, R-D4). */
+import type { Context } from 'hono';
+import { setDateZones } from '../platform/dates/date-zone-header.ts';
 
 export interface PushAnswer {
   /** `operationId` of the API. */
@@ -7,6 +9,8 @@ export interface PushAnswer {
   readonly rejected: readonly Rejection[];
   /** The first 100 local dates that a clock change makes ambiguous or skips; or one warning that nothing was accepted. */
   readonly warnings: readonly PushWarning[];
+  /** Zones in which dates without one were read, for the header `Time-Zone` (R-A11). */
+  readonly timeZones: readonly string[];
 }
 
 /** An element without a target. */
@@ -25,13 +29,20 @@ export interface PushWarning {
 
 /** @returns the answer for a stored operation (R-D1). */
 export function toAnswer(operation: AnsweredOperation): PushAnswer {
-  const { label, acceptedElements, acceptedReadings, rejected, warnings } = operation;
-  return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };
+  const { label, acceptedElements, acceptedReadings, rejected, warnings, timeZones } = operation;
+  const accepted = { elements: acceptedElements, readings: acceptedReadings };
+  return { label, accepted, rejected, warnings, timeZones };
 }
 
 interface AnsweredOperation extends Omit<PushAnswer, 'accepted'> {
   readonly acceptedElements: number;
   readonly acceptedReadings: number;
+}
+
+/** Answers a push: the body of R-D1, and the header `Time-Zone` when a date had no zone (R-A11). */
+export function sendAnswer(c: Context, answer: PushAnswer) {
+  setDateZones(c, answer.timeZones);
+  return c.json(toBody(answer));
 }
 
 /** @returns the response body (R-D1). */

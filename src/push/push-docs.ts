@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type Access,
   answersJson,
+  DATE_ZONES,
   idSchema,
   instantSchema,
   jsonBody,
@@ -94,7 +95,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
-    answers: [answersJson(TAKEN, pushAnswer)],
+    answers: [answersJson(TAKEN, pushAnswer, { headers: DATE_ZONES })],
     errors: ['queue_full'],
   },
   {
@@ -112,7 +113,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson(TAKEN, pushAnswer)],
+    answers: [answersJson(TAKEN, pushAnswer, { headers: DATE_ZONES })],
     errors: ['queue_full', 'mapping_failed'],
   },
   {
@@ -144,7 +145,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,
-    answers: [answersJson('The answer of the replay, as for a push.', pushAnswer)],
+    answers: [answersJson('The answer of the replay, as for a push.', pushAnswer, { headers: DATE_ZONES })],
     errors: ['queue_full', 'conflict'],
   },
 ];

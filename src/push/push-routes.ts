@@ -5,7 +5,7 @@ import { assertJsonType, incomingOf, readBytes } from '../platform/http/http-bod
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
-import { toBody } from './push-answer.ts';
+import { sendAnswer } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
 import { makeLabel } from './store/operation-label.ts';
@@ -28,7 +28,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
         const label = operationId ?? makeLabel(Date.now());
         const isResendable = operationId !== undefined;
         const answer = await acceptPush({ caller, label, isResendable, timeoutSec, requestId, mapperId: null }, bytes);
-        return c.json(toBody(answer));
+        return sendAnswer(c, answer);
       } finally {
         share.release();
       }

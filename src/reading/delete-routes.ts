@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../platform/database/database.ts';
-import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
+import { setDateZones } from '../platform/dates/date-zone-header.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { InputLocation } from '../platform/http/input-location.ts';
-import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/http/lenient.ts';
+import { booleanSchema, idSchema, lenientObject, momentSchema, parseInput } from '../platform/http/lenient.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';
@@ -20,22 +20,12 @@ const MAX_VARIABLES = 10_000;
 // Years of many variables take minutes. Stays below the server's request time-out.
 const TIMEOUT_MS = 280_000;
 
-/** A date without a zone is UTC, as the member names say. */
-const dateSchema = z
-  .string()
-  .meta({ description: MOMENT_RULE })
-  .transform((text, context) => {
-    const moment = parseMoment(text);
-    if (moment) return moment.micros;
-    context.addIssue({ code: 'custom', message: `${MOMENT_RULE}, got ${JSON.stringify(text)}` });
-    return z.NEVER;
-  });
-
 /** Body of `DELETE /data`. */
 export const deleteSchema = lenientObject({
   variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
-  fromDateUtc: dateSchema.nullish(),
-  toDateUtc: dateSchema.nullish(),
+  // A date without a zone is UTC, as the names say.
+  fromDateUtc: momentSchema.nullish(),
+  toDateUtc: momentSchema.nullish(),
   whatIf: booleanSchema.nullish(),
 });
 
@@ -50,7 +40,9 @@ interface Parts {
 export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
     const request = parseInput(deleteSchema, await readJsonBody(c.req.raw));
-    return c.json({ results: await removePoints({ database, audit }, c.var, request) });
+    const results = await removePoints({ database, audit }, c.var, request);
+    if (request.fromDateUtc?.isLocal || request.toDateUtc?.isLocal) setDateZones(c, ['UTC']);
+    return c.json({ results });
   });
 }
 
@@ -84,8 +76,8 @@ async function removePoints(
 ): Promise<readonly RemovedPoints[]> {
   const distinctIds = [...new Set(variableIds)];
   const period = {
-    ...(typeof fromDateUtc === 'number' && { fromMicros: fromDateUtc }),
-    ...(typeof toDateUtc === 'number' && { toMicros: toDateUtc }),
+    ...(fromDateUtc && { fromMicros: fromDateUtc.micros }),
+    ...(toDateUtc && { toMicros: toDateUtc.micros }),
   };
   const removal = { variableIds: distinctIds, ...period };
   const ranges = await withTransaction(

@@ -5,6 +5,7 @@ import {
   ALL_USERS,
   type Answer,
   answersJson,
+  DATE_ZONES,
   idSchema,
   instantSchema,
   jsonBody,
@@ -76,7 +77,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     status: 200,
     description: `${description} The parameter \`format\`, else the header \`Accept\`, chooses the format; every format is streamed.`,
     types,
-    headers: { [HISTORY_HEADER]: HISTORY_RULE },
+    headers: { ...DATE_ZONES, [HISTORY_HEADER]: HISTORY_RULE },
   };
 }
 

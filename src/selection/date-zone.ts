@@ -1,11 +1,15 @@
 /**
- * The zone of dates without one in a read (R-A11): `timeZoneId`, else that of the source when one source is read, else UTC.
- * The answer names it in the header `Time-Zone`. Answers and buckets follow `timeZoneId` alone.
+ * The zone of dates without one in a request (R-A11): `timeZoneId` of a read, else that of the source when one source is
+ * concerned, else UTC. The answer names it in the header `Time-Zone`. Answers and buckets follow `timeZoneId` alone.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
-import type { Zoned } from './read-request.ts';
+import type { ParsedMoment } from '../platform/dates/date-rules.ts';
+import { setDateZones } from '../platform/dates/date-zone-header.ts';
+import { formatInstant } from '../platform/dates/instant-rules.ts';
+import type { Micros } from '../points/point.ts';
+import { toMicros, type Zoned } from './read-request.ts';
 
 const UTC = 'UTC';
 
@@ -24,24 +28,56 @@ export async function settleDates<Request>(
   return { request: given.in(dateZone), dateZone };
 }
 
-/** Sets the header `Time-Zone` to the zone applied to dates of the request. */
-export function setDateZone(c: Context, dateZone: string | undefined): void {
-  if (dateZone !== undefined) c.header('Time-Zone', dateZone);
+/** Dates of a request about variables, sources or sites. */
+export interface Owners {
+  readonly variableIds?: readonly number[];
+  readonly sourceIds?: readonly number[];
+  readonly siteIds?: readonly number[];
 }
 
-/** @returns undefined unless exactly one source is read. */
+/**
+ * Converts dates of a request that has no `timeZoneId` to instants.
+ * @returns those given, by name, and the zone that was applied; undefined when every date had its own.
+ */
+export async function settleMoments<Name extends string>(
+  queryable: Queryable,
+  { accountId }: Caller,
+  owners: Owners,
+  moments: Readonly<Partial<Record<Name, ParsedMoment | null | undefined>>>,
+): Promise<{ readonly instants: Readonly<Partial<Record<Name, Micros>>>; readonly dateZone: string | undefined }> {
+  const given = (Object.entries(moments) as [Name, ParsedMoment | null | undefined][]).flatMap(([name, moment]) =>
+    moment ? [[name, moment] as const] : [],
+  );
+  const hasLocalDates = given.some(([, { isLocal }]) => isLocal);
+  const dateZone = hasLocalDates ? ((await findZone(queryable, accountId, owners)) ?? UTC) : undefined;
+  const instants = given.map(([name, moment]) => [name, toMicros(moment, dateZone)]);
+  return { instants: Object.fromEntries(instants), dateZone };
+}
+
+/** @returns ISO 8601 in UTC; undefined for an absent date. */
+export function formatOptional(micros: Micros | undefined): string | undefined {
+  return micros === undefined ? undefined : formatInstant(micros);
+}
+
+/** Sets the header `Time-Zone` to the zone applied to dates of the request. */
+export function setDateZone(c: Context, dateZone: string | undefined): void {
+  setDateZones(c, dateZone === undefined ? [] : [dateZone]);
+}
+
+/** @returns undefined unless exactly one source is concerned. */
 async function findZone(
   queryable: Queryable,
   accountId: number,
-  { variableIds, sourceIds }: Zoned<unknown>,
+  { variableIds = [], sourceIds = [], siteIds = [] }: Owners,
 ): Promise<string | undefined> {
   const { rows } = await queryable.query<{ zone: string }>(
     `select coalesce(source.time_zone_id, site.time_zone_id) as zone
      from source join site on site.id = source.site_id
      where source.account_id = $1
-       and (source.id = any($3::int[]) or source.id in (select source_id from variable where id = any($2::int[])))
+       and (source.id = any($3::int[]) or source.site_id = any($4::int[])
+            or source.id in (select source_id from variable where id = any($2::int[])))
      limit 2`,
-    [accountId, variableIds, sourceIds],
+    [accountId, variableIds, sourceIds, siteIds],
   );
   return rows.length === 1 ? rows[0]?.zone : undefined;
 }

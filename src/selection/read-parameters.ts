@@ -1,6 +1,6 @@
 /** Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` takes them in its body. */
 import { z } from 'zod';
-import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../platform/dates/date-rules.ts';
+import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
@@ -10,6 +10,7 @@ import {
   flagParameter,
   idsParameter,
   integerParameter,
+  momentParameter,
   named,
   parsedParameter,
   textsParameter,
@@ -22,13 +23,10 @@ import type { TagPair } from './read-query.ts';
 
 const text = (...examples: string[]) => z.string().meta({ examples });
 
-/** An instant, a civil date and time, or a date alone. An unescaped `+` of an offset arrives as a space. */
-export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
-  return parsedParameter(
+/** An instant, a civil date and time, or a date alone. */
+export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
+  return momentParameter(
     `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer says which. A date without a time is the first instant of that day.`,
-    text('2026-03-01', '2026-03-01T00:15:00Z'),
-    (given) => parseMoment(given.replace(/(:\d{2}(?:[.,]\d+)?) (\d{2}:?\d{2})$/, '$1+$2')),
-    MOMENT_RULE,
   );
 }
 
@@ -65,8 +63,8 @@ const tags: QueryParameter<readonly TagPair[]> = {
 };
 
 export const PERIOD = {
-  from: momentParameter('Start of the period, inclusive.'),
-  to: momentParameter('End of the period, exclusive.'),
+  from: dateOfReadParameter('Start of the period, inclusive.'),
+  to: dateOfReadParameter('End of the period, exclusive.'),
   includeToBoundary: flagParameter('Makes `to` inclusive.'),
 };
 export const SHAPE = {
@@ -90,7 +88,7 @@ export const READ_QUERY = declareQuery(
     sourceIds: named(idsParameter('Reads every variable of these sources.'), 'sourceId'),
     ...PERIOD,
     version: textsParameter('Only versions with one of these VersionTags.'),
-    asOf: momentParameter('Reads the state known at this instant: for each date the newest version not after it.'),
+    asOf: dateOfReadParameter('Reads the state known at this instant: for each date the newest version not after it.'),
     relativeVersion,
     horizon,
     versions: choiceParameter(

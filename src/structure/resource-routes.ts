@@ -3,6 +3,7 @@ import type { Context, Handler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { setDateZones } from '../platform/dates/date-zone-header.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
@@ -76,13 +77,22 @@ export type Transact = <Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ) => Promise<Result>;
 
+/** Completes the members of a change; names the zones in which dates without one were read (R-A11). */
+export type Settle = (
+  transaction: Transaction,
+  current: ResourceObject,
+  members: Readonly<Record<string, unknown>>,
+) => Promise<{ readonly members: Readonly<Record<string, unknown>>; readonly dateZones: readonly string[] }>;
+
 interface ChangeOptions {
+  readonly settle?: Settle;
   readonly beforeChange?: BeforeChange;
   readonly transact?: Transact;
   readonly present?: Present;
 }
 
 const asStored: Present = async (_queryable, _accountId, items) => items;
+const asGiven: Settle = async (_transaction, _current, members) => ({ members, dateZones: [] });
 
 /** Builds the condition `column = any(placeholder)`. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
@@ -163,23 +173,26 @@ export function itemHandler<Level extends string>(
  * @throws {DomainError} not_found, invalid_input; conflict when a `test` of the patch fails.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
-  const { beforeChange = async () => {}, present = asStored } = options;
+  const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;
   const { transact = ((_caller, _body, work) => withTransaction(database, work)) as Transact } = options;
   return async (c) => {
     const id = parsePathId(c, 'id');
     const body = await readJsonBody(c.req.raw);
     const { caller } = c.var;
-    await transact(caller, body, async (transaction) => {
+    const dateZones = await transact(caller, body, async (transaction) => {
       await lockResource(transaction, resource, caller, id, 'no key update');
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
       const isPatch = c.req.method === 'PATCH';
       // A patch applies to what clients read.
       const [shown = current] = isPatch ? await present(transaction, caller.accountId, [current]) : [];
-      const members = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
+      const given = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
+      const { members, dateZones: zones } = await settle(transaction, current, given);
       await beforeChange(transaction, caller, id, members);
       await updateResource(transaction, resource, caller.accountId, id, members);
+      return zones;
     });
+    setDateZones(c, dateZones);
     return c.body(null, 204);
   };
 }

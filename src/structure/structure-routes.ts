@@ -4,6 +4,7 @@ import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { setDateZones } from '../platform/dates/date-zone-header.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { getResource, insertResource, lockResource, parseNew, type Resource, type ResourceObject } from './resource.ts';
@@ -16,6 +17,7 @@ import {
   type ListingParts,
   listHandler,
   parsePathId,
+  type Settle,
   type Transact,
 } from './resource-routes.ts';
 import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
@@ -46,6 +48,15 @@ export interface Declarations {
    * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
+  /**
+   * Converts dates of a declaration without a zone, or in epoch milliseconds, to instants (R-A11).
+   * @param calculated declaration as received.
+   */
+  settleDates(
+    queryable: Queryable,
+    sourceId: unknown,
+    calculated: unknown,
+  ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /** Completes `calculated` of variables of an account as clients read it (R-C12). */
   present(
     queryable: Queryable,
@@ -152,6 +163,7 @@ function sourcesRoutes(parts: Parts): Hono<Env> {
       '/:sourceId/variables/:id',
       manager,
       changeHandler(database, VARIABLE, {
+        settle: settleDates(declarations),
         beforeChange: saveVariable(declarations),
         transact: takeTurns(database, declarations),
         present: declarations.present,
@@ -191,17 +203,28 @@ function variablesRoutes(parts: Parts): Hono<Env> {
     .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, VARIABLE_ITEM, declarations.present))
     .post('/source/:sourceId', manager, async (c) => {
       const sourceId = parsePathId(c, 'sourceId');
-      const members = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
+      const given = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
       const { caller } = c.var;
+      const { calculated, dateZones } = await declarations.settleDates(database, sourceId, given.calculated);
+      const members = { ...given, ...(calculated !== undefined && { calculated }) };
       const variable = await inTurn(caller, members, async (transaction) => {
         await getResource(transaction, SOURCE, caller, sourceId);
         const id = await insertResource(transaction, VARIABLE, caller.accountId, members);
         await declarations.save(transaction, caller, id, members.calculated);
         return getResource(transaction, VARIABLE, caller, id);
       });
+      setDateZones(c, dateZones);
       const [presented] = await declarations.present(database, caller.accountId, [variable]);
       return c.json(presented);
     });
+}
+
+function settleDates(declarations: Declarations): Settle {
+  return async (transaction, current, members) => {
+    const sourceId = members.sourceId ?? current.sourceId;
+    const { calculated, dateZones } = await declarations.settleDates(transaction, sourceId, members.calculated);
+    return { members: { ...members, ...(calculated !== undefined && { calculated }) }, dateZones };
+  };
 }
 
 function saveVariable(declarations: Declarations): BeforeChange {

@@ -1,7 +1,6 @@
 /** The queries of the account and its audit trail (§4.1); used by the routes and by their OpenAPI description. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { INSTANT_RULE, parseInstant } from '../../platform/dates/date-rules.ts';
 import { PAGING } from '../../platform/http/paging.ts';
 import { declareQuery, type QueryParameter } from '../../platform/http/query.ts';
 import {
@@ -9,10 +8,9 @@ import {
   choicesParameter,
   enumerationParameter,
   integerParameter,
-  parsedParameter,
+  momentParameter,
   textParameter,
 } from '../../platform/http/query-parameters.ts';
-import { instantSchema } from '../../platform/openapi/operation.ts';
 import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
 
@@ -46,16 +44,13 @@ export const PASSWORD_LINK_QUERY = declareQuery({
   ),
 });
 
-/** A plus sign that was not encoded arrives as a space. */
-const instantParameter = (description: string) =>
-  parsedParameter(description, instantSchema, (text) => parseInstant(text.replace(' ', '+')), INSTANT_RULE);
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
 
 /** A page of the audit trail is held in memory: its size is limited. */
 export const AUDIT_QUERY = declareQuery(
   {
-    from: instantParameter('First instant, inclusive.'),
-    to: instantParameter('Last instant, exclusive.'),
+    from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),
+    to: momentParameter('Last instant, exclusive. A date without a zone is UTC.'),
     userId: textParameter('Entries of this user, as the user or as the impersonator.', storableText),
     targetId: textParameter('Entries about this target.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),

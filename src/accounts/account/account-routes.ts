@@ -4,6 +4,8 @@ import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { withTransaction } from '../../platform/database/database.ts';
+import { setDateZones } from '../../platform/dates/date-zone-header.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
@@ -85,7 +87,11 @@ async function postActiveAccount(c: Context<AccountEnv>, services: AccountServic
 }
 
 async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
-  const { pageNumber, itemsPerPage = AUDIT_PAGE, scope: wanted, ...filter } = AUDIT_QUERY.parse(c.req.url);
+  const query = AUDIT_QUERY.parse(c.req.url);
+  const { pageNumber, itemsPerPage = AUDIT_PAGE, scope: wanted, from, to, ...others } = query;
+  // No source is concerned: a date without a zone is UTC (R-A11).
+  if (from?.isLocal || to?.isLocal) setDateZones(c, ['UTC']);
+  const filter = { ...others, from: from && formatInstant(from.micros), to: to && formatInstant(to.micros) };
   const scope = toScope(c.var.caller, wanted);
   const { limit = itemsPerPage, offset } = toPaging({ pageNumber, itemsPerPage });
   const entries = await listAudit(database, scope, filter, { limit, offset });

@@ -6,11 +6,14 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
+import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
+import { setDateZones } from '../../platform/dates/date-zone-header.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
-import { invalidInput, lenientObject, parseInput } from '../../platform/http/lenient.ts';
+import { invalidInput, lenientObject, momentSchema, parseInput } from '../../platform/http/lenient.ts';
 import { declareQuery } from '../../platform/http/query.ts';
-import { textParameter } from '../../platform/http/query-parameters.ts';
+import { momentParameter } from '../../platform/http/query-parameters.ts';
+import { formatOptional, setDateZone, settleMoments } from '../../selection/date-zone.ts';
 import { getResource, type ResourceObject } from '../../structure/resource.ts';
 import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
@@ -19,10 +22,10 @@ import {
   DECLARATION_SCHEMA,
   type Declaration,
   hasScript,
-  instantSchema,
   SAVED_DECLARATION_SCHEMA,
 } from '../declaration/declaration.ts';
 import { checkDeclaration } from '../declaration/save-declaration.ts';
+import { settleDeclaration } from '../declaration/settle-declaration.ts';
 import { type Asker, askCalculator } from './ask-calculator.ts';
 import { findPartialPeriods } from './find-partial-periods.ts';
 import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
@@ -32,9 +35,9 @@ const PATH = '/sources/:sourceId/variables/:id/calculated';
 
 /** Dates of a preview. */
 const datesShape = {
-  from: instantSchema.nullish(),
-  to: instantSchema.nullish(),
-  triggerDate: instantSchema.nullish(),
+  from: momentSchema.nullish(),
+  to: momentSchema.nullish(),
+  triggerDate: momentSchema.nullish(),
 };
 /** Body of validate and evaluate. */
 export const previewSchema = lenientObject({
@@ -44,7 +47,9 @@ export const previewSchema = lenientObject({
   pictures: z.enum(['svg', 'png']).default('svg'),
 });
 
-const sampleDate = textParameter('Date of the run whose inputs are wanted.', instantSchema);
+const sampleDate = momentParameter(
+  'Date of the run whose inputs are wanted. A date without a zone is local time of the source.',
+);
 export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
 
 /** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */
@@ -60,19 +65,25 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
     .post(`${PATH}/validate`, manager, async (c) => {
       const variable = await findVariable(asker, c, c.var.caller);
       const { calculated = variable.calculated } = parseInput(previewSchema, await readBody(c));
-      return c.json(await validate(asker, c, variable.id, calculated));
+      const settled = await settleDeclaration(asker.database, variable.sourceId, calculated);
+      setDateZones(c, settled.dateZones);
+      return c.json(await validate(asker, c, variable.id, settled.calculated));
     })
     .post(`${PATH}/evaluate`, manager, async (c) => {
       const variable = await findVariable(asker, c, c.var.caller);
       const { calculated, pictures, ...dates } = parseInput(previewSchema, await readBody(c));
-      const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, calculated);
-      const task = { kind: 'evaluate', dates: toDates(dates), pictures, ...(declaration && { declaration }) } as const;
+      const settled = await settleDeclaration(asker.database, variable.sourceId, calculated);
+      const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, settled.calculated);
+      setDateZones(c, settled.dateZones);
+      const settledDates = await settleDates(asker, c, variable, dates);
+      const task = { kind: 'evaluate', dates: settledDates, pictures, ...(declaration && { declaration }) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       return c.json((await askCalculator(asker, question, c.req.raw.signal)).answer ?? {});
     })
     .get(`${PATH}/sampleData`, manager, async (c) => {
       const variable = await findVariable(asker, c, c.var.caller);
-      const task = { kind: 'sampleData', dates: toDates(SAMPLE_QUERY.parse(c.req.url)) } as const;
+      const dates = await settleDates(asker, c, variable, SAMPLE_QUERY.parse(c.req.url));
+      const task = { kind: 'sampleData', dates } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
       if (!file) throw new DomainError('conflict', String(answer?.error ?? 'the variable has no sample data'));
@@ -173,11 +184,20 @@ function findUndeclared(
 }
 
 /** Dates of a body or a query. */
-type GivenDates = { readonly [Name in keyof typeof datesShape]?: string | null | undefined };
+type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
-function toDates({ from, to, triggerDate }: GivenDates): PreviewDates {
-  if (from && to && Date.parse(from) > Date.parse(to)) {
+/** A date without a zone is local time of the source of the variable (R-A11). */
+async function settleDates(
+  { database }: Asker,
+  c: Context<CallerEnv>,
+  { id }: ResourceObject,
+  given: GivenDates,
+): Promise<PreviewDates> {
+  const { instants, dateZone } = await settleMoments(database, c.var.caller, { variableIds: [id] }, given);
+  const { from, to, triggerDate } = instants;
+  if (from !== undefined && to !== undefined && from > to) {
     throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
   }
-  return { from: from ?? undefined, to: to ?? undefined, triggerDate: triggerDate ?? undefined };
+  setDateZone(c, dateZone);
+  return { from: formatOptional(from), to: formatOptional(to), triggerDate: formatOptional(triggerDate) };
 }

@@ -33,11 +33,15 @@ const aliasSchema = z
     'must be an R name: a letter or dot, then letters, digits, dots and underscores, such as outdoor.temperature',
   );
 
-/** An ISO 8601 instant with a zone. */
-export const instantSchema = z
-  .string()
-  .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` })
-  .meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
+/** An instant. `settleDeclaration` has given a date without a zone that of the source (R-A11). */
+const instantSchema = z
+  .string({ error: DATE_RULE })
+  .refine((text) => parseDate(text)?.isLocal === false, { error: DATE_RULE })
+  .meta({
+    type: ['string', 'integer'],
+    description: 'A date without a zone is local time of the source of the variable, and is stored as an instant.',
+    examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
+  });
 
 /** A declared instant, to the microsecond (R-H1). */
 export function instantMicros(instant: string | null | undefined): Micros | undefined {

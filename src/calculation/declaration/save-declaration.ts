@@ -14,6 +14,7 @@ import { keepSave } from './declaration-history.ts';
 import { findCycle } from './find-cycle.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
 import { presentDeclarations } from './present-declarations.ts';
+import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
 /** Maximum variables that the error of a cycle names; those in the middle of a longer cycle are left out. */
@@ -24,6 +25,7 @@ export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
   return {
     inTurn: turns.run,
+    settleDates: settleDeclaration,
     save: async (transaction, caller, variableId, calculated) => {
       if (calculated === undefined) return;
       if (calculated === null) {

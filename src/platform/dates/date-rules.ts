@@ -1,7 +1,7 @@
 /**
  * The one parser of dates (R-A11, R-D4): an ISO 8601 date, or date and time with `T` or a space between and `Z`, `+hh:mm`,
- * `+hhmm`, `+hh` or no zone; or epoch milliseconds. Push, files, readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (parameters of
- * readers) and `parseInstant` (instants of accounts). Files read plain dates from bytes first, in `files/cells`.
+ * `+hhmm`, `+hh` or no zone; or epoch milliseconds. Push, files, readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (dates of
+ * requests) and `parseInstant` (the end of a lock). Files read plain dates from bytes first, in `files/cells`.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -14,7 +14,8 @@ export const MOMENT_RULE =
   'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds';
 
 /** Rule for an instant, for error messages. */
-export const INSTANT_RULE = 'must be an instant such as 2026-03-01T12:00:00Z';
+export const INSTANT_RULE =
+  'must be an ISO 8601 date and time such as 2026-03-01T12:00:00Z, or epoch milliseconds; without a zone it is UTC';
 
 /** Mark of a date alone in a column whose dates are 0 (UTC) or 1 (local). */
 export const LOCAL_DAY = 2;
@@ -83,7 +84,7 @@ export function parseDate(text: string): ParsedDate | undefined {
 }
 
 /**
- * Parses a date as readers write it (R-G1): also a date alone, any year, any fraction. Digits finer than microseconds
+ * Parses a date of a request (R-A11, R-G1): also a date alone, any year, any fraction. Digits finer than microseconds
  * are cut off. Dates out of range are clamped to the first or last storable date, because clients request all points by
  * year 1 or 9999.
  * @returns undefined for any other form, or a day or hour that does not exist.
@@ -103,14 +104,18 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11).
+ * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11). A text without a
+ * zone is UTC, because no source is concerned (R-A11).
  *
- * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, a text without a zone, or a day or hour
- *   that does not exist.
+ * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, or a day or hour that does not exist.
  */
 export function parseInstant(text: string): string | undefined {
-  const date = readIso(text);
-  if (!date || date.isLocal) return undefined;
+  if (EPOCH_MILLIS.test(text)) {
+    const instant = parseEpochMillis(Number(text));
+    return instant && new Date(instant.micros / MICROS_PER_MILLI).toISOString().replace('Z', '000Z');
+  }
+  const date = readIso(DAY.test(text) ? text + MIDNIGHT : text);
+  if (!date) return undefined;
   const [first, end] = [toMillis(1, 1, 1), toMillis(10_000, 1, 1)];
   if (date.millis < first || date.millis >= end) return undefined;
   return new Date(date.millis).toISOString().replace('Z', `${String(date.subMillis).padStart(3, '0')}Z`);

@@ -3,10 +3,13 @@
  * digits, enumerations by name in any case or by number. Unknown properties are dropped. Responses are strict.
  */
 import { z } from 'zod';
+import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
 import { DomainError, type ErrorDetail } from '../errors.ts';
 import { describeIssue } from './schema-words.ts';
 
 const MAX_DETAILS = 100;
+/** Characters of a wrong value that an error message shows. */
+const MAX_SHOWN = 60;
 const MAX_INT4 = 2_147_483_647;
 
 /**
@@ -49,6 +52,19 @@ export const booleanSchema = z.preprocess((value) => {
   const text = value.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : value;
 }, z.boolean());
+
+/** A date of a body, also as epoch milliseconds (R-A11). One without a zone waits for the zone of its source. */
+export const momentSchema = z
+  .custom<string | number>((value) => toMoment(value) !== undefined, {
+    error: ({ input }) => `${MOMENT_RULE}, got ${JSON.stringify(input)?.slice(0, MAX_SHOWN)}`,
+  })
+  .meta({ type: ['string', 'integer'], description: MOMENT_RULE, examples: ['2026-03-01T00:15:00Z', '2026-03-01'] })
+  .transform((value) => toMoment(value) as ParsedMoment);
+
+function toMoment(value: unknown): ParsedMoment | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' ? parseMoment(text) : undefined;
+}
 
 /** An enumeration of R-C8: accepts a name in any case, or its number; outputs the name. */
 export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {

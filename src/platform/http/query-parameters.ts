@@ -1,5 +1,6 @@
 /** Builders of query parameters (query.ts): each parses the values of one name and gives its OpenAPI schema. */
 import { z } from 'zod';
+import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
 import { type InputLocation, locationError } from './input-location.ts';
 import type { GivenValue, QueryParameter } from './query.ts';
 import { describeIssue } from './schema-words.ts';
@@ -169,6 +170,16 @@ export function parsedParameter<Value>(
         throw locationError(locationOf(), `${rule}, got ${JSON.stringify(text)}`);
       }),
   };
+}
+
+/** A date of a query (R-A11). One without a zone waits for the zone of its source. An unescaped `+` of an offset arrives as a space. */
+export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
+  return parsedParameter(
+    description,
+    z.string().meta({ examples: ['2026-03-01', '2026-03-01T00:15:00Z'] }),
+    (given) => parseMoment(given.replace(/(:\d{2}(?:[.,]\d+)?) (\d{2}:?\d{2})$/, '$1+$2')),
+    MOMENT_RULE,
+  );
 }
 
 /** Gives a parameter further names, which the description lists; their values count together. */

@@ -99,7 +99,7 @@ async function storePush(
         isFresh = true;
         break;
       case 'resent': {
-        const answer = resendKey && (await findResent(parts.database, resendKey));
+        const answer = resendKey && (await findResent(parts.database, resendKey, operation.timeZones));
         if (answer) return { path: 'resent', answer };
       }
     }

@@ -22,7 +22,7 @@ export interface PushContext {
   readonly bodyHash?: Uint8Array | undefined;
 }
 
-export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags'>;
+export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags' | 'timeZones'>;
 
 /** Clients take the status 200 for success (§7), so the answer needs a warning. */
 function nothingAccepted(count: number): PushWarning {

@@ -32,16 +32,20 @@ export interface EncodedPush {
   readonly readingCount: number;
   /** The first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
+  /** Zones in which dates without one were read (R-A11), each once, at most 20. */
+  readonly timeZones: readonly string[];
   /** First date of each variable, in microseconds; undefined if a variable has one date under several VersionTags. */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
 }
 
 const MAX_WARNINGS = 100;
+/** Limits the header `Time-Zone` to some 400 characters. */
+const MAX_TIME_ZONES = 20;
 
 /** Leaves `given` unchanged, so that it can be encoded again for other targets (R-D4, R-D5). */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
-  const { dates, warnings } = settleLocalDates(given, input);
+  const { dates, warnings, timeZones } = settleLocalDates(given, input);
   const contents = { ...given, dates };
   const scan = scanOrder(contents, input.variableIds);
   const ordered = scan.isAscending ? undefined : orderRows(contents, input);
@@ -58,6 +62,7 @@ export function encodePush(given: PushContents, input: EncodeInput): EncodedPush
     tuples: writer.finish(),
     readingCount: scan.readingCount,
     warnings,
+    timeZones,
     firstDates: isStrict ? scan.firstDates : undefined,
     hasVersionTags: input.labelIds.some(({ versionTagId }) => versionTagId !== 0),
   };
@@ -171,29 +176,34 @@ function keepLast(rows: number[], start: number, end: number, tagOf: (row: numbe
 interface SettledDates {
   readonly dates: Float64Array;
   readonly warnings: readonly PushWarning[];
+  readonly timeZones: readonly string[];
 }
 
 function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDates {
   const { isLocal } = contents;
-  if (!isLocal) return { dates: contents.dates, warnings: [] };
+  if (!isLocal) return { dates: contents.dates, warnings: [], timeZones: [] };
   const dates = contents.dates.slice();
   const warnings: PushWarning[] = [];
+  const timeZones = new Set<string>();
   let first = 0;
   for (const [element, count] of contents.readingCounts.entries()) {
     const timeZoneId = input.timeZoneIds[element] ?? 'UTC';
     const toInstant = localClock(timeZoneId);
+    let isZoneUsed = false;
     for (let index = 0; index < count && input.variableIds[element]; index += 1) {
       if (isLocal[first + index] === 0) continue;
       const local = dates[first + index] as number;
+      isZoneUsed = true;
       const { micros, kind } = toInstant(local, isLocal[first + index] === LOCAL_DAY);
       dates[first + index] = micros;
       if (kind === 'exact' || warnings.length === MAX_WARNINGS) continue;
       const path = `$[${element}].data[${index}].date`;
       warnings.push({ path, code: `${kind}_local_date`, message: warningText(local, micros, timeZoneId, kind) });
     }
+    if (isZoneUsed) timeZones.add(timeZoneId);
     first += count;
   }
-  return { dates, warnings };
+  return { dates, warnings, timeZones: [...timeZones].slice(0, MAX_TIME_ZONES) };
 }
 
 function warningText(local: number, micros: number, timeZoneId: string, kind: 'ambiguous' | 'skipped'): string {

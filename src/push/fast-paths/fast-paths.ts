@@ -75,12 +75,14 @@ export interface SmallPushServices extends SmallPushParts {
   readonly requestSeconds: Distribution;
   readonly log: Log;
   /** Stores a push together with the pushes that arrive at the same time. */
-  submit(submission: SmallPush & { readonly accountId: number }): Promise<GroupOutcome>;
+  submit(submission: Omit<SmallPush, 'timeZones'> & { readonly accountId: number }): Promise<GroupOutcome>;
 }
 
 export interface SmallPush {
   readonly structureVersion: number | null;
   readonly push: PlainPush;
+  /** Zones in which dates without one were read (R-A11). */
+  readonly timeZones: readonly string[];
 }
 
 export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;

@@ -24,12 +24,12 @@ export function planSmallPush(
     return undefined;
   const resolved = targets.recall(caller, push.summary.targets);
   if (!resolved?.targets.every((target) => 'variableId' in target)) return undefined;
-  const { tuples, readingCount, warnings } = encode(push, resolved.targets as readonly Target[]);
+  const { tuples, readingCount, warnings, timeZones } = encode(push, resolved.targets as readonly Target[]);
   const plain = toPlainPush({
     ...{ userId: caller.userId, requestId, isLabelOurs: true, timeoutSec: DEFAULT_TIMEOUT_SEC, mapperId: null },
     ...{ acceptedElements: resolved.targets.length, acceptedReadings: readingCount, rejected: [], warnings, tuples },
   });
-  return plain && { structureVersion: resolved.structureVersion, push: plain };
+  return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }
 
 function tryRead(bytes: Buffer, limits: PushLimits): ReadPush | undefined {

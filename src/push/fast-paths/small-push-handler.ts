@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
+import { DATE_ZONE_HEADER, formatDateZones } from '../../platform/dates/date-zone-header.ts';
 import { API_VERSION, isApiVersion } from '../../platform/http/api-version.ts';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import { isRequestId } from '../../platform/http/request-id.ts';
@@ -116,6 +117,7 @@ async function handle(
 
 interface StoredPush {
   readonly push: PlainPush;
+  readonly timeZones: readonly string[];
   readonly label: string;
 }
 
@@ -123,14 +125,15 @@ interface StoredPush {
 async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);
   if (!plan) return undefined;
-  const outcome = await services.submit({ accountId: caller.accountId, ...plan });
-  return outcome.kind === 'stored' ? { push: plan.push, label: outcome.label } : undefined;
+  const { structureVersion, push, timeZones } = plan;
+  const outcome = await services.submit({ accountId: caller.accountId, structureVersion, push });
+  return outcome.kind === 'stored' ? { push, timeZones, label: outcome.label } : undefined;
 }
 
 function answer(
   { log, metrics, requestSeconds }: SmallPushServices,
   { incoming, outgoing, caller, startMs }: Request,
-  { push, label }: StoredPush,
+  { push, timeZones, label }: StoredPush,
   bytes: number,
 ): void {
   const { elements, readings } = push;
@@ -141,6 +144,7 @@ function answer(
     'Api-Version': API_VERSION,
     'Content-Type': 'application/json',
     'Content-Length': body.length,
+    ...(timeZones.length > 0 && { [DATE_ZONE_HEADER]: formatDateZones(timeZones) }),
   });
   outgoing.end(body);
   const { accountId, userId, actor } = caller;

@@ -6,7 +6,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import { toPaging } from '../../platform/http/paging.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { toBody } from '../push-answer.ts';
+import { sendAnswer } from '../push-answer.ts';
 import { OPERATION_QUERY, REPLAY_QUERY, repairAddress } from '../push-query.ts';
 import type { PushService } from '../push-service.ts';
 import {
@@ -50,14 +50,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
       await admission.assertQueueCapacity(caller.accountId);
       const [mapperId = null] = mapperIds;
       const context = { caller, label, requestId, timeoutSec, isResendable: false, mapperId };
-      return c.json(
-        toBody(
-          await replay(
-            context,
-            operations.map(({ id }) => id),
-          ),
-        ),
-      );
+      const ids = operations.map(({ id }) => id);
+      return sendAnswer(c, await replay(context, ids));
     });
 }
 

@@ -129,16 +129,21 @@ const FREE_RESEND_KEY = `
   update push_operation set resend_key = null
   where resend_key = $1 and accepted_date < now() - interval '${RESEND_HOURS} hours'`;
 
-type ResentRow = Parameters<typeof toAnswer>[0] & { readonly isOld: boolean };
+type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly isOld: boolean };
 
 /**
  * Finds the operation of a re-sent push (R-D7).
+ * @param timeZones those of the re-sent push; operations do not keep them.
  * @returns its answer; undefined if it is at least 24 hours old. The key is then free for a new operation.
  */
-export async function findResent(queryable: Queryable, resendKey: Buffer): Promise<PushAnswer | undefined> {
+export async function findResent(
+  queryable: Queryable,
+  resendKey: Buffer,
+  timeZones: readonly string[],
+): Promise<PushAnswer | undefined> {
   const { rows } = await queryable.query<ResentRow>(FIND_RESENT, [resendKey]);
   const [row] = rows;
-  if (row && !row.isOld) return toAnswer(row);
+  if (row && !row.isOld) return toAnswer({ ...row, timeZones });
   await queryable.query(FREE_RESEND_KEY, [resendKey]);
   return undefined;
 }

@@ -6,7 +6,7 @@ import { toPaging } from '../../platform/http/paging.ts';
 import { declareQuery, locationInAddress } from '../../platform/http/query.ts';
 import { idsParameter, named, textsParameter } from '../../platform/http/query-parameters.ts';
 import { idSchema } from '../../platform/openapi/operation.ts';
-import { momentParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
+import { dateOfReadParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
 import { inDateZone, toMicros, toPeriod, type Zoned } from '../../selection/read-request.ts';
 import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
@@ -32,9 +32,9 @@ export const COMPARE_QUERY = declareQuery(
       'variableIds',
     ),
     leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
-    leftAsOf: momentParameter('Compares the state known at this instant as the left version.'),
+    leftAsOf: dateOfReadParameter('Compares the state known at this instant as the left version.'),
     rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
-    rightAsOf: momentParameter('Compares the state known at this instant as the right version.'),
+    rightAsOf: dateOfReadParameter('Compares the state known at this instant as the right version.'),
     ...PERIOD,
     ...SHAPE,
   },

@@ -342,15 +342,20 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock requires isLocked, a future end, and another user than the caller (R-B11)', async () => {
+  it('a lock requires isLocked, a future end, in UTC unless it has a zone, and another user than the caller (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);
-    for (const until of ['tomorrow', '2030-02-30T00:00:00Z', '2030-01-01T00:00:00', '9999-12-31T23:59:59-12:00']) {
+    for (const until of ['tomorrow', '2030-02-30T00:00:00Z', '9999-12-31T23:59:59-12:00']) {
       expect([until, (await lock(uma, { isLocked: true, until })).status]).toEqual([until, 400]);
     }
     expect((await lock(await userIdOf(api, 'max'), { isLocked: true })).status).toBe(409);
     expect((await read(uma)).isLocked).toBe(false);
+    for (const until of ['2030-01-01 00:00:00', Date.UTC(2030, 0, 1)]) {
+      await lock(uma, { isLocked: true, until });
+      expect((await read(uma)).lockedUntil).toBe('2030-01-01T00:00:00Z');
+      await lock(uma, { isLocked: false });
+    }
   });
 });
 

@@ -46,7 +46,7 @@ describe('zone of dates without one (R-A11)', () => {
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });
     // Only sources of the caller's account, of these variables or with these ids.
-    expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3]]]);
+    expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3], []]]);
   });
 
   test('the header Time-Zone names the zone that was applied', async () => {

@@ -1,0 +1,83 @@
+/**
+ * Dates of a declaration as clients write them (R-A11): one without a zone is local time of the source of the variable, one in
+ * epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone changes no formula.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { localClock } from '../../structure/catalogue/time-zones.ts';
+
+export interface SettledDeclaration {
+  readonly calculated: unknown;
+  /** The zone that was applied; empty when every date had its own. */
+  readonly dateZones: readonly string[];
+}
+
+type Convert = (value: unknown) => unknown;
+
+const FORMULAS = 'calculatedvariableformulas';
+const INPUTS = 'variables';
+const DATES_OF_FORMULA: ReadonlySet<string> = new Set(['validfrom', 'validuntil']);
+const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toabsoluteperiod', 'asof']);
+
+/**
+ * Converts dates of a declaration to instants. Text with a zone is kept as it is, and so is anything that is not a date: the
+ * schema refuses it.
+ * @param sourceId the source of the variable.
+ */
+export async function settleDeclaration(
+  queryable: Queryable,
+  sourceId: unknown,
+  calculated: unknown,
+): Promise<SettledDeclaration> {
+  let hasLocalDates = false;
+  const settled = mapDates(calculated, (value) => {
+    const date = toDate(value);
+    if (date?.isLocal) hasLocalDates = true;
+    // Text without a colon is a date alone or epoch milliseconds.
+    const isKept = !date || date.isLocal || String(value).includes(':');
+    return isKept ? value : formatInstant(date.micros);
+  });
+  if (!hasLocalDates) return { calculated: settled, dateZones: [] };
+  const zone = await findZone(queryable, sourceId);
+  const toInstant = localClock(zone);
+  const convert: Convert = (value) => {
+    const date = toDate(value);
+    return date?.isLocal ? formatInstant(toInstant(date.micros, date.isDay).micros) : value;
+  };
+  return { calculated: mapDates(settled, convert), dateZones: [zone] };
+}
+
+function toDate(value: unknown): ParsedDate | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? parseDate(String(value)) : undefined;
+}
+
+/** Replaces the dates of formulas and inputs; names match in any case (R-A3). */
+function mapDates(calculated: unknown, convert: Convert): unknown {
+  const mapInput = (input: unknown) =>
+    mapMembers(input, (name, value) => (DATES_OF_INPUT.has(name) ? convert(value) : value));
+  const mapFormula = (formula: unknown) =>
+    mapMembers(formula, (name, value) => {
+      if (DATES_OF_FORMULA.has(name)) return convert(value);
+      return name === INPUTS ? mapItems(value, mapInput) : value;
+    });
+  return mapMembers(calculated, (name, value) => (name === FORMULAS ? mapItems(value, mapFormula) : value));
+}
+
+function mapMembers(value: unknown, map: (name: string, member: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, map(name.toLowerCase(), member)]));
+}
+
+function mapItems(value: unknown, map: Convert): unknown {
+  return Array.isArray(value) ? value.map(map) : value;
+}
+
+async function findZone(queryable: Queryable, sourceId: unknown): Promise<string> {
+  const { rows } = await queryable.query<{ zone: string }>(
+    `select coalesce(source.time_zone_id, site.time_zone_id) as zone
+     from source join site on site.id = source.site_id where source.id = $1`,
+    [sourceId],
+  );
+  return rows[0]?.zone ?? 'UTC';
+}

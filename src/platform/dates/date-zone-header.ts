@@ -1,0 +1,14 @@
+/** The header `Time-Zone` of an answer: the zones in which dates without one were read (R-A11). */
+import type { Context } from 'hono';
+
+export const DATE_ZONE_HEADER = 'Time-Zone';
+
+/** Sets the header, unless every date of the request had a zone. */
+export function setDateZones(c: Context, zones: readonly string[]): void {
+  if (zones.length > 0) c.header(DATE_ZONE_HEADER, formatDateZones(zones));
+}
+
+/** @param zones IANA names. */
+export function formatDateZones(zones: readonly string[]): string {
+  return zones.join(', ');
+}

@@ -1,0 +1,98 @@
+/** Dates without a zone, as pandas writes them, and epoch milliseconds, wherever a request takes a date (R-A11). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const MIDNIGHT = '2026-07-01 00:00:00';
+const IN_BRUSSELS = '2026-06-30T22:00:00Z';
+const MILLIS = Date.UTC(2026, 6, 2);
+
+let api: TestApi;
+let siteId: number;
+let sourceId: number;
+let variableId: number;
+let inLisbon: number;
+let calculatedId: number;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
+  sourceId = await createSource(api.manager, siteId);
+  variableId = await createVariable(api.manager, sourceId);
+  const other = await createSite(api.manager, { timeZoneId: 'Europe/Lisbon' });
+  inLisbon = await createVariable(api.manager, await createSource(api.manager, other));
+  const formula = 'list()';
+  calculatedId = await createVariable(api.manager, sourceId, {
+    calculated: { calculatedVariableFormulas: [{ formula, variables: [{ alias: 'a', variableId }] }] },
+  });
+});
+afterAll(() => api?.close());
+
+const reading = (id: number, date: string | number) => ({ variableId: id, data: [{ date, value: 1 }] });
+
+/** @returns the header `Time-Zone` of a request that succeeded. */
+async function zoneOf(method: string, path: string, body?: unknown): Promise<string | null> {
+  const { status, headers, body: answer } = await api.manager.send(method, path, body);
+  expect(status, JSON.stringify(answer)).toBeLessThan(300);
+  return headers.get('Time-Zone');
+}
+
+describe('dates without a zone', () => {
+  test('in pushes: the answer names the zones of the sources, also the second answer of a repeated push (R-A11, R-D4)', async () => {
+    const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
+    expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
+    // The second push of a cached caller is answered in front of the app.
+    expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
+    expect(await zoneOf('POST', '/api/data', both)).toBe('Europe/Brussels, Europe/Lisbon');
+    for (const _repeat of [1, 2]) {
+      expect(await zoneOf('POST', '/api/data?operationId=twice', both)).toBe('Europe/Brussels, Europe/Lisbon');
+    }
+    const zoned = [reading(variableId, MILLIS), reading(variableId, '2026-07-01T00:00:00+02:00')];
+    expect(await zoneOf('POST', '/api/data', zoned)).toBeNull();
+  });
+
+  test.each([
+    ['POST /data', () => zoneOf('POST', '/data', { variableIds: [variableId], from: MIDNIGHT, to: MILLIS })],
+    ['a forced update of a variable', () => force(`/variables/${calculatedId}`)],
+    ['a forced update of a source', () => force(`/sources/${sourceId}`)],
+    ['a forced update of a site with one source', () => force(`/sites/${siteId}`)],
+  ])('in %s are local time of the source (R-A11, R-H5)', async (_what, zone) => {
+    expect(await zone()).toBe('Europe/Brussels');
+  });
+
+  const force = (path: string) => zoneOf('POST', `${path}/forceUpdate`, { from: MIDNIGHT, to: MILLIS });
+
+  test.each([
+    ['the audit trail', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
+    ['a deletion', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
+  ])('in %s are UTC, because no source is concerned or the name says so (R-A11)', async (_what, method, path, body) => {
+    expect(await zoneOf(method, path, body())).toBe('UTC');
+  });
+
+  test('in declarations are stored as instants, in the zone of the source (R-A11, R-H1)', async () => {
+    const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
+    const formula = {
+      formula: 'list()',
+      validFrom: MIDNIGHT,
+      validUntil: '2026-08-01T00:00+02:00',
+      variables: [input],
+    };
+    const calculated = { calculatedVariableFormulas: [formula] };
+    const path = `/sources/${sourceId}/variables/${calculatedId}`;
+    expect(await zoneOf('PUT', path, { calculated })).toBe('Europe/Brussels');
+    const { body } = await api.manager.get<{ calculated: { calculatedVariableFormulas: unknown } }>(
+      `/variables/${calculatedId}`,
+    );
+    expect(body.calculated.calculatedVariableFormulas).toMatchObject([
+      {
+        ...{ validFrom: IN_BRUSSELS, validUntil: '2026-08-01T00:00+02:00' },
+        variables: [{ asOf: '2026-07-02T00:00:00Z', fromAbsolutePeriod: IN_BRUSSELS }],
+      },
+    ]);
+    expect(await zoneOf('PUT', path, { calculated: body.calculated })).toBeNull();
+    const wrong = { calculatedVariableFormulas: [{ ...formula, validFrom: '1.7.2026' }] };
+    const refused = await api.manager.send<{ message: string }>('PUT', path, { calculated: wrong });
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toContain('validFrom must be an ISO 8601 date');
+  });
+});

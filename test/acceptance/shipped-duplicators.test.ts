@@ -1,11 +1,13 @@
 /**
  * Copies the content of a site as the duplicators of the shipped Python clients do. They GET at the levels they use and
  * POST the result without its id; calculated variables first with `[{}]`, then by PUT with the ids of the copies
- * (R-C12, R-H1).
+ * (R-C12, R-H1). Replays what three clients sent, duplicators included.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRecording, replay } from '../support/clients/recordings.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';
+import { type ApiClient, MANAGER, signIn } from '../support/fixtures/sign-in.ts';
 import { createSite, createSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
@@ -195,6 +197,18 @@ describe('shipped clients: a duplicator', () => {
         return rows.length === 2 && rows.map(({ rawValue }) => rawValue);
       });
       expect(values).toEqual([300, 600]);
+    },
+  );
+});
+
+describe('shipped clients: the recorded requests', () => {
+  test.concurrent.each(['datahub-api-connector', 'opinum-api-connector', 'opisense-client'])(
+    'of %s get answers that it can use (R-A3, R-A6, R-B3, R-B4, R-C12, R-D1, R-E1)',
+    async (name) => {
+      const { clientId, secret } = CLIENT;
+      const basic = Buffer.from(`${clientId}:${secret}`).toString('base64');
+      const given = { username: MANAGER, password: PASSWORD, clientId, clientSecret: secret, basic };
+      await replay(readRecording(name), roles.http, new Map(Object.entries(given)));
     },
   );
 });

@@ -1,7 +1,8 @@
 /**
  * Makes refusals of a rate limit cheap (R-B15, R-A14): a key known to be used up is refused from memory, without Redis, and its
- * refusals leave 10 ms apart, so that a client that sends on without a pause waits instead of occupying the event loop. At most
- * 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones leave at once. Keys do not
+ * refusals leave 10 ms apart, so that a client that sends requests without a pause waits instead of occupying the event loop.
+ * At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones leave at once. Keys
+ * do not
  * delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { LRUCache } from 'lru-cache';

@@ -7,7 +7,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface ConfinedProgram {
-  /** File of the program. */
+  /** Path of the program to run. */
   readonly program: string;
   /** What the program reads, relative to the checkout, besides its packages; a folder ends in `/`. */
   readonly readable: readonly string[];

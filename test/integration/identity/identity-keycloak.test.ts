@@ -270,7 +270,7 @@ describe('Keycloak: an invitation of a user of another account', () => {
 });
 
 describe('Keycloak: the account of a token', () => {
-  it('is the claim’s; the service’s database checks the membership (R-B4, R-B5)', async () => {
+  it('comes from its claim; the service checks the membership in its own database (R-B4, R-B5)', async () => {
     await create('claire');
     const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
     for (const [account, status] of [

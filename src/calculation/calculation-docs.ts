@@ -47,7 +47,7 @@ const input = z.object({
     .meta({ description: 'Reading the same window with this `asOf` returns the same points.' }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are whole. Present when the input reads an earlier state, whose versions may have been cut.',
+      'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been cut.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());

@@ -1,9 +1,9 @@
-/** Says in the initial metadata of a read from which instants the states of its variables are whole (R-F9). */
+/** Says in the initial metadata of a read from which instants the states of its variables are complete (R-F9). */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { HISTORY_HEADER, historyHeader } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
-/** @returns a receiver of cuts that sends them as `history-from`; it sends nothing when every state is whole. */
+/** @returns a receiver of cuts that sends them as `history-from`; it sends nothing when every state is complete. */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts) => {
     const historyFrom = historyHeader({ cuts });

@@ -1,8 +1,8 @@
 /**
- * Makes refusals of a rate limit cheap (R-B15, R-A14): a key known to be used up is refused from memory, without Redis, and its
- * refusals leave 10 ms apart, so that a client that sends requests without a pause waits instead of occupying the event loop.
- * At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones leave at once. Keys
- * do not
+ * Makes refusals of a rate limit cheap (R-B15, R-A14): once the budget of a key is used up, its requests are refused from
+ * memory, without Redis, one every 10 ms, so that a client that sends requests without a pause waits instead of occupying the
+ * event loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones are
+ * sent at once. Keys do not
  * delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { LRUCache } from 'lru-cache';
@@ -15,9 +15,9 @@ export interface PacedLimiter extends RateLimiter {
 }
 
 interface Refused {
-  /** A request of no cost passes from this instant. */
+  /** Instant from which a request of cost 0 passes. */
   readonly freeAtMs: number;
-  /** When the next refusal may leave. */
+  /** Instant at which the next refusal may be sent. */
   readonly nextAtMs: number;
   readonly floodedUntilMs: number;
 }
@@ -25,7 +25,7 @@ interface Refused {
 const SPACING_MS = 10;
 const MAX_DELAY_MS = 200 * SPACING_MS;
 const MAX_WAITING = 2000;
-// Longer than the delay, so that the waiting refusals are marked, too.
+// Longer than the delay of a refusal, so that waiting refusals count too.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 const MAX_KEYS = 100_000;
 
@@ -37,7 +37,7 @@ export function paceRefusals(limiter: RateLimiter): PacedLimiter {
     const known = refusals.get(key);
     return known ? Math.max(0, Math.ceil(known.freeAtMs + costMs(perMinute, cost) - Date.now())) : 0;
   };
-  /** @returns milliseconds after which the refusal may leave. */
+  /** @returns milliseconds after which the refusal may be sent. */
   const planRefusal = (key: string, freeInMs: number): number => {
     const nowMs = Date.now();
     const known = refusals.get(key);

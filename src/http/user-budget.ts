@@ -6,7 +6,7 @@ export interface UserBudget {
   count(userId: string, cost?: number): Promise<number>;
   /** For the fast path. @returns false when the user exceeds the limit. */
   countInMemory(userId: string, cost: number): boolean;
-  /** Whether the user sends on in spite of many refusals. */
+  /** Whether the user continues to send requests despite many refusals. */
   isFlooding(userId: string): boolean;
 }
 

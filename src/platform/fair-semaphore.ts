@@ -7,7 +7,7 @@ import { DomainError } from './errors.ts';
 export interface FairSemaphoreOptions {
   /** The resource behind a permit, as error messages name it. */
   readonly resource: string;
-  /** What shares the resource, as error messages name it. Default: account. */
+  /** Kind of the holders that share the resource, as error messages name it. Default: account. */
   readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;

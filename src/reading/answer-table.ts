@@ -1,4 +1,4 @@
-/** Streams the formatted rows of a read, says when their history was cut, and counts the open answer and its bytes. */
+/** Streams the formatted rows of a read, announces cuts of their history, and counts the open answer and its bytes. */
 import type { Context } from 'hono';
 import { type StreamServices, streamAnswer } from '../platform/streaming/stream-answer.ts';
 import { HISTORY_HEADER, type HistoryNotice, historyHeader } from '../selection/history-notice.ts';

@@ -1,4 +1,4 @@
-/** Says in an answer from which instant the states of its variables are whole (R-F9). REST and gRPC share the text. */
+/** Says in an answer from which instant the states of its variables are complete (R-F9). REST and gRPC share the text. */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
 
@@ -8,8 +8,11 @@ export const HISTORY_HEADER = 'History-From';
 /** Keeps the header below 2 KiB; proxies commonly allow 4 KiB for all headers of an answer. */
 const MAX_VARIABLES = 40;
 
-/** A list of instants, latest first, each with its variable as parameter; the last item may stand for the rest. */
-export const HISTORY_RULE = `For a read of past states: the instants from which the states of variables are whole, when versions known earlier were cut. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item with the parameter \`others\` counts the rest and has their latest instant.`;
+/**
+ * Value of the header: a list of instants, latest first, each with its variable as parameter; the last item may stand for the
+ * rest.
+ */
+export const HISTORY_RULE = `For a read of past states: the instants from which the states of variables are complete, when versions known earlier were cut. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item with the parameter \`others\` counts the rest and has their latest instant.`;
 
 /** The cuts that concern one answer, latest first; known before its first row. */
 export interface HistoryNotice {
@@ -27,7 +30,7 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/** @returns the value of the header; undefined when every state read is whole (R-F9). */
+/** @returns the value of the header; undefined when every state read is complete (R-F9). */
 export function historyHeader({ cuts }: HistoryNotice): string | undefined {
   if (cuts.length === 0) return undefined;
   const items = cuts.slice(0, MAX_VARIABLES).map(({ variableId, historyFromMicros }) => {

@@ -12,7 +12,7 @@ export const PATIENCE_MS = 90_000;
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;
-// A calculator that loses its connection to Redis, or restarts, may be missing once.
+// A calculator that restarts, or loses its connection to Redis, may be missing in one check.
 const MISSING_CHECKS = 2;
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;

@@ -42,7 +42,7 @@ export interface InputRecord {
   readonly tags?: readonly string[];
   /** Greatest VersionTimestamp of the input: reading its window with this `asOf` returns the same points. */
   readonly lastVersionTimestamp: string | null;
-  /** The instant from which the states of the variable are whole; present when the input reads an earlier state (R-F9). */
+  /** The instant from which the states of the variable are complete; present when the input reads an earlier state (R-F9). */
   readonly historyFrom?: string;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Turns of password checks (R-B11, R-A14). A check occupies a thread of the pool and a core for about 40 ms: each client network
- * checks one password at a time, and all networks together leave one core, and most threads, to other work.
+ * Limits concurrent password checks (R-B11, R-A14). A check occupies a thread of the pool and a core for about 40 ms: each
+ * client network checks one password at a time, and all networks together leave one core, and most threads, to other work.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 
-// The default size of libuv's thread pool, which all checks of a process share: so the semaphore is one per process, too.
+// The default size of libuv's thread pool, which all checks of a process share; so does one semaphore.
 const POOL_THREADS = 4;
 const MAX_WAIT_MS = 10_000;
 const CHECK_MS = 40;
@@ -20,8 +20,7 @@ const turns = openFairSemaphore<string>({
 });
 
 /**
- * Runs `check` when it is the network's turn; networks take turns (R-A14).
- * @param network network of the client.
+ * Runs `check` when it is the turn of the client's network; networks take turns (R-A14). @param network network of the client.
  * @throws {DomainError} rate_limited or dependency_unavailable when the network waits too long or has too many waiters.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {

@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url';
 export interface ConfinedProgram {
   /** Path of the program to run. */
   readonly program: string;
-  /** What the program reads, relative to the checkout, besides its packages; a folder ends in `/`. */
+  /** Files and folders that the program reads besides its packages, relative to the checkout; a folder ends in `/`. */
   readonly readable: readonly string[];
-  /** V8's heap. */
+  /** Maximum size of V8's heap. */
   readonly heapMebibytes: number;
   /** Memory outside the heap, besides that of Node itself: texts and buffers. */
   readonly bufferMebibytes: number;
   /** Further options of Node. */
   readonly options?: readonly string[];
-  /** Descriptor that the program has as number 4. */
+  /** A descriptor that the program inherits as number 4. */
   readonly descriptor?: number;
 }
 
@@ -28,7 +28,7 @@ const BASE_MEBIBYTES = 96;
 /** From util-linux. */
 const PRLIMIT = '/usr/bin/prlimit';
 
-/** @returns the process. At its limit of memory an allocation fails, or the process aborts. */
+/** @returns the process. At the limit of memory, an allocation fails or the process aborts. */
 export function forkConfined(confined: ConfinedProgram): ChildProcess {
   const { program, readable, heapMebibytes, bufferMebibytes, options = [], descriptor } = confined;
   const dataBytes = (heapMebibytes + bufferMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();

@@ -1,6 +1,6 @@
 /**
  * Finds the variables whose history was cut after the earliest state a selection reads (R-F9): there, a missing or older
- * version does not prove that no other was known. The latest versions are always whole. A selection by VersionTag or tags,
+ * version does not prove that no other was known. The latest versions are always complete. A selection by VersionTag or tags,
  * or of every version, reads no particular state, so any cut concerns it.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
@@ -8,7 +8,7 @@ import type { Micros, PointSelection } from '../point.ts';
 import { horizonBefore } from './select-versions.ts';
 import { instantLiteral } from './sql-literal.ts';
 
-/** A variable, and the instant from which its states are whole. */
+/** A variable, and the instant from which its states are complete. */
 export interface HistoryCut {
   readonly variableId: number;
   readonly historyFromMicros: Micros;
@@ -60,7 +60,7 @@ function conditionOf(selection: PointSelection): string | undefined {
   return `(${states.join(' or ')})`;
 }
 
-/** The earliest state of a horizon is that of the first date; an open period has no first date. */
+/** With a horizon, the earliest state read is that of the first date; an open period has no first date. */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';
   return `history_from > (select ${horizonBefore(selection)} from (select ${instantLiteral(fromMicros)} as date) asked)`;

@@ -15,7 +15,7 @@ import { attemptPurge } from './attempt-purge.ts';
 // Counts tagged and untagged versions separately, newest first. The current version is the newest of its kind.
 /**
  * Deletes surplus versions from one chunk of history; returns their number and the instant from which the states of the
- * chunk's dates are whole after that (R-F9): the version after the newest one deleted at any date.
+ * chunk's dates are complete after that (R-F9): the version after the newest one deleted at any date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

@@ -52,7 +52,7 @@ const widenCut = (target: string) => `
 
 // Counts versions from the newest; the version being written is the first of its kind (R-F3). Materialized: otherwise the
 // planner visits every stored version and counts those of its run again for each. Returns per variable the instant from
-// which its states are whole after the cut (R-F9): the next newer version of the newest version cut at any date, which is
+// which its states are complete after the cut (R-F9): the next newer version of the newest version cut at any date, which is
 // kept; null when that is the version being written.
 const limit = (target: string) => `
   with surplus as materialized (
@@ -86,12 +86,12 @@ interface RunStep {
    * @param history table that receives superseded rows.
    */
   readonly statement: (target: string, history: string) => string;
-  /** Every row the statement removes is missing from earlier states (R-F9). */
+  /** Earlier states lack every row that the statement removes (R-F9). */
   readonly isCut?: true;
 }
 
 /**
- * Instants from which the states of variables are whole after a write (R-F9), by variable id; Infinity: from the write on.
+ * Instants from which the states of variables are complete after a write (R-F9), by variable id; Infinity: from the write on.
  * Variables without a cut are missing.
  */
 export type HistoryCuts = Map<number, Micros>;
@@ -196,7 +196,7 @@ async function executeStep(
 
 interface Cut {
   readonly variableId: number;
-  /** Null: the write itself. */
+  /** Null: states are complete from the write on. */
   readonly historyFromMicros: Micros | null;
 }
 

@@ -27,7 +27,7 @@ export interface Series {
   readonly lastVersionTagId: number;
   /** Upper bound of the tagged and of the untagged versions at any date. */
   readonly versionBound: number;
-  /** A version was cut before, so that some past states are not whole (R-F9). */
+  /** A version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Batches of at least one row. */
   readonly batches: AsyncGenerator<Batch>;
-  /** Metadata of the answer, for formats that have any; known once the first batch, or the end, is there. */
+  /** Metadata of the answer, for formats with metadata; known once the first batch, or the end, was read. */
   readonly metadata?: () => ReadonlyMap<string, string>;
 }
 

@@ -24,7 +24,7 @@ interface RunningService {
   readonly pid: number;
 }
 
-/** With the medians of A's load. */
+/** A measured case, with the medians of A's load. */
 type FairnessFigure = Figure & LoadReport;
 
 /** Starts roles in a process of their own and ends it after `bench`. */

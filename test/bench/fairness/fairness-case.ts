@@ -26,7 +26,7 @@ export interface FairnessService {
 }
 
 export interface FairnessRun<Load> {
-  /** What the process of the load needs to know; JSON. */
+  /** Input of the load's process; JSON. */
   readonly load: Load;
   /** One operation of account B, until its result is there. Rejects when B is refused. */
   operation(): Promise<void>;

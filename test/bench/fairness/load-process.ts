@@ -12,7 +12,7 @@ export interface LoadOrder {
   readonly load: unknown;
 }
 
-/** From the start of the measurement to its end. */
+/** Duration of the measurement. */
 export interface LoadReport {
   /** Answers that account A got per second. */
   readonly answersPerSec: number;

@@ -25,7 +25,7 @@ interface Input {
   readonly [member: string]: unknown;
 }
 
-/** Adds a calculated variable that these inputs trigger. @returns its id. */
+/** Adds a calculated variable with these inputs, each a trigger. @returns its id. */
 const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   calculations.addCalculated(
     calculated(

@@ -209,7 +209,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('without a calculator are refused within seconds, beside a busy calculator they wait (R-H9, R-A5)', async () => {
+  test('are refused within seconds when no calculator runs, and wait for a busy one (R-H9, R-A5)', async () => {
     start({ concurrency: 2 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

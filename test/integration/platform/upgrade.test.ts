@@ -70,7 +70,7 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/** @returns the instants from which states are whole, of the series whose versions may have been cut. */
+/** @returns the instants from which states are complete, of the series whose versions may have been cut. */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -139,8 +139,8 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: cuts of earlier versions left no record, so states are known to be whole from the last write on (R-F9)', () => {
-  // Only this variable has a note of a write that was not an append.
+it('upgrade: cuts of earlier versions left no record, so states are known to be complete from the last write on (R-F9)', () => {
+  // Only this variable has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
 

@@ -225,7 +225,7 @@ async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, nu
     const own = (rows: readonly Row[]) => rows.filter((row) => row.variable === name);
     const stamps = own(all).map(({ versionMicros }) => versionMicros ?? 0);
     latest.set(name, Math.max(latest.get(name) ?? 0, ...stamps));
-    expect(historyFrom, 'the latest state is whole').toBeLessThanOrEqual(latest.get(name) ?? 0);
+    expect(historyFrom, 'the latest state is complete').toBeLessThanOrEqual(latest.get(name) ?? 0);
     const instants = [...stamps.flatMap((micros) => [micros - 1, micros]), historyFrom];
     for (const micros of instants.filter((instant) => instant >= historyFrom)) {
       expect(stateAt(own(stored), micros), `${name} at ${micros}`).toEqual(stateAt(own(all), micros));

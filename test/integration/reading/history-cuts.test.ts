@@ -1,4 +1,4 @@
-/** A read that asks for a state before the oldest version kept says from which instant states are whole (R-F9). */
+/** A read that asks for a state before the oldest version kept says from which instant states are complete (R-F9). */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ let reader: GrpcReader;
 let sourceId: number;
 /** Four untagged corrections with a limit of two: the first two are gone. */
 let cut: number;
-/** Two versions, of which none is gone. */
+/** Two versions, both kept. */
 let whole: number;
 /** VersionTimestamps of the two versions of `cut`. */
 let kept: readonly string[];
@@ -60,7 +60,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: GET /data and POST /data', () => {
-  test('an as-of read before the oldest version kept is empty and says from when states are whole (R-F9)', async () => {
+  test('an as-of read before the oldest version kept is empty and says from which instant states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -77,12 +77,12 @@ describe('history: GET /data and POST /data', () => {
     expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
   });
 
-  test('the latest values, and a horizon whose states are all whole, have no header (R-F9)', async () => {
+  test('the latest values, and a horizon whose states are all complete, have no header (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
 
-  test('several variables are a list, latest first, of those that were cut (R-F9)', async () => {
+  test('for several variables, the header lists those that were cut, latest first (R-F9)', async () => {
     const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) await push(later, value);
     const [last] = await stampsOf(later);
@@ -109,7 +109,7 @@ describe('history: GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('Arrow has it in the metadata of the schema, also without rows; CSV and Parquet in the header (R-F9, R-G4)', async () => {
+  test('Arrow names cuts in the metadata of the schema, also without rows; CSV and Parquet in the header (R-F9, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -121,8 +121,8 @@ describe('history: GET /data and POST /data', () => {
   });
 });
 
-describe('history: what cuts it', () => {
-  test('a purge of versions to a lower limit, up to the version after the newest removed (R-F9, R-F7)', async () => {
+describe('history: a cut', () => {
+  test('by a purge to a lower limit reaches to the version after the newest removed one (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -136,7 +136,7 @@ describe('history: what cuts it', () => {
     });
   });
 
-  test('an overwrite of an unversioned variable, up to that write; appending cuts nothing (R-F9, R-F4)', async () => {
+  test('by an overwrite of an unversioned variable reaches to that write; appending cuts nothing (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -147,14 +147,14 @@ describe('history: what cuts it', () => {
     });
   });
 
-  test('a VersionTag written again replaces its version and cuts nothing (R-F9, R-F2)', async () => {
+  test('is not made by a VersionTag written again, which replaces its version (R-F9, R-F2)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2]) await push(variableId, value, 'V1');
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
   });
 });
 
-test('history: a comparison with a state before the cut says so as JSON, in the header and in Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with a state before a cut names the cut in JSON, in the header and in Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -166,7 +166,7 @@ test('history: a comparison with a state before the cut says so as JSON, in the 
 });
 
 test.each<Method>(['ReadPoints', 'ReadLast'])(
-  'history: %s says so in its initial metadata, also without points (R-F9, R-J1)',
+  'history: %s names cuts in its initial metadata, also without points (R-F9, R-J1)',
   async (method) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });

@@ -41,7 +41,7 @@ export interface ScenarioStore {
 }
 
 export interface StoreWorld extends World {
-  /** Instant from which the states of a variable are whole (R-F9); null when nothing was cut. */
+  /** Instant from which the states of a variable are complete (R-F9); null when nothing was cut. */
   historyFrom(variable: string): Promise<number | null>;
 }
 

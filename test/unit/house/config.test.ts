@@ -60,7 +60,7 @@ describe('config: settings from the environment (R-K1)', () => {
   });
 
   test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(
-    '%s of one is refused: one account could hold all there is (R-A14)',
+    '%s=1 is refused: one account could hold the only one (R-A14)',
     (name) => {
       expect(problemsOf({ ...NEEDED, [name]: '1' })).toEqual([
         expect.stringMatching(`^${name} must be an integer from 2 to`),

@@ -46,7 +46,7 @@ describe('http: refusals of a rate limit', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('of one key leave 10 ms apart, those of another key at once (R-A14)', async () => {
+  it('of one key are sent 10 ms apart, those of another key at once (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');
@@ -67,7 +67,7 @@ describe('http: refusals of a rate limit', () => {
     expect(answered).toBe(50);
   });
 
-  it('wait up to 200 at a time per key; further ones leave at once and mark the key as flooded (R-A14)', async () => {
+  it('wait up to 200 at a time per key; further ones are sent at once and mark the key as flooded (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;

@@ -1,4 +1,5 @@
 /** Ends and refusals of a watch, and outages that it survives (R-B5, R-J2, R-K2, R-K3). */
+import type { Socket } from 'node:net';
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
@@ -6,6 +7,7 @@ import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
 import { coalesceRuns, openSemaphore } from '../../../src/grpc/watch/semaphore.ts';
 import { Watch, type WatchMessage, type WatchOptions } from '../../../src/grpc/watch/watch.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
+import { POINT_LAYOUT } from '../../../src/points/read/read-points.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
@@ -14,6 +16,13 @@ import { createSite, createSource, createStructure, createVariable } from '../..
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MANY = 300_000;
+const MANY_SINCE = '2020-01-01T00:00:00Z';
+const MANY_VERSION = '2026-01-01T00:00:00Z';
+/** The position after half of the points. */
+const HALF_WAY = {
+  versionTimestamp: Date.parse(MANY_VERSION) * 1000,
+  dateMicros: (Date.parse(MANY_SINCE) + (MANY / 2) * 60_000) * 1000,
+};
 const STALL_MS = 300;
 const MAX_VARIABLES = 3;
 const MAX_WATCHES = 5;
@@ -44,16 +53,30 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Wait events of the connections that currently read for a watch. */
-async function readingFor(): Promise<readonly string[]> {
-  const { rows } = await api.database.query<{ event: string }>(
-    `select coalesce(wait_event, '') as event from pg_stat_activity
-     where datname = current_database() and application_name = 'tidemark-watch' and state <> 'idle'`,
-  );
-  return rows.map(({ event }) => event);
+interface OpenRead {
+  readonly pid: number;
+  /** Whether the statement waits for a lock on a table. */
+  readonly waitsForTable: boolean;
 }
 
-const noneIsOpen = () => eventually('no open read', async () => (await readingFor()).length === 0);
+/** Sessions that currently read for a watch. */
+async function openReads(): Promise<readonly OpenRead[]> {
+  const { rows } = await api.database.query<OpenRead>(
+    `select pid, wait_event is not distinct from 'relation' as "waitsForTable" from pg_stat_activity
+     where datname = current_database() and application_name = 'tidemark-watch' and state <> 'idle'`,
+  );
+  return rows;
+}
+
+const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
+
+/** Number of sessions so far that lost their client, before or while they sent it rows. */
+async function countCut(): Promise<number> {
+  const { rows } = await api.database.query<{ cut: number }>(
+    `select sessions_abandoned + sessions_fatal as cut from pg_stat_database where datname = current_database()`,
+  );
+  return rows[0]?.cut ?? 0;
+}
 
 function watch(request: object, by: GrpcReader = reader): Watcher {
   const watcher = openWatcher(by, request);
@@ -78,10 +101,15 @@ async function userIdOf(userName: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** Watches the variable with many points from the beginning; `write` receives the messages. */
-async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown) {
+/** The variable with MANY points. */
+async function findMany(): Promise<number> {
   const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
-  const variableId = rows[0]?.id ?? 0;
+  return rows[0]?.id ?? 0;
+}
+
+/** Watches the variable with many points from a position; `write` receives the messages. */
+async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown, from = AT_BEGINNING) {
+  const variableId = await findMany();
   const { config, dictionary, log } = api.parts;
   const options = { url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-watch', log };
   const database = openDatabase({ ...options, readLimits: { stallMs: STALL_MS } });
@@ -89,6 +117,8 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   database.on('acquire', () => {
     snapshots += 1;
   });
+  const streams: Socket[] = [];
+  database.on('connect', (client) => streams.push(client.connection.stream as Socket));
   const leaving = new AbortController();
   const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
   const reading = { database, dictionary, long: { enter: async () => () => {} }, patienceMs: () => STALL_MS };
@@ -98,13 +128,14 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
       ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
       caller: { ...caller, permissions: new Set(), scopes: new Set() },
       variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
-      positions: new Map([[variableId, AT_BEGINNING]]),
+      positions: new Map([[variableId, from]]),
       sink: { write } as unknown as WatchOptions['sink'],
     },
   );
   return {
     running: watch.run(),
     snapshots: () => snapshots,
+    bytesRead: () => streams.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
     stop: async () => {
       leaving.abort();
       await noneIsOpen();
@@ -215,11 +246,11 @@ describe('watch: delivery', () => {
     expect(watcher.points()).toEqual([]);
   });
 
-  it('applies back-pressure to the database for a slow reader, releases the connection, and sends every point once (R-J2)', async () => {
+  it('releases the connection of a reader that stalls, and sends every point once (R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await api.database.query(
       `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
-       select timestamptz '2020-01-01' + number * interval '1 minute', number, '2026-01-01', $1, 0, 0
+       select timestamptz '${MANY_SINCE}' + number * interval '1 minute', number, '${MANY_VERSION}', $1, 0, 0
        from generate_series(1, ${MANY}) number`,
       [variableId],
     );
@@ -228,9 +259,11 @@ describe('watch: delivery', () => {
        select variable_id, max(date), max(version_timestamp) from point where variable_id = $1 group by 1`,
       [variableId],
     );
+    const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    await eventually('the database to wait for the reader', async () => (await readingFor()).includes('ClientWrite'));
+    // The short read, which finds too many points, and the long read, whose reader stalls.
+    await eventually('both reads to be cut', async () => (await countCut()) >= cutBefore + 2);
     await noneIsOpen();
     watcher.resume();
     const points = await watcher.until(MANY);
@@ -238,15 +271,17 @@ describe('watch: delivery', () => {
     expect(points.findIndex(({ value }, index) => value !== index + 1)).toBe(-1);
   });
 
-  it('builds no message before the reader has taken the previous one (R-J2)', async () => {
+  it('builds no message before the reader has taken the previous one, and applies back-pressure to the database meanwhile (R-J2)', async () => {
     const taken: (() => void)[] = [];
-    const { running, stop } = await watchMany((_message, onTaken) => taken.push(onTaken));
+    const { running, stop, bytesRead } = await watchMany((_message, onTaken) => taken.push(onTaken));
     for (const messages of [2, 3]) {
       taken.at(-1)?.();
       await eventually('the next message', async () => taken.length === messages);
       await noneIsOpen();
       expect(taken.length).toBe(messages);
     }
+    // Bytes that the kernel buffers, at times the whole answer, are not read: its buffers grow to tens of megabytes.
+    expect(bytesRead()).toBeLessThan((MANY * POINT_LAYOUT.rowBytes) / 2);
     await stop();
     await running;
   });
@@ -259,25 +294,33 @@ describe('watch: delivery', () => {
       const columns = points?.dateMicros ?? Buffer.alloc(0);
       for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
       // Shorter than the time a reader may stall.
-      setTimeout(onTaken, STALL_MS / 3);
-    });
-    await eventually('all points', async () => dates.length >= MANY);
+      setTimeout(onTaken, STALL_MS / 6);
+    }, HALF_WAY);
+    await eventually('all points', async () => dates.length >= MANY / 2);
     await stop();
     await running;
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
-    expect(dates.length).toBe(MANY);
+    expect(dates.length).toBe(MANY / 2);
     // Several snapshots, each with several messages.
     expect(snapshots()).toBeGreaterThan(4);
     expect(snapshots()).toBeLessThan(cursorCount);
   });
 
   it('cancels its query when the reader leaves (R-J2)', async () => {
-    const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
-    const watcher = watch({ variableIds: [rows[0]?.id ?? 0], fromBeginning: true });
-    watcher.pause();
-    await eventually('the database to wait for the reader', async () => (await readingFor()).includes('ClientWrite'));
-    watcher.cancel();
-    await noneIsOpen();
+    const variableId = await findMany();
+    const holder = await api.database.connect();
+    try {
+      // No query can end by itself meanwhile.
+      await holder.query('begin; lock table point in access exclusive mode');
+      const watcher = watch({ variableIds: [variableId], fromBeginning: true });
+      const findWaiting = async () => (await openReads()).find(({ waitsForTable }) => waitsForTable)?.pid;
+      const short = await eventually('the short read to wait', findWaiting);
+      await eventually('the long read to wait', async () => ![short, undefined].includes(await findWaiting()));
+      watcher.cancel();
+      await noneIsOpen();
+    } finally {
+      holder.release(true);
+    }
   });
 
   it('survives a database outage while it waits (R-K3)', async () => {

@@ -1,14 +1,21 @@
-import { expect, test, vi } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { openMapperRunner } from '../../../src/push/mapper/run-mapper.ts';
 
-const { tooManyFiles } = vi.hoisted(() => ({ tooManyFiles: new Error('EMFILE: too many open files') }));
-vi.mock('node:fs', async (original) => ({
-  ...(await original<typeof import('node:fs')>()),
-  readFileSync: () => {
+const tooManyFiles = new Error('EMFILE: too many open files');
+
+beforeEach(() => {
+  vi.spyOn(fs, 'readFileSync').mockImplementation(() => {
     throw tooManyFiles;
-  },
-}));
+  });
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 test('mapper: a process that cannot be started frees its permit for the next push (R-D9)', async () => {
   const limits = { timeoutMs: 1000, memoryMebibytes: 64, processes: 1 };

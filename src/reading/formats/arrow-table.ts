@@ -1,15 +1,16 @@
 /**
- * Writes a table as an Arrow IPC stream, one record batch per batch. Texts are dictionary-encoded. A batch with texts that
- * are not in the last dictionary sends a replacement (allowed in streams, not in files), because a growing dictionary would
- * grow with the answer.
+ * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch. Ids
+ * and texts, which repeat, are dictionary-encoded with indexes of two bytes. A record batch with values that are not in the
+ * last dictionary sends a replacement (allowed in streams, not in files), because a growing dictionary would grow with the
+ * answer.
  */
 import {
   AsyncByteQueue,
   type Data,
-  type DataType,
   Dictionary,
   Field,
   Float64,
+  Int16,
   Int32,
   makeData,
   makeVector,
@@ -40,7 +41,12 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Yields one piece per batch; the schema is in the first piece. */
+/** A record batch has at least this many rows, if the table does. */
+const MIN_ROWS = 4096;
+/** Distinct values of a record batch fit the indexes of a dictionary, unless a single batch has more rows. */
+const MAX_ROWS = 2 ** 15 - 1;
+
+/** Yields one piece per record batch; the schema is in the first piece. */
 export async function* writeArrow({ columns, batches, metadata }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
   const sink = new Pieces();
@@ -52,8 +58,8 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
     writer.reset(sink, schema);
     return schema;
   };
-  for await (const batch of batches) {
-    writer.write(toRecordBatch(schema ?? begin(), batch, encoders));
+  for await (const group of groupsOf(batches)) {
+    writer.write(toRecordBatch(schema ?? begin(), group, encoders));
     yield sink.take();
   }
   if (!schema) begin();
@@ -61,81 +67,184 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
+/** Batches that share a record batch. */
+async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
+  let group: Batch[] = [];
+  let rowCount = 0;
+  for await (const batch of batches) {
+    if (group.length > 0 && rowCount + batch.rowCount > MAX_ROWS) {
+      yield group;
+      [group, rowCount] = [[], 0];
+    }
+    group.push(batch);
+    rowCount += batch.rowCount;
+    if (rowCount < MIN_ROWS) continue;
+    yield group;
+    [group, rowCount] = [[], 0];
+  }
+  if (group.length > 0) yield group;
+}
+
+/** The cells of a column in a record batch. */
+interface Parts {
+  readonly rowCount: number;
+  readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];
+}
+
 interface ColumnEncoder {
   readonly field: Field;
-  readonly encode: (cells: Cells, rowCount: number) => Data;
+  readonly encode: (column: Parts) => Data;
 }
 
 function columnEncoder({ name, kind, timeZoneId = 'UTC' }: Column): ColumnEncoder {
   switch (kind) {
-    case 'id': {
-      const type = new Int32();
-      return { field: new Field(name, type, true), encode: (cells, rowCount) => encodeIds(type, cells, rowCount) };
-    }
+    case 'id':
+      return dictionaryEncoder(name, new Int32(), toIds, idVector);
     case 'number': {
       const type = new Float64();
-      return { field: new Field(name, type, true), encode: (cells, rowCount) => encodeNumbers(type, cells, rowCount) };
+      return { field: new Field(name, type, true), encode: (column) => encodeNumbers(type, column) };
     }
     case 'instant': {
       const type = new TimestampMicrosecond(timeZoneId);
-      return { field: new Field(name, type, true), encode: (cells, rowCount) => encodeInstants(type, cells, rowCount) };
+      return { field: new Field(name, type, true), encode: (column) => encodeInstants(type, column) };
     }
     case 'text':
-    case 'json': {
-      const encoder = textEncoder();
-      return { field: new Field(name, encoder.type, true), encode: encoder.encode };
-    }
+    case 'json':
+      return dictionaryEncoder(name, new Utf8(), toTexts, textVector);
   }
 }
 
-function toRecordBatch(schema: Schema, { rowCount, cells }: Batch, encoders: readonly ColumnEncoder[]): RecordBatch {
-  const children = encoders.map(({ encode }, index) => encode(cells[index] ?? { kind: 'absent' }, rowCount));
-  return new RecordBatch(
-    schema,
-    makeData({ type: new Struct(schema.fields), length: rowCount, nullCount: 0, children }),
-  );
+function toRecordBatch(schema: Schema, group: readonly Batch[], encoders: readonly ColumnEncoder[]): RecordBatch {
+  const length = group.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  const children = encoders.map(({ encode }, index) => {
+    const parts = group.map(({ cells, rowCount }) => ({ cells: cells[index] ?? ABSENT, rowCount }));
+    return encode({ rowCount: length, parts });
+  });
+  return new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, nullCount: 0, children }));
 }
 
-function encodeIds(type: Int32, cells: Cells, rowCount: number): Data {
-  if (cells.kind !== 'constant' || cells.value === null) return allNull(type, new Int32Array(rowCount));
-  return makeData({ type, length: rowCount, nullCount: 0, data: new Int32Array(rowCount).fill(cells.value) });
+const ABSENT: Cells = { kind: 'absent' };
+
+function encodeNumbers(type: Float64, column: Parts): Data {
+  const data = columnValues(column, Number.NaN);
+  const { nullBitmap, nullCount } = validity(column.rowCount, (row) => Number.isFinite(data[row]));
+  return makeData({ type, length: column.rowCount, nullCount, ...(nullCount > 0 && { nullBitmap }), data });
 }
 
-function encodeNumbers(type: Float64, cells: Cells, rowCount: number): Data {
-  if (cells.kind !== 'numbers') return allNull(type, new Float64Array(rowCount));
-  const { nullBitmap, nullCount } = validity(rowCount, (row) => Number.isFinite(cells.values[row]));
-  return makeData({ type, length: rowCount, nullCount, ...(nullCount > 0 && { nullBitmap }), data: cells.values });
+function encodeInstants(type: TimestampMicrosecond, column: Parts): Data {
+  return makeData({ type, length: column.rowCount, nullCount: 0, data: toInt64(columnValues(column, 0)) });
 }
 
-function encodeInstants(type: TimestampMicrosecond, cells: Cells, rowCount: number): Data {
-  if (cells.kind !== 'instants') return allNull(type, new BigInt64Array(rowCount));
-  return makeData({ type, length: rowCount, nullCount: 0, data: toInt64(cells.values) });
+/** Values of numbers or instants, joined; `none` where a part has none. */
+function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
+  const [only] = parts;
+  const valuesOf = (cells: Cells) => (cells.kind === 'numbers' || cells.kind === 'instants' ? cells.values : undefined);
+  const own = only && parts.length === 1 ? valuesOf(only.cells) : undefined;
+  if (own) return own;
+  const joined = new Float64Array(rowCount).fill(none);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(valuesOf(part.cells) ?? [], at);
+    at += part.rowCount;
+  }
+  return joined;
 }
 
-/** Encodes the texts of one column; keeps the dictionary sent last. */
-function textEncoder() {
-  const type = new Dictionary(new Utf8(), new Int32());
+/** Cells as keys, one for all rows or one per row, and the value of a key. */
+interface Keyed<Value> {
+  readonly keys: number | Int32Array;
+  readonly valueAt: (key: number) => Value | null;
+}
+
+function toIds(cells: Cells): Keyed<number> {
+  if (cells.kind !== 'constant' || cells.value === null) return { keys: NO_KEY, valueAt: () => null };
+  return { keys: cells.value, valueAt: (key) => key };
+}
+
+function toTexts(cells: Cells): Keyed<string> {
+  return cells.kind === 'codes' ? { keys: cells.ids, valueAt: cells.textOf } : { keys: NO_KEY, valueAt: () => null };
+}
+
+const NO_KEY = -1;
+const NULL_CODE = -1;
+
+/** Encodes one column by a dictionary, and keeps the dictionary sent last. */
+function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
+  name: string,
+  valueType: Type,
+  toKeyed: (cells: Cells) => Keyed<Value>,
+  toVector: (values: readonly Value[]) => Vector<Type>,
+): ColumnEncoder {
+  const type = new Dictionary(valueType, new Int16());
   let codeOf = new Map<number, number>();
-  let dictionary = textVector([]);
-  const replaceDictionary = (ids: Int32Array, textOf: (id: number) => string | null): void => {
-    const texts: string[] = [];
+  let dictionary = toVector([]);
+  const replaceDictionary = (columns: readonly Keyed<Value>[]): void => {
+    const values: Value[] = [];
     codeOf = new Map();
-    for (const id of ids) {
-      if (codeOf.has(id)) continue;
-      const text = textOf(id);
-      codeOf.set(id, text === null ? -1 : texts.push(text) - 1);
+    for (const { keys, valueAt } of columns) {
+      for (const key of distinctOf(keys)) {
+        if (codeOf.has(key)) continue;
+        const value = valueAt(key);
+        codeOf.set(key, value === null ? NULL_CODE : values.push(value) - 1);
+      }
     }
-    dictionary = textVector(texts);
+    dictionary = toVector(values);
   };
-  const encode = (cells: Cells, rowCount: number): Data => {
-    const { ids, textOf } = cells.kind === 'codes' ? cells : { ids: new Int32Array(rowCount), textOf: () => null };
-    if (!ids.every((id) => codeOf.has(id))) replaceDictionary(ids, textOf);
-    const codes = ids.map((id) => codeOf.get(id) ?? -1);
-    const { nullBitmap, nullCount } = validity(rowCount, (row) => (codes[row] ?? -1) >= 0);
-    const data = codes.map((code) => Math.max(code, 0));
+  const encode = ({ rowCount, parts }: Parts): Data => {
+    const columns = parts.map(({ cells }) => toKeyed(cells));
+    const isKnown = columns.every(({ keys }) => distinctOf(keys).every((key) => codeOf.has(key)));
+    if (!isKnown) replaceDictionary(columns);
+    const codes = codesOf(columns, parts, rowCount, codeOf);
+    const { nullBitmap, nullCount } = validity(rowCount, (row) => codes[row] !== NULL_CODE);
+    const data = nullCount === 0 ? codes : codes.map((code) => Math.max(code, 0));
     return makeData({ type, length: rowCount, nullCount, ...(nullCount > 0 && { nullBitmap }), data, dictionary });
   };
-  return { type, encode };
+  return { field: new Field(name, type, true), encode };
+}
+
+function codesOf(
+  columns: readonly Keyed<unknown>[],
+  parts: Parts['parts'],
+  rowCount: number,
+  codeOf: ReadonlyMap<number, number>,
+): Int16Array {
+  const codes = new Int16Array(rowCount);
+  let at = 0;
+  for (const [index, { keys }] of columns.entries()) {
+    const count = parts[index]?.rowCount ?? 0;
+    if (typeof keys === 'number') codes.fill(codeOf.get(keys) ?? NULL_CODE, at, at + count);
+    else fillCodes(codes, at, keys, codeOf);
+    at += count;
+  }
+  return codes;
+}
+
+/** @returns the distinct keys, in the order of their first row. */
+function distinctOf(keys: number | Int32Array): readonly number[] {
+  if (typeof keys === 'number') return [keys];
+  const distinct = new Set<number>();
+  let last: number | undefined;
+  for (let row = 0; row < keys.length; row++) {
+    const key = keys[row] as number;
+    if (key !== last) distinct.add(key);
+    last = key;
+  }
+  return [...distinct];
+}
+
+/** Adjacent rows mostly have the same key. */
+function fillCodes(codes: Int16Array, start: number, keys: Int32Array, codeOf: ReadonlyMap<number, number>): void {
+  let lastKey: number | undefined;
+  let lastCode = NULL_CODE;
+  for (let row = 0; row < keys.length; row++) {
+    const key = keys[row] as number;
+    if (key !== lastKey) [lastKey, lastCode] = [key, codeOf.get(key) ?? NULL_CODE];
+    codes[start + row] = lastCode;
+  }
+}
+
+function idVector(ids: readonly number[]): Vector<Int32> {
+  return makeVector(makeData({ type: new Int32(), length: ids.length, nullCount: 0, data: Int32Array.from(ids) }));
 }
 
 /** Built from buffers: the builders of apache-arrow take ten times as long. */
@@ -146,17 +255,6 @@ function textVector(texts: readonly string[]): Vector<Utf8> {
   }
   const data = Buffer.from(texts.join(''));
   return makeVector(makeData({ type: new Utf8(), length: texts.length, nullCount: 0, valueOffsets, data }));
-}
-
-function allNull(type: DataType, data: Int32Array | Float64Array | BigInt64Array): Data {
-  const nullBitmap = new Uint8Array(Math.ceil(data.length / 8));
-  return makeData({
-    type: type as Int32,
-    length: data.length,
-    nullCount: data.length,
-    nullBitmap,
-    data: data as Int32Array,
-  });
 }
 
 /** Validity bitmap: one bit per row, least significant first. */

@@ -108,12 +108,12 @@ describe('reading: Arrow rows (R-G4)', () => {
     const bytes = await joined(writeArrow(table(batch(7, null, [1.5, Number.NaN], [2, 0]))));
     const arrow = tableFromIPC(bytes);
     expect(arrow.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
-      'variableId Int32',
+      'variableId Dictionary<Int16, Int32>',
       'date Timestamp<MICROSECOND, UTC>',
       'rawValue Float64',
-      'unitId Int32',
-      'version Dictionary<Int32, Utf8>',
-      'tags Dictionary<Int32, Utf8>',
+      'unitId Dictionary<Int16, Int32>',
+      'version Dictionary<Int16, Utf8>',
+      'tags Dictionary<Int16, Utf8>',
     ]);
     const dates = arrow.getChild('date')?.data[0]?.values as BigInt64Array;
     expect([...dates]).toEqual([BigInt(MICROS), BigInt(MICROS + 1)]);
@@ -123,11 +123,32 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  test('keep the texts of each batch when the dictionary is kept or replaced', async () => {
-    const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1], []] as const;
-    const batches = idsOfBatches.flatMap((ids) => (ids.length === 0 ? [] : [batch(1, 8, ids.map(Number), ids)]));
-    const rows = rowsOf(await joined(writeArrow(table(...batches))));
-    expect(rows.map(({ version }) => version)).toEqual(idsOfBatches.flat().map((id) => TEXTS[id] ?? null));
+  // The batches of 1,000 repetitions share record batches; those of 5,000 have one each.
+  test.each([1, 1000, 5000])(
+    'keep the ids and texts of every batch, with dictionaries kept or replaced: %i',
+    async (times) => {
+      const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
+      const batches = idsOfBatches.map((ids, index) => {
+        const all = Array.from({ length: times }, () => ids).flat();
+        return batch(1 + (index >> 1), index === 2 ? null : 8, all, all);
+      });
+      const rows = rowsOf(await joined(writeArrow(table(...batches))));
+      const expected: unknown[] = await joined(writeJson(table(...batches))).then((bytes) =>
+        JSON.parse(bytes.toString()),
+      );
+      const labels = (row: unknown) => {
+        const { variableId, rawValue, unitId, version = null } = row as Record<string, unknown>;
+        return [variableId, rawValue, unitId, version].join();
+      };
+      expect(rows.map(labels)).toEqual(expected.map(labels));
+    },
+  );
+
+  test('of 1,000 variables with one point share a record batch', async () => {
+    const batches = Array.from({ length: 1000 }, (_, index) => batch(index + 1, 8, [index], [1]));
+    const bytes = await joined(writeArrow(table(...batches)));
+    expect(tableFromIPC(bytes).batches).toHaveLength(1);
+    expect(bytes.length).toBeLessThan(40_000);
   });
 
   test('an empty table is the schema alone', async () => {

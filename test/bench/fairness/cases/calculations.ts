@@ -3,9 +3,9 @@
  * small script and waits for its end.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import { calculated } from '../../support/fixtures/structure.ts';
-import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
+import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
+import { calculated } from '../../../support/fixtures/structure.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
 const SLEEPERS = 8;
 /** Shorter than the wall time, so that a sleeping run ends soon after the measurement. */

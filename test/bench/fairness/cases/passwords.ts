@@ -3,10 +3,10 @@
  * one reading by HTTP Basic.
  */
 import { randomUUID } from 'node:crypto';
-import { createTestClient } from '../../support/clients/test-client.ts';
-import { addUser, PASSWORD } from '../../support/fixtures/accounts.ts';
-import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import { fairnessCase } from './fairness-case.ts';
+import { createTestClient } from '../../../support/clients/test-client.ts';
+import { addUser, PASSWORD } from '../../../support/fixtures/accounts.ts';
+import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
+import { fairnessCase } from '../fairness-case.ts';
 
 const GUESSERS = 8;
 const DEVICE = 'device-b@example.test';

@@ -3,9 +3,9 @@
  * none of the answers. Account B reads the last day of a variable over REST.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { openUnread, openUnreadCall } from '../../support/clients/unread-reads.ts';
-import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
+import { openUnread, openUnreadCall } from '../../../support/clients/unread-reads.ts';
+import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
 /** Twice READ_POOL_SIZE's default over REST, and as many over gRPC. */
 const READS = 20;

@@ -1,8 +1,8 @@
 /** Mapper processes: account A pushes through mappers that never end. Account B pushes an empty list through its mapper. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { addClaim } from '../../../src/accounts/members/claims.ts';
-import { createTestClient } from '../../support/clients/test-client.ts';
-import { type FairnessAccount, type FairnessService, fairnessCase } from './fairness-case.ts';
+import { addClaim } from '../../../../src/accounts/members/claims.ts';
+import { createTestClient } from '../../../support/clients/test-client.ts';
+import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
 const PUSHERS = 12;
 const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';

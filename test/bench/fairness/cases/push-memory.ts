@@ -4,8 +4,8 @@
  */
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
-import { fairnessCase } from './fairness-case.ts';
+import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
+import { fairnessCase } from '../fairness-case.ts';
 
 const BODIES = 20;
 const ANNOUNCED_BYTES = 50 << 20;

@@ -3,9 +3,9 @@
  * Account B reads its account.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { createGrpcReader } from '../../support/clients/grpc-client.ts';
-import { createTestClient } from '../../support/clients/test-client.ts';
-import { fairnessCase } from './fairness-case.ts';
+import { createGrpcReader } from '../../../support/clients/grpc-client.ts';
+import { createTestClient } from '../../../support/clients/test-client.ts';
+import { fairnessCase } from '../fairness-case.ts';
 
 const CONNECTIONS_EACH = 4;
 const TOO_MANY = 429;

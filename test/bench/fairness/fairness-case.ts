@@ -1,6 +1,6 @@
 /**
  * One shared resource in the fairness bench: the worst load of account A and the concurrent operation of account B
- * (R-A14). To add a case: a file in this folder that exports `fairnessCase({…})`, and a line in `cases.ts`.
+ * (R-A14). To add a case: a file in `cases/` that exports `fairnessCase({…})`, and a line in `cases.ts`.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';

@@ -17,6 +17,7 @@ const basic = (password: string) => ({
 
 export const passwords = fairnessCase({
   resource: 'passwords',
+  operations: 200,
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountB: { accountId }, http }) => {
     await addUser(database, DEVICE, { role: 'MANAGER', accountIds: [accountId], mayPush: true });

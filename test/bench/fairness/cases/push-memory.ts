@@ -2,8 +2,8 @@
  * Memory of push bodies: account A opens pushes that announce 50 MiB and fill as much memory as they can get. Account B pushes one
  * reading.
  */
-import { type ClientRequest, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openStalledBody } from '../../../support/clients/stalled-body.ts';
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { fairnessCase } from '../fairness-case.ts';
 
@@ -30,7 +30,10 @@ export const pushMemory = fairnessCase({
     };
   },
   startLoad: async ({ http, token }) => {
-    const bodies = Array.from({ length: BODIES }, () => openBody(http, token));
+    const stalled = { url: `${http}/api/data`, token, type: 'application/json' };
+    const bodies = Array.from({ length: BODIES }, () =>
+      openStalledBody({ ...stalled, announcedBytes: ANNOUNCED_BYTES, sentBytes: SENT_BYTES }),
+    );
     await wait(SETTLE_MS);
     return async () => {
       for (const body of bodies) body.destroy();
@@ -38,15 +41,3 @@ export const pushMemory = fairnessCase({
     };
   },
 });
-
-/** Opens a push, sends the beginning of its body and stalls. */
-function openBody(http: string, token: string | undefined): ClientRequest {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    ...{ 'Content-Type': 'application/json', 'Content-Length': ANNOUNCED_BYTES },
-  };
-  const body = request(`${http}/api/data`, { method: 'POST', headers, agent: false });
-  body.on('error', () => {}).on('response', (answer) => answer.resume());
-  body.write(Buffer.alloc(SENT_BYTES, ' '));
-  return body;
-}

@@ -13,6 +13,7 @@ const MAX_WAIT_MS = 60_000;
 
 export const requests = fairnessCase({
   resource: 'requests',
+  operations: 200,
   roles: ['api', 'grpc'],
   prepare: async ({ accountA, accountB, http, grpc }) => ({
     load: { http, grpc, token: accountA.api.token },

@@ -10,6 +10,6 @@ export async function getProfile(database: Queryable, userId: string): Promise<D
     [userId],
   );
   const [row] = rows;
-  if (!row) throw new Error(`user ${userId} does not exist in its own transaction`);
+  if (!row) throw new Error(`user ${userId} must exist in the transaction that created or locked the user`);
   return row;
 }

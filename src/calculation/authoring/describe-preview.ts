@@ -75,7 +75,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/** The script chose the name: its directory is removed. */
+/** Removes the directory from the name, which the script chose. */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

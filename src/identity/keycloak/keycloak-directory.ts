@@ -171,7 +171,7 @@ async function readUser(database: Queryable, userId: string) {
     [userId],
   );
   const [user] = rows;
-  if (!user) throw new Error(`user ${userId} does not exist in its own transaction`);
+  if (!user) throw new Error(`user ${userId} must exist in the transaction that changes the user`);
   return user;
 }
 

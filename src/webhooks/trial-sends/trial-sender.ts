@@ -92,7 +92,7 @@ async function trySend(
   try {
     return await send(webhook, message);
   } catch (error) {
-    log.error({ err: error, testId: message.id }, 'a trial send failed by an internal error');
+    log.error({ err: error, testId: message.id }, 'a trial send failed because of an internal error');
     return { state: 'Failed', error: 'internal error' };
   }
 }

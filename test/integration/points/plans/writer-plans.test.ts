@@ -179,7 +179,7 @@ describe('points: the write state', () => {
   test.each([
     ['is added', ADD_SERIES, () => [some()]],
     ['is locked', LOCK_SERIES, () => [some()]],
-    ['finds the settings', FIND_SETTINGS, () => [some()]],
+    ['has its settings found', FIND_SETTINGS, () => [some()]],
     ['is saved', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
   ] as const)('%s by keys', async (_what, statement, values) => {
     expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));

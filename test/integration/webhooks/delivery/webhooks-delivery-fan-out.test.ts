@@ -139,7 +139,7 @@ test('webhook fan-out: pushes that share an event get one message each (R-I2, R-
   for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
-test('webhook fan-out: no message for another account, another event type or a disabled webhook (R-I8)', async () => {
+test('webhook fan-out: another account, another event type and a disabled webhook get no message (R-I8)', async () => {
   const webhooks = [
     await addWebhook('SiteCreated', { accountId: api.otherAccountId }),
     await addWebhook('SiteUpdated'),

@@ -87,7 +87,7 @@ unit_names <- c(hour = "Hour", day = "Day", week = "Week", month = "Month", quar
 period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 
 #' Civil periods that a script groups dates by: floor_date(x, "day"), cut(x, "month"), Dates %/% 86400, apply.daily(x, sum),
-#' format(x, "%Y-%m") and alike. Dates that are rounded and not aggregated are left out.
+#' format(x, "%Y-%m") and the like. Dates that are rounded and not aggregated are left out.
 #' @param expressions result of `parse_script`.
 #' @return character vector such as "Day 3": the period and the line.
 #' @noRd

@@ -61,7 +61,7 @@ prepare_session <- function() {
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 
-#' Makes base R warn about an unknown time zone, for which it silently uses UTC.
+#' Makes base R warn about an unknown time zone instead of using UTC silently.
 #' @noRd
 watch_zones <- function() {
   zones <- c(OlsonNames(), "UTC", "GMT")
@@ -84,7 +84,7 @@ replace_in_base <- function(name, value) {
 }
 
 known_zones <- new.env(parent = emptyenv())
-# POSIX rules such as CET-1CEST are no names of zones.
+# POSIX rules such as CET-1CEST are not names of zones.
 zone_rule_pattern <- "^(:|<|[A-Za-z]{3,}[+-]?[0-9])"
 
 # Warns once a run for each unknown zone.

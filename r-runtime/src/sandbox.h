@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* Containment of runs. */
+/* Modes of containment. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
 /* Kinds of chunk in the answer. */

@@ -89,7 +89,7 @@ static void collapse_heap(void) {
   if (f) fclose(f);
 }
 
-/* Leaves R's handler of SIGINT, by which a supervisor interrupts its runner. */
+/* Keeps R's handler of SIGINT: a supervisor interrupts its runner by this signal. */
 static void restore_signals(void) {
   const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
@@ -228,7 +228,7 @@ void tm_close_request(void) {
   }
 }
 
-/* The script reaches this line; the trailer reports the last one, also of a run that is killed. */
+/* Records the line that the script has reached; the trailer reports the last one, even when the run is killed. */
 void tm_reach_line(int *line) {
   reach_line(*line);
 }

@@ -57,7 +57,7 @@ export interface IssuerOptions {
   readonly database: Database;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Where passwords are administered; default: the embedded issuer. */
+  /** The directory that administers passwords; default: the embedded issuer's. */
   readonly directory?: UserDirectory;
   /** Sends waiting mails now. */
   readonly wakeMail?: () => void;

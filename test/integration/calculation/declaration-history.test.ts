@@ -114,7 +114,7 @@ describe('declaration history: reading', () => {
     expect(await historyOf(id)).toEqual([{ ...saved, date: null, userId: null, userName: null }]);
   });
 
-  test('follows the access to the variable: a granted USER reads it, others get 404 (R-B9, R-H12)', async () => {
+  test('a USER with access to the variable reads its history, others get 404 (R-B9, R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     const granted = await api.signIn('una', 'USER', { sites: [siteId] });
     expect(scriptsOf(await historyOf(id, '', granted))).toEqual(['a']);
@@ -125,7 +125,7 @@ describe('declaration history: reading', () => {
     expect((await api.manager.get(path.replace(`/${sourceId}/`, `/${otherSource}/`))).status).toBe(404);
   });
 
-  test('is deleted with the variable (R-C7, R-H12)', async () => {
+  test('the history is deleted with the variable (R-C7, R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await api.manager.delete(pathOf(id));
     const { rows } = await api.database.query('select from declaration_save where variable_id = $1', [id]);

@@ -1,5 +1,4 @@
 /** Metrics of pushes (R-A9). */
-import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 /**
@@ -64,30 +63,3 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
     memoryFull: refused({ full: 'memory' }),
   };
 }
-
-/** Accepted batches that are not written yet, and batches set aside for an operator. */
-export const PUSH_BACKLOG: BacklogQuery = {
-  sql: `
-    select count(*) filter (where set_aside_date is null)::int as batches,
-           count(*) filter (where set_aside_date is not null)::int as "setAside",
-           coalesce(sum(length(rows)) filter (where set_aside_date is null), 0)::float8 as bytes,
-           coalesce((
-             select extract(epoch from now() - accepted_date) from push_operation
-             where id = (select operation_ids[1] from push_batch where set_aside_date is null order by id limit 1)
-           ), 0)::float8 as age
-    from push_batch`,
-  gauges: [
-    { column: 'batches', name: 'tidemark_push_waiting_batches', help: 'Accepted batches that wait to be written.' },
-    { column: 'bytes', name: 'tidemark_push_waiting_bytes', help: 'Bytes of readings in waiting batches.' },
-    {
-      column: 'age',
-      name: 'tidemark_push_waiting_age_seconds',
-      help: 'Seconds since the oldest waiting batch was accepted; 0: no batch waits.',
-    },
-    {
-      column: 'setAside',
-      name: 'tidemark_push_set_aside_batches',
-      help: 'Batches that cannot be written and wait for an operator.',
-    },
-  ],
-};

@@ -6,7 +6,7 @@ import { watchBacklog } from '../platform/metrics/backlog.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import { MAIL_BACKLOG, OUTBOX_BACKLOG, watchPools, watchQueues } from '../platform/metrics/platform-metrics.ts';
 import type { WakeQueue } from '../platform/queue.ts';
-import { PUSH_BACKLOG } from '../push/push-metrics.ts';
+import { PUSH_BACKLOG } from '../push/store/queue-state.ts';
 import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
 
 /** Pools and queues by the name of their metric label. */

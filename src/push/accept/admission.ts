@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { type BudgetBound, type BudgetOwner, openSharedBudget } from '../../platform/shared-budget.ts';
 import type { PushMetrics } from '../push-metrics.ts';
+import { findQueuedBytes } from '../store/queue-state.ts';
 
 export interface AdmissionLimits {
   readonly maxMemoryBytes: number;
@@ -64,10 +65,6 @@ function describeMemory({ of, held }: BudgetBound, maxBytes: number): string {
 // Maximum age of the known queue size. Bytes that this process adds are counted at once.
 const MAX_AGE_MS = 500;
 
-const QUEUE_BYTES = `
-  select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch
-  where set_aside_date is null group by account_id`;
-
 /** Follows the bytes of readings that wait to be written, per account. */
 function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Omit<Admission, 'openBody'> {
   let total = 0;
@@ -76,9 +73,8 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
   let refreshing: Promise<void> | undefined;
 
   const readQueueSize = async (): Promise<void> => {
-    const { rows } = await database.query<{ accountId: number; bytes: number }>(QUEUE_BYTES);
-    byAccount = new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
-    total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
+    byAccount = new Map(await findQueuedBytes(database));
+    total = [...byAccount.values()].reduce((sum, bytes) => sum + bytes, 0);
     readAtMs = performance.now();
   };
   const refresh = (): Promise<void> => {

@@ -12,10 +12,10 @@ import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { EncodedOperation } from '../accept/encode-operation.ts';
 import { openSemaphore } from '../semaphore.ts';
-import { plainArray } from '../store/array-literal-codec.ts';
 import type { StoreOutcome } from '../store/new-operation.ts';
+import { mustQueue, takeTurn } from '../store/queue-state.ts';
 import { storeBatches } from '../store/store-batches.ts';
-import { lockTurnSql, turnKey } from '../store/turn-lock.ts';
+import { completeOperations } from '../store/waiting-batches.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
 // Fewer readings are faster by group commit; more could exceed the ten seconds that shipped clients wait.
@@ -24,38 +24,19 @@ const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
 const MAX_WAIT_MS = 1000;
 
-// Dates up to the last stored one: the writer would have to compare with stored points.
-const MUST_WAIT = `
-  select exists (select from push_batch where account_id = $1 and set_aside_date is null)
-      or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
-                 join series using (variable_id)
-                 where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustWait"`;
-
-const TAKE_TURN = `select ${lockTurnSql('$1')}`;
-const HAS_WAITING = `
-  select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
-
 /**
  * Opens the direct writer (R-D1, R-D6).
  * @param concurrency maximum number of concurrent writes; each takes a database connection.
  */
 export function openDirectWriter(database: Database, concurrency: number, log: Log): FastPaths['tryWrite'] {
   const slots = openSemaphore(concurrency, MAX_WAIT_MS);
-  const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {
-    const { rows } = await database.query<{ mustWait: boolean }>(MUST_WAIT, [
-      accountId,
-      plainArray([...firstDates.keys()]),
-      plainArray([...firstDates.values()]),
-    ]);
-    return rows[0]?.mustWait === false;
-  };
   return async (submission) => {
     const { tuples, firstDates } = submission.operation;
     const count = tuples.length / TUPLE_BYTES;
     if (!firstDates || count < MIN_READINGS || count > MAX_READINGS) return undefined;
     if (!(await slots.enter())) return undefined;
     try {
-      if (!(await isNew(submission.accountId, firstDates))) return undefined;
+      if (await mustQueue(database, submission.accountId, firstDates)) return undefined;
       return await withTransaction(database, (transaction) => write(transaction, submission));
     } catch (error) {
       if (isDependencyError(error)) throw error;
@@ -80,10 +61,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
   if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
   const { ranges } = await writePoints(transaction, [spare(operation)]);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
-  await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [plainArray([outcome.id])]);
-  await transaction.query(TAKE_TURN, [turnKey(accountId, operation.userId)]);
-  const { rows } = await transaction.query<{ isWaiting: boolean }>(HAS_WAITING, [accountId]);
-  if (rows[0]?.isWaiting !== false) throw new OvertakenError();
+  await completeOperations(transaction, [outcome.id]);
+  if (await takeTurn(transaction, accountId, operation.userId)) throw new OvertakenError();
   return outcome;
 }
 

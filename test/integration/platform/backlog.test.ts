@@ -5,7 +5,7 @@ import { FILE_BACKLOG } from '../../../src/files/file-metrics.ts';
 import { type BacklogQuery, watchBacklog } from '../../../src/platform/metrics/backlog.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { MAIL_BACKLOG, OUTBOX_BACKLOG } from '../../../src/platform/metrics/platform-metrics.ts';
-import { PUSH_BACKLOG } from '../../../src/push/push-metrics.ts';
+import { PUSH_BACKLOG } from '../../../src/push/store/queue-state.ts';
 import { WEBHOOK_BACKLOG } from '../../../src/webhooks/webhook-metrics.ts';
 import { parseExposition, sampleOf } from '../../support/answers/exposition.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';

@@ -1,0 +1,83 @@
+/**
+ * Queries the queue of accepted batches without taking any: its bytes, its backlog, and whether a direct write may pass it.
+ * `waiting-batches` takes and ends batches.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { BacklogQuery } from '../../platform/metrics/backlog.ts';
+import { plainArray } from './array-literal-codec.ts';
+import { lockTurnSql, turnKey } from './turn-lock.ts';
+
+const QUEUED_BYTES = `
+  select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch
+  where set_aside_date is null group by account_id`;
+
+/** @returns the bytes of readings that wait to be written, per account (R-D10). */
+export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await queryable.query<{ accountId: number; bytes: number }>(QUEUED_BYTES);
+  return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
+}
+
+// Dates up to the last stored one: the writer would have to compare with stored points.
+const MUST_QUEUE = `
+  select exists (select from push_batch where account_id = $1 and set_aside_date is null)
+      or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
+                 join series using (variable_id)
+                 where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustQueue"`;
+
+/**
+ * @param firstDates first date of each variable of a push, in microseconds.
+ * @returns whether the push must queue: a batch of the account waits (R-D6), or the push has dates up to the last stored one.
+ */
+export async function mustQueue(
+  queryable: Queryable,
+  accountId: number,
+  firstDates: ReadonlyMap<number, number>,
+): Promise<boolean> {
+  const { rows } = await queryable.query<{ mustQueue: boolean }>(MUST_QUEUE, [
+    accountId,
+    plainArray([...firstDates.keys()]),
+    plainArray([...firstDates.values()]),
+  ]);
+  return rows[0]?.mustQueue !== false;
+}
+
+const TAKE_TURN = `select ${lockTurnSql('$1')}`;
+const HAS_WAITING = `
+  select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "hasWaiting"`;
+
+/**
+ * Takes the turn of a user until the end of the transaction, so that no further push of the user can queue (R-D6).
+ * @returns whether a batch of the account waits.
+ */
+export async function takeTurn(queryable: Queryable, accountId: number, userId: string): Promise<boolean> {
+  await queryable.query(TAKE_TURN, [turnKey(accountId, userId)]);
+  const { rows } = await queryable.query<{ hasWaiting: boolean }>(HAS_WAITING, [accountId]);
+  return rows[0]?.hasWaiting !== false;
+}
+
+/** Accepted batches that are not written yet, and batches set aside for an operator. */
+export const PUSH_BACKLOG: BacklogQuery = {
+  sql: `
+    select count(*) filter (where set_aside_date is null)::int as batches,
+           count(*) filter (where set_aside_date is not null)::int as "setAside",
+           coalesce(sum(length(rows)) filter (where set_aside_date is null), 0)::float8 as bytes,
+           coalesce((
+             select extract(epoch from now() - accepted_date) from push_operation
+             where id = (select operation_ids[1] from push_batch where set_aside_date is null order by id limit 1)
+           ), 0)::float8 as age
+    from push_batch`,
+  gauges: [
+    { column: 'batches', name: 'tidemark_push_waiting_batches', help: 'Accepted batches that wait to be written.' },
+    { column: 'bytes', name: 'tidemark_push_waiting_bytes', help: 'Bytes of readings in waiting batches.' },
+    {
+      column: 'age',
+      name: 'tidemark_push_waiting_age_seconds',
+      help: 'Seconds since the oldest waiting batch was accepted; 0: no batch waits.',
+    },
+    {
+      column: 'setAside',
+      name: 'tidemark_push_set_aside_batches',
+      help: 'Batches that cannot be written and wait for an operator.',
+    },
+  ],
+};

@@ -48,10 +48,15 @@ const fileStatus = z.object({
     .enum(['StandardFile', 'Attachment'])
     .meta({ description: 'An attachment is kept as uploaded and never parsed; its state is `Stored`.' }),
   filename: z.string(),
+  advice: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'For an attachment that looks like data: why its rows are not read, and what to do.' }),
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
-  state: z
-    .enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored'])
-    .meta({ description: '`Completed`: every row is ingested. `Rejected`: none is.' }),
+  state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({
+    description:
+      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
+  }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),
   failure: z
@@ -92,7 +97,14 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson('File id.', z.string())],
+    answers: [
+      answersJson('File id.', z.string(), {
+        headers: {
+          'File-Kind': '`StandardFile`, or `Attachment`: its rows are not read.',
+          'File-Advice': 'What to do instead, when an attachment has the name of a data file, such as `.csv.gz`.',
+        },
+      }),
+    ],
   },
   {
     ...{ method: 'get', path: '/storage/template', operationId: 'getFileTemplate', tag, access: ALL_USERS },

@@ -11,8 +11,9 @@ import { openSharedBudget } from '../platform/shared-budget.ts';
 import { answerDownload, answerErrors, answerTemplate, ERRORS_QUERY } from './downloads.ts';
 import { type FileListener, type FileWatchOptions, openFileWatch } from './file-watch.ts';
 import { type FileStatus, findErrors, findWarnings, getFile, isOver } from './find-file.ts';
+import { adviceFor } from './upload/attachment-advice.ts';
 import { receiveUpload } from './upload/receive-upload.ts';
-import { storeFile } from './upload/store-file.ts';
+import { kindOf, storeFile } from './upload/store-file.ts';
 import { readContent } from './upload/stored-parts.ts';
 
 const SHOWN_ERRORS = 1000;
@@ -42,7 +43,12 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     const { caller } = c.var;
     const upload = await receiveUpload(c.req.raw, maxBytes);
     const fileId = await storeFile(store, c.var, upload);
-    if (upload.format === undefined) return c.json(fileId);
+    const { format, filename } = upload;
+    // The body is the id alone; headers say what happens to the file.
+    c.header('File-Kind', kindOf(format));
+    const advice = format === undefined ? adviceFor(filename) : undefined;
+    if (advice !== undefined) c.header('File-Advice', advice);
+    if (format === undefined) return c.json(fileId);
     await wakeFileIngester(caller.accountId).catch((error: unknown) => {
       log.warn(
         { err: error, fileId, requestId: c.var.requestId },

@@ -4,6 +4,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
 import type { FileFormat, FileKind, RowError, RowWarning } from './standard-file.ts';
+import { adviceFor } from './upload/attachment-advice.ts';
 
 /** `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Stored`: an attachment. */
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
@@ -13,6 +14,8 @@ export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;
   readonly filename: string;
+  /** For an attachment that looks like data: why its rows are not read, and what to do. */
+  readonly advice?: string;
   /** Absent for an attachment. */
   readonly format?: FileFormat;
   readonly state: FileState;
@@ -85,8 +88,10 @@ export async function findStatuses(
 
 function toStatus(row: FileRow): FileStatus {
   const { id, kind, filename, format, state, rows, ingested, rejected, warnings, ignoredColumns, uploadedDate } = row;
+  const advice = kind === 'Attachment' ? adviceFor(filename) : undefined;
   return {
     ...{ id, kind, filename, state },
+    ...(advice !== undefined && { advice }),
     ...(format !== null && { format }),
     progress: { bytes: row.bytes, totalBytes: row.sizeBytes, rows },
     counts: { rows, ingested, rejected, warnings },

@@ -54,7 +54,7 @@ const PREFLIGHT_SEC = 7200;
 /** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
 const EXPOSED_HEADERS = [
   ...['Api-Version', 'X-Request-Id', 'x-total-count', 'Time-Zone', 'History-From', 'Retry-After', 'Location'],
-  ...['Content-Disposition', 'WWW-Authenticate'],
+  ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
 ];
 /** HTML pages besides the issuer's. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);

@@ -55,7 +55,8 @@ const operation = z
     id: idSchema,
     userId: z.string(),
     state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
-      description: '`Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+      description:
+        'Poll until it is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
     }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),

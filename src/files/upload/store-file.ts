@@ -98,7 +98,8 @@ async function insertFile(
   return file.id;
 }
 
-function kindOf(format: FileFormat | undefined): FileKind {
+/** @param format undefined for an attachment. */
+export function kindOf(format: FileFormat | undefined): FileKind {
   return format ? 'StandardFile' : 'Attachment';
 }
 

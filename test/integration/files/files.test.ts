@@ -169,8 +169,24 @@ describe('files: POST /storage', () => {
       expect(content.headers.get('content-type')).toBe('application/octet-stream');
       expect(await (await stack.get(`/storage/${id}/events`)).text()).toMatch(/^event: end\n/);
     }
+    expect(raw.headers.get('File-Kind')).toBe('Attachment');
+    expect(raw.headers.get('File-Advice')).toBeNull();
     const { rows } = await stack.api.database.query('select place from stored_file where id = any($1)', [ids]);
     expect(rows).toEqual([{ place: null }, { place: null }, { place: null }]);
+  });
+});
+
+describe('files: an attachment with the name of a data file', () => {
+  it.each([
+    ['a.csv.gz', 'Content-Encoding: gzip'],
+    ['a.tsv', 'ends in .csv'],
+    ['a.parquet', 'a Standard File is .csv or .xlsx'],
+  ])('%s is answered with advice, also in its status (R-E1)', async (filename, advice) => {
+    const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
+    expect(answer.headers.get('File-Kind')).toBe('Attachment');
+    expect(answer.headers.get('File-Advice')).toContain(advice);
+    const status = await stack.status((await answer.json()) as string);
+    expect(status).toMatchObject({ state: 'Stored', advice: answer.headers.get('File-Advice') });
   });
 });
 

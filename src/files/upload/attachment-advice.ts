@@ -1,0 +1,21 @@
+/** Advice for the sender of an attachment whose name looks like a file of measurements: its rows are not read (R-E1). */
+
+const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
+  [
+    /\.(csv|tsv|txt|xlsx)\.(gz|zip|bz2|xz|zst|7z)$/i,
+    'the file is stored, but its rows are not read: upload it unpacked, or gzipped with Content-Encoding: gzip, under a name that ends in .csv or .xlsx',
+  ],
+  [
+    /\.(tsv|tab|psv|dat)$/i,
+    'the file is stored, but its rows are not read: give it a name that ends in .csv; commas, semicolons and tabs separate columns',
+  ],
+  [
+    /\.(json|jsonl|ndjson|parquet|feather|arrow|zip|gz)$/i,
+    'the file is stored, but its rows are not read: a Standard File is .csv or .xlsx',
+  ],
+];
+
+/** @returns ASCII text for a header and a member; undefined when the name does not look like data. */
+export function adviceFor(filename: string): string | undefined {
+  return BY_NAME.find(([name]) => name.test(filename))?.[1];
+}

@@ -22,7 +22,7 @@ export interface BasicAuthentication extends Authentication {
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
-  /** Origins other than that of the service whose pages may send Basic with requests that write. Default: none. */
+  /** Origins, besides that of the service, whose pages may send Basic with requests that write. Default: none. */
   readonly corsOrigins?: readonly string[];
   /** Number of own proxies that append to X-Forwarded-For. Default: 0. */
   readonly proxyHops?: number;

@@ -58,7 +58,7 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
-describe('watch: points', () => {
+describe('watch: a watch', () => {
   it('without a cursor starts at the next commit, and first sends a cursor of that position (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);

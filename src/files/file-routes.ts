@@ -24,7 +24,7 @@ const KEEP_ALIVE_MS = 15_000;
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Bounds of the clients that follow files. */
+  /** Limits on the clients that follow files. */
   readonly following: Pick<FileWatchOptions, 'maxPerUser' | 'maxFollowers'>;
   /** Bytes of buffers for all files being received. */
   readonly maxMemoryBytes: number;

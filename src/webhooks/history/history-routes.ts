@@ -1,4 +1,4 @@
-/** `/account/webhooks/{id}/history` (§4.4, R-I5): MANAGER, ADMIN. */
+/** `/account/webhooks/{id}/history` (§4.4, R-I5), for MANAGER and ADMIN. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';

@@ -181,7 +181,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('grpc: notes that watches follow', () => {
-  it('are merged into one note per day, later into one in all, and still find the same points (R-J1)', async () => {
+  it('are merged into one note per day, later into a single note, and still find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],

@@ -277,7 +277,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('the issuer’s answers have the headers of middleware (R-A2, R-A10)', async () => {
+  it('has the headers that middleware adds to every answer (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
       const { headers } = await tokenForMax(form);
       expect(headers.get('api-version')).toBe('1.7');

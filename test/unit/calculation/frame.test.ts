@@ -104,7 +104,7 @@ describe('sandbox: result frames', () => {
     }
   });
 
-  test('a million empty messages are one list of the size that is kept (R-H7)', () => {
+  test('a million empty messages decode to a list of the maximum size (R-H7)', () => {
     const count = 1_000_000;
     const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });

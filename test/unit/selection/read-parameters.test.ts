@@ -124,7 +124,7 @@ describe('read parameters: an unescaped plus of an offset arrives as a space (R-
 describe('read parameters: tags (R-G1)', () => {
   const tags = (...texts: readonly string[]) => read(READ_QUERY.parameters.tags, ...texts);
 
-  test('split at the first colon; an empty text is no tag', () => {
+  test('are split at the first colon; an empty text is not a tag', () => {
     expect(tags('a:b', '', 'url:http://x', 'c:')).toEqual([
       ['a', 'b'],
       ['url', 'http://x'],

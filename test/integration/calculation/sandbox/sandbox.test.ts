@@ -209,7 +209,7 @@ describe('sandbox: script errors', () => {
     expect(outcome).toMatchObject({ line: 3 });
   });
 
-  test('of syntax have the line (R-H9)', async () => {
+  test('that are syntax errors name their line (R-H9)', async () => {
     const outcome = await scriptError('x <- 1\ny <- (\n}\n');
     expect(outcome).toMatchObject({ line: 3 });
     expect(outcome.message).toContain("unexpected '}'");

@@ -35,7 +35,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       pushes = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // Synchronously after the last check of `wanted`, so that no account is missed.
+    // Runs synchronously after the last check of `wanted`, so that no account is missed.
     running = undefined;
   };
   return {

@@ -7,12 +7,16 @@ import { DomainError } from '../errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+// .NET's `Encoding.Unicode`: little-endian without a byte order mark.
+const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
+const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
 // Far above real bodies, and below the depth that overflows a recursive parser here or in PostgreSQL.
 const MAX_DEPTH = 200;
 
 /**
- * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4).
+ * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4): UTF-8, or UTF-16 when the media type says
+ * so, as a .NET client sends patches.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
@@ -28,7 +32,9 @@ export async function readJsonBody(request: Request): Promise<unknown> {
  */
 export async function readLargeJsonBody(request: Request, maxBytes: number): Promise<unknown> {
   assertJsonType(request);
-  return parseJson(decodeText(await readBytes(request, maxBytes)));
+  const bytes = await readBytes(request, maxBytes);
+  const isUtf16 = IS_UTF_16.test(request.headers.get('content-type') ?? '');
+  return parseJson(isUtf16 ? decodeText(bytes, UTF_16) : decodeText(bytes));
 }
 
 /** Whether a `Content-Type` is a JSON type of R-A4. */
@@ -46,12 +52,12 @@ export function assertJsonType(request: Request): void {
   );
 }
 
-/** Decodes UTF-8. @throws {DomainError} malformed_json when the bytes are not valid UTF-8. */
-export function decodeText(bytes: Uint8Array): string {
+/** Decodes UTF-8, or another encoding. @throws {DomainError} malformed_json when the bytes are not valid in it. */
+export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {
-    return UTF_8.decode(bytes);
+    return decoder.decode(bytes);
   } catch {
-    throw new DomainError('malformed_json', 'the body must be UTF-8');
+    throw new DomainError('malformed_json', `the body must be ${decoder.encoding.toUpperCase()}`);
   }
 }
 

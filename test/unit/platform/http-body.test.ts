@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBytes } from '../../../src/platform/http/http-body.ts';
+import { readBytes, readJsonBody } from '../../../src/platform/http/http-body.ts';
 
 const MAX_BYTES = 4 << 20;
 
@@ -83,4 +83,22 @@ describe('http body: gzip', () => {
     expect(sizes).toBeLessThanOrEqual(MAX_BYTES);
     expect(sizes).toBeGreaterThan(MAX_BYTES / 2);
   });
+});
+
+describe('http: encodings of a JSON body', () => {
+  it.each(['charset=utf-16', 'charset="UTF-16LE"; v=1'])(
+    'UTF-16 is read when the media type says %s (R-A3, R-A4)',
+    async (charset) => {
+      const patch = [{ value: 'Zählér', path: '/Name', op: 'replace' }];
+      const read = (type: string) =>
+        readJsonBody(
+          requestOf(
+            { bytes: Uint8Array.from(Buffer.from(JSON.stringify(patch), 'utf16le')), cuts: [] },
+            { 'content-type': type },
+          ),
+        );
+      expect(await read(`application/json; ${charset}`)).toEqual(patch);
+      await expect(read('application/json')).rejects.toMatchObject({ code: 'malformed_json' });
+    },
+  );
 });

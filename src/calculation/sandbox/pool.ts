@@ -69,10 +69,12 @@ export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Pause before a standby of R is started. Default: none. */
+  readonly standbyDelayMs?: number | undefined;
 }): Promise<SandboxPool> {
   const { config, log } = options;
   const launcher = await chooseLauncher(config, log);
-  const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log);
+  const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log, options.standbyDelayMs);
   const limits = limitsOf(config);
   const decoder = openResultDecoder();
   const underWay = new Set<SandboxJob>();

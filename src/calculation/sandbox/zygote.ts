@@ -18,10 +18,10 @@ const KEPT_LINES = 20;
 const CHECK_INTERVAL_MS = 500;
 const SILENT_CHECKS = 4;
 /**
- * A standby is started this long after the zygote. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a standby a stuck
- * zygote is replaced as soon as it is found. It costs the memory of one more warm R.
+ * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a standby a
+ * stuck zygote is replaced as soon as it is found. It costs the memory of one more warm R.
  */
-const STANDBY_DELAY_MS = 30_000;
+const STANDBY_DELAY_MS = 0;
 
 interface Ending {
   readonly code: number | null;
@@ -40,7 +40,9 @@ export class Zygote {
   /** The container that serves; undefined while one starts. Every other started container is a standby. */
   #current: Container | undefined;
   #standby: Container | undefined;
-  /** Settles when no standby is being started. */
+  /** Settles when the standby that R is being started for is ready, or could not be started. */
+  #starting: Promise<void> | undefined;
+  /** Settles when no standby is being started or waited for. */
   #preparing: Promise<void> | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
   readonly #standbyDelayMs: number;
@@ -135,7 +137,12 @@ export class Zygote {
 
   async #startStandby(): Promise<void> {
     await pause(this.#standbyDelayMs, undefined, { signal: this.#closing.signal, ref: false });
-    this.#standby = await this.#start();
+    this.#starting = this.#start().then((container) => {
+      this.#standby = container;
+    });
+    await this.#starting.finally(() => {
+      this.#starting = undefined;
+    });
   }
 
   #dropStandby(container: Container, how: Ending): void {
@@ -170,9 +177,21 @@ export class Zygote {
       this.#prepareStandby();
       return;
     }
-    this.#serving = container.remove().then(() => this.#startAgain());
+    this.#serving = container.remove().then(() => this.#awaitStandby());
     // Callers of `socketPath` see the failure; without a caller it must not end the process.
     this.#serving.catch(() => undefined);
+  }
+
+  /** A zygote may end while its standby still starts: the standby is ready sooner than another start would be. */
+  async #awaitStandby(): Promise<Container> {
+    await this.#starting?.catch(() => undefined);
+    const standby = this.#standby;
+    if (!standby) return this.#startAgain();
+    this.#standby = undefined;
+    this.#current = standby;
+    this.#isAlive = true;
+    this.#prepareStandby();
+    return standby;
   }
 
   async #startAgain(): Promise<Container> {

@@ -18,11 +18,13 @@ import { eventually } from '../../../support/eventually.ts';
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');
+/** Longer than a test. */
+const NO_STANDBY = 60_000;
 const metrics = createZygoteMetrics(createMetrics());
 
 test('zygote: a zygote that dies is replaced, and its files on the host are removed (R-H7)', async () => {
   const launched: Container[] = [];
-  const zygote = await Zygote.open(recording(launched), metrics, log);
+  const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {
     const firstPath = await zygote.socketPath();
     const [first] = launched;
@@ -44,7 +46,7 @@ test('zygote: a stopped zygote is killed within 5 s, logged, counted and replace
   const counted = createMetrics();
   const logged = vi.fn();
   const spy = { ...log, error: logged } as unknown as Log;
-  const zygote = await Zygote.open(recording(launched), createZygoteMetrics(counted), spy);
+  const zygote = await Zygote.open(recording(launched), createZygoteMetrics(counted), spy, NO_STANDBY);
   try {
     const firstPath = await zygote.socketPath();
     process.kill(zygotePid(launched), 'SIGSTOP');
@@ -86,9 +88,32 @@ test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (
   expect(launched.every(({ socketPath }) => !existsSync(dirname(socketPath)))).toBe(true);
 });
 
+test.each(['SIGSTOP', 'SIGKILL'] as const)(
+  'zygote: after %s as soon as it is ready, the standby that is being started takes its place (R-H7)',
+  async (signal) => {
+    const launched: Container[] = [];
+    const openedMs = performance.now();
+    const zygote = await Zygote.open(recording(launched), metrics, log);
+    const startMs = performance.now() - openedMs;
+    try {
+      const firstPath = await zygote.socketPath();
+      const endedMs = performance.now();
+      process.kill(zygotePid(launched), signal);
+      await eventually('another zygote', async () => (await zygote.socketPath()) !== firstPath, 20_000);
+      // On an idle machine R starts in 2 s; on a busy one its start is what is waited for.
+      expect(performance.now() - endedMs).toBeLessThan(Math.max(5000, 2500 + 2 * startMs));
+      expect(await zygote.socketPath()).toBe(launched[1]?.socketPath);
+      const answer = await exchange(await zygote.socketPath(), [Buffer.alloc(64)], 5000);
+      expect(answer).toMatchObject({ trailer: { stage: 'the run header' } });
+    } finally {
+      await zygote.close();
+    }
+  },
+);
+
 test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keeps running (R-H7)', async () => {
   const launched: Container[] = [];
-  const zygote = await Zygote.open(recording(launched), metrics, log);
+  const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {
     const pid = zygotePid(launched);
     const stopped = await untilIdle(pid);
@@ -136,7 +161,7 @@ test('zygote: a control group bounds all runs together, on machines that permit 
   if (!probe) return context.skip('this machine does not permit control groups');
   const launched: Container[] = [];
   const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '', limits);
-  const zygote = await Zygote.open(recording(launched, launcher), metrics, log);
+  const zygote = await Zygote.open(recording(launched, launcher), metrics, log, NO_STANDBY);
   const groups = readFileSync(`/proc/${launched[0]?.process.pid}/cgroup`, 'utf8').match(
     /(?<=:)\/\S*tidemark-r-[\w-]+$/gm,
   );
@@ -148,7 +173,7 @@ test('zygote: a control group bounds all runs together, on machines that permit 
 
 test('zygote: two spare runners wait with the pages that every run writes already copied (R-H7)', async () => {
   const launched: Container[] = [];
-  const zygote = await Zygote.open(recording(launched), metrics, log);
+  const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {
     const root = launched[0]?.process.pid ?? 0;
     const isPrepared = (pid: number) => privateKilobytes(pid) > 1500;

@@ -3,7 +3,7 @@
 #   sh r-runtime/build.sh ROOTDIR   from mmdebstrap's customize hook (runs inside by chroot)
 #   sh r-runtime/build.sh /         in place, as a stage of an image
 # Needs the packages of packages.txt and build-packages.txt inside. TIDEMARK_KEEP_BUILD_PACKAGES=1 leaves the compiler.
-# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, seccomp-*.bpf} and the mount point /opt/tidemark/socket.
+# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, supervisor, seccomp-*.bpf} and the mount point /opt/tidemark/socket.
 set -eu
 
 root=${1:?usage: build.sh ROOTDIR}
@@ -27,7 +27,9 @@ in_root sh -euc '
   home=$1 stage=$2
   cd "$stage/src"
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
-  gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c watch.c freeze.c pages.c confine.c supervise.c zygote.c
+  gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c freeze.c fill.c pages.c networks.c confine.c spawn.c zygote.c
+  # Static: a run starts it, and the dynamic linker would take longer than the rest of its start.
+  gcc $flags -static -o "$home/supervisor" io.c watch.c supervise.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"
   "$stage/seccomp_filter" rlimits-only > "$home/seccomp-rlimits-only.bpf"

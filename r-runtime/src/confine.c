@@ -45,18 +45,28 @@ static int write_file(const char *path, const char *text) {
   return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* Creates a user namespace with one uid and gid, and a pid namespace whose pid 1 is the next child. */
-struct stage_error enter_user_namespace(void) {
+/* Unshares the user namespace and the others of `flags`. The new one has one uid and gid; 0 keeps their numbers. */
+struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
   uid_t uid = geteuid();
   gid_t gid = getegid();
-  if (unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0) FAIL(STAGE_UNSHARE);
+  if (unshare(CLONE_NEWUSER | flags) < 0) FAIL(STAGE_UNSHARE);
   if (write_file("/proc/self/setgroups", "deny") < 0) FAIL(STAGE_ID_MAP);
-  snprintf(line, sizeof line, "%d %u 1\n", INNER_UID, uid);
+  snprintf(line, sizeof line, "%u %u 1\n", inner_id ? inner_id : uid, uid);
   if (write_file("/proc/self/uid_map", line) < 0) FAIL(STAGE_ID_MAP);
-  snprintf(line, sizeof line, "%d %u 1\n", INNER_UID, gid);
+  snprintf(line, sizeof line, "%u %u 1\n", inner_id ? inner_id : gid, gid);
   if (write_file("/proc/self/gid_map", line) < 0) FAIL(STAGE_ID_MAP);
   return NO_ERROR;
+}
+
+/*
+ * Enters the network namespace of the run when there is one, then creates its user namespace and a pid namespace whose pid 1 is
+ * the next child. The network namespace belongs to another user namespace, so no process of the run has a capability in it.
+ */
+struct stage_error enter_user_namespace(const struct zygote *z) {
+  errno = 0;
+  if (z->network_fd >= 0 && enter_network(z->owner_fd, z->network_fd) < 0) FAIL(STAGE_UNSHARE);
+  return make_user_namespace(CLONE_NEWPID, INNER_UID);
 }
 
 /*
@@ -75,7 +85,7 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
   if (z->mode != MODE_NAMESPACES) return NO_ERROR;
-  if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) < 0) FAIL(STAGE_UNSHARE);
+  if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (z->network_fd < 0 ? CLONE_NEWNET : 0)) < 0) FAIL(STAGE_UNSHARE);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
   if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
   /* Read-only: a script must not lower its OOM score, nor change read-only memory through /proc/self/mem. */

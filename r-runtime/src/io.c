@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,4 +62,24 @@ int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms) {
     } else if (n < 0 && errno != EINTR) return -1;
   }
   return 0;
+}
+
+void write_hex(char *text, const void *bytes, size_t size) {
+  static const char digits[] = "0123456789abcdef";
+  for (size_t i = 0; i < size; i++) {
+    unsigned byte = ((const unsigned char *)bytes)[i];
+    text[2 * i] = digits[byte >> 4];
+    text[2 * i + 1] = digits[byte & 15];
+  }
+  text[2 * size] = 0;
+}
+
+/* @return 0, or -1 when the text has not exactly the digits of `size` bytes. */
+int read_hex(const char *text, void *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    unsigned byte;
+    if (sscanf(text + 2 * i, "%2x", &byte) != 1) return -1;
+    ((unsigned char *)bytes)[i] = (unsigned char)byte;
+  }
+  return text[2 * size] == 0 ? 0 : -1;
 }

@@ -13,6 +13,10 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
+/* Most runs at a time, and supervisors that wait. */
+#define MAX_RUNS 256
+#define SPARES 2
+
 /* Modes of containment. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
@@ -71,15 +75,23 @@ struct chunk_header {
   uint32_t bytes;
 };
 
+struct stage_error {
+  int32_t stage;
+  int32_t error;
+};
+
 /* State of the zygote; every fork inherits it. */
 struct zygote {
   int mode;
   int listen_fd;
   int notify_fd; /* supervisors write struct notice here */
   int proc_fd; /* /proc of the container; -1 when there is none */
+  int network_fd; /* network namespace of the next run; -1: it makes its own */
+  int owner_fd; /* user namespace that owns the network namespaces */
   uint64_t base_address_bytes;
   uint64_t base_resident_bytes;
   const char *socket_dir;
+  const char *supervisor_path;
   void *filter; /* seccomp program */
   size_t filter_bytes;
 };
@@ -95,6 +107,16 @@ struct notice {
   int32_t kind;
 };
 
+/* What a supervisor gets from spawn.c: descriptors, all inherited, and the runner. */
+struct supervision {
+  int32_t mode, listen_fd, notify_fd, proc_fd;
+  int32_t request_fd, result_fd, text_fd, control_fd;
+  int32_t line_fd; /* one int32_t: the line of the script, last reached */
+  int32_t runner;
+  struct stage_error refused;
+  uint64_t base_resident_bytes;
+};
+
 /* Descriptors of a runner: as inherited, and their numbers once arranged. */
 struct runner_fds {
   int request_fd, result_fd, text_fd, control_fd;
@@ -104,13 +126,22 @@ enum { RUNNER_RESULT_FD = 3, RUNNER_CONTROL_FD = 4 };
 /* Messages of a runner over the control socket; before MESSAGE_READY it may also send a stage_error. */
 enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 
-struct stage_error {
-  int32_t stage;
-  int32_t error;
+/* networks.c */
+struct networks {
+  int is_open, owner_fd;
+  struct network {
+    int fd; /* 0: none yet */
+    pid_t supervisor; /* 0: free */
+  } all[MAX_RUNS + SPARES];
 };
+void open_networks(const struct zygote *z, struct networks *n);
+int enter_network(int owner_fd, int network_fd);
+struct network *take_network(struct zygote *z, struct networks *n);
+void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing);
 
 /* confine.c */
-struct stage_error enter_user_namespace(void);
+struct stage_error make_user_namespace(int flags, unsigned inner_id);
+struct stage_error enter_user_namespace(const struct zygote *z);
 struct stage_error separate_runner(const struct zygote *z);
 struct stage_error enter_namespaces(const struct zygote *z);
 struct stage_error confine_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds);
@@ -124,18 +155,29 @@ struct usage {
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
 uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
+/* fill.c */
+struct range {
+  uintptr_t at;
+  size_t bytes;
+};
+extern struct range fresh; /* empty huge pages above the heap */
+void reserve_fresh(void);
+
 /* pages.c */
 void drop_foreign_pages(void);
 void touch_pages(void);
 
-/* supervise.c. Called in a runner: the line is reported even when the runner is killed. */
+/* spawn.c. reach_line is called in a runner: the line is reported even when the runner is killed. */
 void reach_line(int32_t line);
-/* Returns only in the runner, with the limits of its run. */
-void supervise(const struct zygote *z, struct run_header *header);
+/* @return the pid of the supervisor, or -1; 0 in the runner, with the limits of its run. */
+pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
 
 /* io.c */
 uint64_t monotonic_us(void);
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms);
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms);
+/* @param text of 2 * size + 1 bytes. */
+void write_hex(char *text, const void *bytes, size_t size);
+int read_hex(const char *text, void *bytes, size_t size);
 
 #endif

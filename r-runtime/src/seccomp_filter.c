@@ -69,8 +69,11 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
   return rc;
 }
 
-/* Names of threads and queries of the caller; not PR_SET_PDEATHSIG, which ties the run to its supervisor. */
-static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
+/*
+ * Names of threads and queries of the caller. Not PR_SET_PDEATHSIG, which ties the run to its supervisor, nor PR_SET_DUMPABLE,
+ * which would hide the memory of a process from its supervisor.
+ */
+static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
 /* Queries of terminals and of readable bytes; no request that feeds input to, or controls, a device. */

@@ -1,8 +1,7 @@
 /*
- * The supervisor of one run. Supervisor and runner are forked ahead of time, namespaces included, and wait for a connection:
- * that hides two forks of a large process (3 ms each) from the caller. The supervisor moves bytes between connection and
- * runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer size), and reports how the
- * run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so only it can write the trailer.
+ * The supervisor of one run, a program of its own (spawn.c starts it). It waits for a connection, moves bytes between connection
+ * and runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer size), and reports how
+ * the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -29,8 +28,9 @@
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
-  const struct zygote *zygote;
+  struct supervision s;
   struct run_header header;
+  const volatile int32_t *reached_line;
   int connection, request, result, text, control, pidfd;
   pid_t runner;
   int limit, is_client_gone, is_ready, is_done;
@@ -45,17 +45,10 @@ struct run {
   uint64_t text_bytes, result_bytes, started_us, deadline_us, next_scan_us, kill_us;
 };
 
-/* Shared by a supervisor and its runner. */
-static volatile int32_t *reached_line;
-
-void reach_line(int32_t line) {
-  if (reached_line) *reached_line = line;
-}
-
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /* The runner is pid 1: the kernel kills all of its namespace. Without a namespace the process group is killed. */
-  if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
+  if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
 
@@ -144,9 +137,9 @@ static void read_control(struct run *r) {
 }
 
 static void scan_usage(struct run *r, uint64_t now) {
-  if (r->zygote->proc_fd < 0) return;
-  uint64_t allowed = r->header.memory_bytes + r->zygote->base_resident_bytes;
-  struct usage u = read_usage(r->zygote->proc_fd, r->runner, allowed);
+  if (r->s.proc_fd < 0) return;
+  uint64_t allowed = r->header.memory_bytes + r->s.base_resident_bytes;
+  struct usage u = read_usage(r->s.proc_fd, r->runner, allowed);
   if (u.processes > (int)r->header.max_processes) kill_run(r, LIMIT_PROCESSES);
   else if (u.cpu_us > (uint64_t)r->header.cpu_sec * 1000000u) interrupt_run(r, LIMIT_CPU);
   else if (u.processes > 1 && u.resident_bytes > allowed) kill_run(r, LIMIT_MEMORY);
@@ -254,7 +247,7 @@ static void describe_done(struct run *r, struct trailer *t) {
   clockid_t clock;
   if (clock_getcpuclockid(r->runner, &clock) == 0) clock_gettime(clock, &cpu);
   t->cpu_us = (uint64_t)cpu.tv_sec * 1000000u + (uint64_t)cpu.tv_nsec / 1000u;
-  t->max_rss_bytes = read_peak_bytes(r->zygote->proc_fd, r->runner);
+  t->max_rss_bytes = read_peak_bytes(r->s.proc_fd, r->runner);
   kill_run(r, LIMIT_NONE);
 }
 
@@ -264,7 +257,7 @@ static struct trailer describe_end(struct run *r) {
   if (r->is_done) describe_done(r, &t);
   else reap(r, &t);
   t.wall_us = monotonic_us() - r->started_us;
-  t.line = *reached_line;
+  t.line = *r->reached_line;
   if (r->refused.stage != STAGE_NONE) {
     t.end = END_SETUP_FAILED;
     t.stage = r->refused.stage;
@@ -273,76 +266,44 @@ static struct trailer describe_end(struct run *r) {
   return t;
 }
 
-/* Called in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
-static void become_runner(const struct zygote *z, struct run_header *h, const struct runner_fds *fds) {
-  const char ready = MESSAGE_READY;
-  int control = fds->control_fd;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  struct stage_error e = separate_runner(z);
-  if (e.stage == STAGE_NONE) e = enter_namespaces(z);
-  if (e.stage == STAGE_NONE) {
-    touch_pages();
-    if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
-    e = confine_runner(z, h, fds);
-    /* From here on control has its arranged number. */
-    if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
-  }
-  if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
-  (void)write_full(control, &e, sizeof e, 1000);
-  _exit(97);
-}
-
-static int open_channels(int channels[4][2]) {
-  for (int i = 0; i < 3; i++)
-    if (pipe2(channels[i], O_CLOEXEC) < 0) return -1;
-  /* SEQPACKET keeps message boundaries, so MESSAGE_READY and MESSAGE_DONE never merge. */
-  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels[3]);
-}
-
 static void set_nonblocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* Returns in both processes, as fork does; r->runner is 0 in the runner. */
-static struct stage_error fork_runner(struct run *r, int channels[4][2]) {
-  struct stage_error e = {STAGE_NONE, 0};
-  void *shared = mmap(NULL, sizeof *reached_line, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return (struct stage_error){STAGE_PIPES, errno};
-  reached_line = shared;
-  if (open_channels(channels) < 0) return (struct stage_error){STAGE_PIPES, errno};
-  if (r->zygote->mode == MODE_NAMESPACES) e = enter_user_namespace();
-  if (e.stage == STAGE_NONE && (r->runner = fork()) < 0) return (struct stage_error){STAGE_FORK, errno};
-  return e;
-}
-
-static void keep_own_ends(struct run *r, int channels[4][2]) {
-  for (int i = 0; i < 4; i++) close(channels[i][i == 0 ? 0 : 1]);
-  r->request = channels[0][1];
-  r->result = channels[1][0];
-  r->text = channels[2][0];
-  r->control = channels[3][0];
+/* The line is in memory that the runner shares: it is known also when the runner is killed. */
+static struct stage_error take_over(struct run *r) {
+  r->runner = r->s.runner;
+  r->request = r->s.request_fd;
+  r->result = r->s.result_fd;
+  r->text = r->s.text_fd;
+  r->control = r->s.control_fd;
+  if (r->s.refused.stage != STAGE_NONE) return r->s.refused;
   r->pidfd = (int)syscall(SYS_pidfd_open, r->runner, 0u);
   const int nonblocking[] = {r->request, r->result, r->text};
   for (int i = 0; i < 3; i++) set_nonblocking(nonblocking[i]);
+  void *shared = mmap(NULL, sizeof *r->reached_line, PROT_READ, MAP_SHARED, r->s.line_fd, 0);
+  if (shared == MAP_FAILED) return (struct stage_error){STAGE_PIPES, errno};
+  r->reached_line = shared;
+  return (struct stage_error){STAGE_NONE, 0};
 }
 
 static void notify_zygote(const struct run *r, int32_t kind) {
   const struct notice n = {.pid = getpid(), .kind = kind};
-  if (write(r->zygote->notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
+  if (write(r->s.notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
 }
 
 /* Accepts a connection; several supervisors wait on the same socket. The notice makes the zygote fork the next spare. */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
-    struct pollfd p = {.fd = r->zygote->listen_fd, .events = POLLIN};
+    struct pollfd p = {.fd = r->s.listen_fd, .events = POLLIN};
     int n = poll(&p, 1, HEARTBEAT_MS);
     if (n < 0 && errno != EINTR) _exit(1);
     if (n == 0) notify_zygote(r, NOTICE_WAITING);
-    if (n > 0) r->connection = accept4(r->zygote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (n > 0) r->connection = accept4(r->s.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   }
-  close(r->zygote->listen_fd);
+  close(r->s.listen_fd);
   notify_zygote(r, NOTICE_SERVING);
-  close(r->zygote->notify_fd);
+  close(r->s.notify_fd);
 }
 
 /* @return 0 when a run may begin. */
@@ -364,7 +325,7 @@ static struct stage_error begin_run(struct run *r) {
 static void oversee(struct run *r) {
   if (r->pidfd < 0) kill_run(r, LIMIT_NONE);
   else relay(r);
-  if (r->zygote->mode == MODE_RLIMITS_ONLY && !r->is_done) kill(-r->runner, SIGKILL);
+  if (r->s.mode == MODE_RLIMITS_ONLY && !r->is_done) kill(-r->runner, SIGKILL);
   struct trailer end = describe_end(r);
   if (!r->is_client_gone) {
     drain(r);
@@ -377,23 +338,15 @@ static void oversee(struct run *r) {
   _exit(0);
 }
 
-void supervise(const struct zygote *z, struct run_header *header) {
-  static struct run r;
-  int channels[4][2];
-  r = (struct run){.zygote = z, .connection = -1};
-  struct stage_error e = fork_runner(&r, channels);
-  if (e.stage == STAGE_NONE && r.runner == 0) {
-    /* The runner closes the supervisor's ends: it must see end of file when the supervisor dies. */
-    for (int i = 0; i < 4; i++) close(channels[i][i == 0 ? 1 : 0]);
-    const struct runner_fds fds = {channels[0][0], channels[1][1], channels[2][1], channels[3][1]};
-    become_runner(z, header, &fds);
-    return;
-  }
+/* argv[1] is a struct supervision in hexadecimal digits. */
+int main(int argc, char **argv) {
+  static struct run r = {.connection = -1};
+  if (argc != 2 || read_hex(argv[1], &r.s, sizeof r.s) < 0) return 2;
   signal(SIGPIPE, SIG_IGN);
-  if (e.stage == STAGE_NONE) keep_own_ends(&r, channels);
+  struct stage_error e = take_over(&r);
   take_connection(&r);
   if (e.stage == STAGE_NONE) e = begin_run(&r);
   if (e.stage == STAGE_NONE) oversee(&r);
   send_fault(r.connection, e);
-  _exit(1);
+  return 1;
 }

@@ -69,13 +69,15 @@ static void mark_descendants(struct process *seen, int n, pid_t root) {
   }
 }
 
-/* Proportional set size in bytes: the size of a shared page is divided among the processes that share it. */
-static uint64_t read_pss(int proc_fd, pid_t pid) {
+/*
+ * Proportional set size in bytes: the size of a shared page is divided among the processes that share it. The resident size of a
+ * process whose mappings cannot be read.
+ */
+static uint64_t read_pss(int proc_fd, const struct process *p) {
   char path[64], text[2048];
-  snprintf(path, sizeof path, "%d/smaps_rollup", (int)pid);
-  if (read_text(proc_fd, path, text, sizeof text) <= 0) return 0;
-  const char *line = strstr(text, "\nPss:");
-  return line ? strtoull(line + 5, NULL, 10) * 1024u : 0;
+  snprintf(path, sizeof path, "%d/smaps_rollup", (int)p->pid);
+  const char *line = read_text(proc_fd, path, text, sizeof text) > 0 ? strstr(text, "\nPss:") : NULL;
+  return line ? strtoull(line + 5, NULL, 10) * 1024u : p->resident_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /*
@@ -97,7 +99,7 @@ struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   if (sum.processes < 2 || sum.resident_bytes < enough_bytes) return sum;
   sum.resident_bytes = 0;
   for (int i = 0; i < n; i++)
-    if (seen[i].is_of_run) sum.resident_bytes += read_pss(proc_fd, seen[i].pid);
+    if (seen[i].is_of_run) sum.resident_bytes += read_pss(proc_fd, &seen[i]);
   return sum;
 }
 

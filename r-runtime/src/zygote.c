@@ -25,8 +25,6 @@
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
-#define MAX_RUNS 256
-#define SPARES 2
 #define SPARE_TIMEOUT_US 3000000u
 
 static int listen_on(const char *path) {
@@ -89,17 +87,12 @@ static void collapse_heap(void) {
   if (f) fclose(f);
 }
 
-/* Keeps R's handler of SIGINT: a supervisor interrupts its runner by this signal. */
-static void restore_signals(void) {
-  const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
-}
-
 /* Supervisors that wait for a connection, and the number of those that serve one. */
 struct spares {
   pid_t waiting[SPARES];
   uint64_t last_notice_us[SPARES];
   int serving;
+  struct networks networks;
 };
 
 static int find_waiting(const struct spares *s, pid_t pid) {
@@ -122,8 +115,11 @@ static void read_notices(struct spares *s, int notified_fd) {
 
 static void reap_ended(struct spares *s) {
   pid_t pid;
-  while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+  int status;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
+    /* A supervisor that ends well has waited for the end of every process of its run. */
+    leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;
   }
@@ -151,21 +147,15 @@ static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   if (write(STDOUT_FILENO, "alive\n", 6) < 0) perror("heartbeat");
 }
 
-/* @return 1 in the runner of a new supervisor, 0 in the zygote. */
-static int fork_spares(const struct zygote *z, struct spares *s, struct run_header *header) {
+/* @return 1 in a new runner, 0 in the zygote. */
+static int fork_spares(struct zygote *z, struct spares *s, struct run_header *header) {
   for (int i = 0; i < SPARES; i++) {
     if (s->waiting[i] != 0 || s->serving >= MAX_RUNS) continue;
-    pid_t zygote = getpid(), child = fork();
-    if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != zygote) _exit(1);
-      /* Own process group: a signal to the group of one run never reaches another run or the zygote. */
-      setsid();
-      restore_signals();
-      supervise(z, header);
-      return 1;
-    }
+    struct network *network = take_network(z, &s->networks);
+    pid_t child = spawn_supervisor(z, header);
+    if (child == 0) return 1;
     if (child < 0) continue;
+    if (network) network->supervisor = child;
     s->waiting[i] = child;
     s->last_notice_us[i] = monotonic_us();
   }
@@ -174,11 +164,12 @@ static int fork_spares(const struct zygote *z, struct spares *s, struct run_head
 
 /* Keeps spares ready; does not return in the zygote. @return 0 in a runner; -1 when the zygote cannot continue. */
 static int keep_spares(struct zygote *z, struct run_header *header) {
-  struct spares spares = {0};
+  static struct spares spares;
   int notify[2];
   if (pipe2(notify, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
   z->notify_fd = notify[1];
   uint64_t next_heartbeat_us = 0;
+  open_networks(z, &spares.networks);
   for (;;) {
     if (fork_spares(z, &spares, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
@@ -195,7 +186,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
  * Returns in each runner; in the zygote only when it fails.
  * @param limits out: max_points and max_text_bytes of the run. @param result_fd out: -1 when the zygote failed.
  */
-void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits, int *result_fd) {
+void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
   /* Closes inherited descriptors of the launcher: a directory outside the container would be an escape. */
@@ -208,11 +199,14 @@ void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits,
   if (!directory) return;
   *strrchr(directory, '/') = 0;
   z.socket_dir = directory;
+  z.supervisor_path = *supervisor_path;
   if (read_filter(*filter_path, &z) < 0) return perror("seccomp filter");
   if ((z.listen_fd = listen_on(*socket_path)) < 0) return perror("zygote socket");
   printf("ready\n");
   fflush(stdout);
   drop_foreign_pages();
+  /* Last: what the zygote allocates after this, every run copies. */
+  reserve_fresh();
   if (keep_spares(&z, &header) < 0) return perror("zygote");
   *result_fd = RUNNER_RESULT_FD;
   limits[0] = header.max_points;

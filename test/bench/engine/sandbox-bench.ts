@@ -1,8 +1,11 @@
 /**
- * Measures the sandbox without the calculator, from Node and back: overhead of a warm run, trivial runs per second for
- * twenty concurrent accounts, 100,000 points in and out, and memory after runs of a thousand accounts.
+ * Measures the sandbox without the calculator, from Node and back: what it adds to the same R code in a plain warm R process,
+ * trivial runs per second for twenty concurrent accounts, 100,000 points in and out, and memory after runs of a thousand accounts.
  */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { containerCommand, makeSocketDirectory } from '../../../src/calculation/sandbox/launcher-bwrap.ts';
 import { openSandboxPool, type SandboxPool } from '../../../src/calculation/sandbox/pool.ts';
 import type { SandboxJob, SeriesColumns } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import type { Config } from '../../../src/config.ts';
@@ -23,20 +26,27 @@ const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 
 const TRIVIAL = 'list(TimeSeries = data.frame(Dates = 1L, Values = 1))';
 const PASS = 'list(TimeSeries = inputVariables$a$TimeSeries)';
-/** A script that returns its own duration in milliseconds. */
-const TIMED = `began <- Sys.time()
-ts <- inputVariables$a$TimeSeries
+const MEANS = `ts <- inputVariables$a$TimeSeries
 hour <- ts$Dates - ts$Dates %% 3600L
 means <- tapply(ts$Values, hour, mean)
-result <- data.frame(Dates = as.integer(names(means)), Values = as.numeric(means))
-list(TimeSeries = result, Errors = as.character(1000 * as.numeric(Sys.time() - began, units = "secs")))`;
+list(TimeSeries = data.frame(Dates = as.integer(names(means)), Values = as.numeric(means)))`;
+const MEANS_POINTS = 96;
+/** Prints the median of the milliseconds that the script takes in a plain R process that has run it before. */
+const IN_PLAIN_R = `inputVariables <- list(a = list(TimeSeries = data.frame(
+  Dates = ${START_SECONDS}L + 900L * 0:${MEANS_POINTS - 1}L, Values = as.numeric(0:${MEANS_POINTS - 1}))))
+times <- vapply(1:200, function(i) {
+  began <- Sys.time()
+  eval(parse(text = ${JSON.stringify(MEANS)}, keep.source = TRUE), globalenv())
+  1000 * as.numeric(Sys.time() - began, units = "secs")
+}, 0)
+cat(median(tail(times, 150)))`;
 
 export async function benchSandbox(config: Config, log: Log): Promise<readonly Figure[]> {
   const pool = await openSandboxPool({ config, metrics: createMetrics(), log });
   try {
-    await timeRuns(pool, jobOf(TIMED, 96), RUNS_A_ROUND);
+    await timeRuns(pool, jobOf(MEANS, MEANS_POINTS), RUNS_A_ROUND);
     return [
-      await benchOverhead(pool),
+      await benchOverhead(pool, config.R_ROOT ?? ''),
       await benchBig(pool, 'without labels', noText(BIG_POINTS)),
       await benchBig(pool, 'with three VersionTags', threeTexts(BIG_POINTS)),
       await benchThroughput(pool),
@@ -47,13 +57,23 @@ export async function benchSandbox(config: Config, log: Log): Promise<readonly F
   }
 }
 
-async function benchOverhead(pool: SandboxPool): Promise<Figure> {
+async function benchOverhead(pool: SandboxPool, rRoot: string): Promise<Figure> {
   const pairs: [number, number][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const runs = await timeRuns(pool, jobOf(TIMED, 96), RUNS_A_ROUND);
-    pairs.push([median(runs.map(({ ms, own }) => ms - own)), median(runs.map(({ own }) => own))]);
+    const plain = await timePlainR(rRoot);
+    pairs.push([median(await timeRuns(pool, jobOf(MEANS, MEANS_POINTS), RUNS_A_ROUND)) - plain, plain]);
   }
-  return figure('what a warm run of 96 points adds', "of the script's own time", 'ms', pairs);
+  const name = `what the sandbox adds to a run of ${MEANS_POINTS} points, from Node and back`;
+  return figure(name, 'of the same R code in a plain warm R process', 'ms', pairs);
+}
+
+async function timePlainR(rRoot: string): Promise<number> {
+  const directory = await makeSocketDirectory();
+  const [file = '', ...rest] = containerCommand(rRoot, directory, ['Rscript', '--vanilla', '-e', IN_PLAIN_R]);
+  const { status, stdout, stderr } = spawnSync(file, rest, { encoding: 'utf8' });
+  await rm(directory, { recursive: true });
+  if (status !== 0) throw new Error(`Rscript ended with ${status}: ${stderr}`);
+  return Number(stdout);
 }
 
 async function benchBig(pool: SandboxPool, label: string, versions: SeriesColumns['versions']): Promise<Figure> {
@@ -61,7 +81,7 @@ async function benchBig(pool: SandboxPool, label: string, versions: SeriesColumn
   for (let round = 0; round < ROUNDS; round += 1) {
     const big = await timeRuns(pool, jobOf(PASS, BIG_POINTS, versions), 5);
     const small = await timeRuns(pool, jobOf(PASS, 1), 5);
-    pairs.push([median(big.map(({ ms }) => ms)), median(small.map(({ ms }) => ms))]);
+    pairs.push([median(big), median(small)]);
   }
   return figure(`100,000 points in and out, ${label}`, 'of one point', 'ms', pairs);
 }
@@ -108,7 +128,7 @@ function idleMegabytes(): Promise<number> {
 
 function readSize(pid: string): readonly number[] {
   try {
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'R' || !isOurs(pid)) return [];
+    if (!/^(R|supervisor)$/m.test(readFileSync(`/proc/${pid}/comm`, 'utf8')) || !isOurs(pid)) return [];
     return [Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)];
   } catch {
     // The process has ended meanwhile.
@@ -123,26 +143,20 @@ function isOurs(pid: string): boolean {
   return parent !== '0' && isOurs(parent);
 }
 
-interface Timed {
-  readonly ms: number;
-  /** Duration that the script measured. */
-  readonly own: number;
-}
-
-async function timeRuns(pool: SandboxPool, job: SandboxJob, count: number): Promise<readonly Timed[]> {
-  const runs: Timed[] = [];
+/** @returns the milliseconds of each run. */
+async function timeRuns(pool: SandboxPool, job: SandboxJob, count: number): Promise<readonly number[]> {
+  const times: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const startMs = performance.now();
-    const errors = await run(pool, job);
-    runs.push({ ms: performance.now() - startMs, own: Number(errors[0] ?? 0) });
+    await run(pool, job);
+    times.push(performance.now() - startMs);
   }
-  return runs;
+  return times;
 }
 
-async function run(pool: SandboxPool, job: SandboxJob): Promise<readonly string[]> {
+async function run(pool: SandboxPool, job: SandboxJob): Promise<void> {
   const outcome = await pool.run(job);
   if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
-  return outcome.errors;
 }
 
 const VARIABLE = {

@@ -59,6 +59,7 @@ const CORPUS: Readonly<Record<string, readonly SandboxOutcome['kind'][]>> = {
   quit: ['script_error'],
   'reach-shared-ids': ['ok'],
   'read-host': ['ok'],
+  'show-network': ['ok'],
   'sleep-for-ever': ['limit'],
   'stop-own-group': ['limit'],
   'trap-own-group': ['ok'],

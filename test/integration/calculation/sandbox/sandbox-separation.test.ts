@@ -5,6 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
+import type { SandboxOutcome } from '../../../../src/calculation/sandbox/sandbox-types.ts';
 import { openTestPool, runBesideHonest, runHonest, runHostile } from '../../../fixtures/scripts/harness.ts';
 
 const LIMITS = {
@@ -45,6 +46,26 @@ describe('sandbox: ids that runs share', () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
+
+describe('sandbox: network namespaces', () => {
+  test('runs at the same time have their own; later runs use them again, with nothing but a loopback that is down (R-H7)', async () => {
+    const seen = new Set<string>();
+    for (let round = 0; round < 8; round += 1) {
+      const names = await Promise.all([1, 2, 3].map(async () => networkOf(await runHostile(pool, 'show-network'))));
+      expect(new Set(names).size).toBe(3);
+      for (const name of names) seen.add(name);
+    }
+    expect(seen.size).toBeLessThan(12);
+  });
+});
+
+/** @returns the name of the network namespace, after the check that it has only an interface that is down. */
+function networkOf(outcome: SandboxOutcome): string {
+  if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
+  const [name = '', ...interfaces] = outcome.errors;
+  expect(interfaces).toEqual(['lo', 'no addresses']);
+  return name;
+}
 
 describe('sandbox: memory outside rlimits', () => {
   test('sockets, whose buffers no rlimit counts, cannot be created (R-H7)', async () => {

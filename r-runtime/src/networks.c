@@ -1,0 +1,102 @@
+/*
+ * Empty network namespaces, made once and used by one run at a time: the kernel takes about 1 ms of CPU to make and remove one
+ * (../MEASUREMENTS.md). One that was used is as good as new: a run leaves nothing in it, because sockets end with the last
+ * process, and no process of a run has a capability in it. Two runs at a time never share one, so that a gap in the filter
+ * does not let runs of two accounts connect. All belong to one user namespace, which no process lives in. Where the outer
+ * container refuses setns, each run makes its own (confine.c).
+ */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int open_namespace(pid_t pid, const char *kind) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/ns/%s", (int)pid, kind);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Called in a child. Creates the owner when there is none, and a network namespace. Does not return. */
+static void make_namespaces(int owner_fd, int report_fd) {
+  struct stage_error e = {STAGE_NONE, 0};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (owner_fd < 0) e = make_user_namespace(CLONE_NEWNET, 0);
+  else if (setns(owner_fd, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNET) < 0) e = (struct stage_error){STAGE_UNSHARE, errno};
+  (void)write_full(report_fd, &e, sizeof e, -1);
+  for (;;) pause();
+}
+
+/* A child makes the namespaces: the zygote has threads of packages, and a process with threads cannot enter a user namespace. */
+static struct stage_error add_network(struct networks *n, struct network *network) {
+  struct stage_error e = {STAGE_PIPES, 0};
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) < 0) return (struct stage_error){STAGE_PIPES, errno};
+  pid_t child = fork();
+  if (child == 0) make_namespaces(n->owner_fd > 0 ? n->owner_fd : -1, report[1]);
+  close(report[1]);
+  if (child < 0) e = (struct stage_error){STAGE_FORK, errno};
+  else if (read_full(report[0], &e, sizeof e, 10000) < 0) e = (struct stage_error){STAGE_UNSHARE, EIO};
+  close(report[0]);
+  if (e.stage == STAGE_NONE) {
+    network->fd = open_namespace(child, "net");
+    if (n->owner_fd <= 0) n->owner_fd = open_namespace(child, "user");
+    if (network->fd < 0 || n->owner_fd < 0) e = (struct stage_error){STAGE_UNSHARE, errno};
+    if (e.stage != STAGE_NONE && network->fd > 0) close(network->fd);
+    if (e.stage != STAGE_NONE) network->fd = 0;
+  }
+  if (child <= 0) return e;
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  return e;
+}
+
+/* @return 0 when a process may enter the namespace. */
+static int try_network(const struct networks *n, const struct network *network) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) _exit(enter_network(n->owner_fd, network->fd) == 0 ? 0 : 1);
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -1;
+}
+
+int enter_network(int owner_fd, int network_fd) {
+  return setns(owner_fd, CLONE_NEWUSER) < 0 || setns(network_fd, CLONE_NEWNET) < 0 ? -1 : 0;
+}
+
+/* Called once: finds out whether runs can use namespaces again. */
+void open_networks(const struct zygote *z, struct networks *n) {
+  struct network *first = &n->all[0];
+  n->is_open = z->mode == MODE_NAMESPACES && add_network(n, first).stage == STAGE_NONE && try_network(n, first) == 0;
+}
+
+/*
+ * Gives the next supervisor a network namespace that no run uses.
+ * @return the caller notes the supervisor in it; NULL when each run makes its own.
+ */
+struct network *take_network(struct zygote *z, struct networks *n) {
+  struct network *network = n->all;
+  z->network_fd = -1;
+  if (!n->is_open) return NULL;
+  while (network->supervisor != 0) network++;
+  if (network->fd == 0 && add_network(n, network).stage != STAGE_NONE) return NULL;
+  z->network_fd = network->fd;
+  z->owner_fd = n->owner_fd;
+  return network;
+}
+
+/* Processes of a run whose supervisor was killed may still live: such a namespace is not used again. */
+void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
+  for (int i = 0; i < MAX_RUNS + SPARES; i++) {
+    if (n->all[i].supervisor != supervisor) continue;
+    n->all[i].supervisor = 0;
+    if (has_left_nothing || n->all[i].fd == 0) continue;
+    close(n->all[i].fd);
+    n->all[i].fd = 0;
+  }
+}

@@ -1,0 +1,133 @@
+/*
+ * Starts a supervisor and its runner ahead of time, namespaces included: that hides the fork of a large process from the
+ * caller. A child made by vfork borrows the zygote's memory, which waits meanwhile; it enters the namespaces, forks the runner,
+ * and then becomes the supervisor by execve. So a run copies the memory of R once, and a supervisor has none of it.
+ */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { REQUEST, RESULT, TEXT, CONTROL, CHANNELS };
+struct channels {
+  int pairs[CHANNELS][2];
+  int line_fd;
+};
+
+static volatile int32_t *reached_line;
+
+void reach_line(int32_t line) {
+  if (reached_line) *reached_line = line;
+}
+
+/* Called in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
+static void become_runner(const struct zygote *z, struct run_header *h, const struct channels *c) {
+  /* The runner closes the supervisor's ends: it must see end of file when the supervisor dies. */
+  for (int i = 0; i < CHANNELS; i++) close(c->pairs[i][i == REQUEST ? 1 : 0]);
+  const struct runner_fds fds = {c->pairs[REQUEST][0], c->pairs[RESULT][1], c->pairs[TEXT][1], c->pairs[CONTROL][1]};
+  const char ready = MESSAGE_READY;
+  int control = fds.control_fd;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  void *shared = mmap(NULL, sizeof *reached_line, PROT_READ | PROT_WRITE, MAP_SHARED, c->line_fd, 0);
+  if (shared != MAP_FAILED) reached_line = shared;
+  struct stage_error e = separate_runner(z);
+  if (e.stage == STAGE_NONE) e = enter_namespaces(z);
+  if (e.stage == STAGE_NONE) {
+    touch_pages();
+    if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
+    e = confine_runner(z, h, &fds);
+    /* From here on control has its arranged number. */
+    if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
+  }
+  if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
+  (void)write_full(control, &e, sizeof e, 1000);
+  _exit(97);
+}
+
+static int open_channels(struct channels *c) {
+  for (int i = 0; i < CONTROL; i++)
+    if (pipe2(c->pairs[i], O_CLOEXEC) < 0) return -1;
+  c->line_fd = memfd_create("line", MFD_CLOEXEC);
+  if (c->line_fd < 0 || ftruncate(c->line_fd, sizeof *reached_line) < 0) return -1;
+  /* SEQPACKET keeps message boundaries, so MESSAGE_READY and MESSAGE_DONE never merge. */
+  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->pairs[CONTROL]);
+}
+
+/* Keeps R's handler of SIGINT: a supervisor interrupts its runner by this signal. */
+static void restore_signals(void) {
+  const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
+}
+
+/* Returns in both processes, as fork does; the supervision's runner is 0 in the runner. */
+static struct stage_error fork_runner(const struct zygote *z, struct supervision *s, struct channels *c) {
+  struct stage_error e = {STAGE_NONE, 0};
+  if (open_channels(c) < 0) return (struct stage_error){STAGE_PIPES, errno};
+  if (z->mode == MODE_NAMESPACES) e = enter_user_namespace(z);
+  if (e.stage == STAGE_NONE && (s->runner = fork()) < 0) return (struct stage_error){STAGE_FORK, errno};
+  return e;
+}
+
+/* A script may make its processes unreadable for their own user: the supervisor keeps the capability to measure and kill them. */
+static void keep_capabilities(void) {
+  const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2] = {{0}, {0}};
+  if (syscall(SYS_capget, &header, data) < 0) return;
+  for (size_t i = 0; i < 2; i++) data[0].inheritable |= data[0].permitted & (1u << kept[i]);
+  if (syscall(SYS_capset, &header, data) < 0) return;
+  for (size_t i = 0; i < 2; i++) (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0);
+}
+
+/* The descriptors of the supervisor survive execve; all others are closed by it. */
+static void become_supervisor(const struct zygote *z, struct supervision *s, const struct channels *c) {
+  char text[2 * sizeof *s + 1];
+  s->mode = z->mode;
+  s->listen_fd = z->listen_fd;
+  s->notify_fd = z->notify_fd;
+  s->proc_fd = z->proc_fd;
+  s->base_resident_bytes = z->base_resident_bytes;
+  s->request_fd = c->pairs[REQUEST][1];
+  s->result_fd = c->pairs[RESULT][0];
+  s->text_fd = c->pairs[TEXT][0];
+  s->control_fd = c->pairs[CONTROL][0];
+  s->line_fd = c->line_fd;
+  const int kept[] = {s->listen_fd, s->notify_fd, s->proc_fd, s->request_fd, s->result_fd, s->text_fd, s->control_fd, s->line_fd};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (kept[i] >= 0) fcntl(kept[i], F_SETFD, 0);
+  write_hex(text, s, sizeof *s);
+  char *const arguments[] = {"supervisor", text, NULL}, *const environment[] = {NULL};
+  if (z->mode == MODE_NAMESPACES) keep_capabilities();
+  execve(z->supervisor_path, arguments, environment);
+  perror("supervisor");
+  _exit(1);
+}
+
+/* Runs in the child of vfork, in the memory of the zygote. Returns only in the runner, which has its own memory. */
+static void start_run(const struct zygote *z, pid_t zygote, struct run_header *header) {
+  struct supervision s = {0};
+  struct channels c;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != zygote) _exit(1);
+  /* Own process group: a signal to the group of one run never reaches another run or the zygote. */
+  setsid();
+  restore_signals();
+  s.refused = fork_runner(z, &s, &c);
+  if (s.refused.stage != STAGE_NONE || s.runner != 0) become_supervisor(z, &s, &c);
+  become_runner(z, header, &c);
+}
+
+pid_t spawn_supervisor(const struct zygote *z, struct run_header *header) {
+  const pid_t zygote = getpid(), child = vfork();
+  if (child == 0) start_run(z, zygote, header);
+  return child;
+}

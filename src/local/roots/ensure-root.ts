@@ -79,7 +79,7 @@ async function unpack(
   });
   const ownership = isRoot() ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
   const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
-  if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar need pipes');
+  if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar must be started with pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
   // A signal ends the children first, so that they and this process remove their files.

@@ -104,7 +104,7 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** The function the database computes for it (`unscaledFunction`). */
+  /** Function that the database computes in place of the requested one (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly variableIds: readonly number[];
 }

@@ -20,7 +20,7 @@ const BIG_POINTS = 100_000;
 const ACCOUNTS = 20;
 const MANY_ACCOUNTS = 1000;
 const CONCURRENCY = 3;
-/** The warm R process and its standby, and two supervisors with a waiting runner of each. */
+/** The warm R process and its standby, and for each of them two supervisors with a waiting runner. */
 const IDLE_PROCESSES = 10;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 

@@ -62,7 +62,7 @@ const replayWebhook: Deed = async () => {
 const invite = () => manager.post<{ id: string }>('/account/invitations', { email: `guest${++count}@x.example` });
 const invitation = async () => (await invite()).body.id;
 
-/** The holder of an invitation link, by each way to accept it. */
+/** Clients that hold the link of an invitation, one for each way to accept it. */
 const accept =
   (path: string, query: string): Deed =>
   async () => {

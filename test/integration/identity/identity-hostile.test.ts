@@ -74,7 +74,7 @@ describe('identity: cookies', () => {
 });
 
 describe('identity: a wrong password', () => {
-  it('sends the same statements for an existing, an unknown and a blocked user (R-B11)', async () => {
+  it('causes the same statements for an existing, an unknown and a blocked user (R-B11)', async () => {
     await addPerson(api, 'known');
     const work = async (userName: string) => {
       const statements: string[] = [];

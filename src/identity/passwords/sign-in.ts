@@ -28,7 +28,7 @@ interface SignIn {
   readonly password: string;
   /** Network of the client (`clientNetwork`). */
   readonly network: string;
-  /** Whether a device signs in to push (HTTP Basic): it repeats its password, and no person can help it. */
+  /** Whether a device signs in to push (HTTP Basic): it repeats its password, and no user is present to correct it. */
   readonly isDevice?: boolean;
 }
 

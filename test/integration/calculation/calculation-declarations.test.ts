@@ -55,7 +55,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
     ['SUM', [276, 852]],
     ['MAX', [23, 47]],
     ['COUNT', [24, 24]],
-  ])('daily buckets with %s (R-H1)', async (aggregation, values) => {
+  ])('points are aggregated into daily buckets with %s (R-H1)', async (aggregation, values) => {
     const variableId = await addHourly(48);
     const rows = await rowsFor(input(variableId, { granularity: 'Day', aggregation }), [START]);
     expect(rows).toEqual([

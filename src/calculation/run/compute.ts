@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula the dates whose periods its aligned inputs hold as a whole. */
+  /** For each planned formula, the dates for which its aligned inputs hold whole periods. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];

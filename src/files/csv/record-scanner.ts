@@ -6,7 +6,7 @@
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
-/** How the CSV is written: one character each. */
+/** Special characters of a CSV, one character each. */
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';

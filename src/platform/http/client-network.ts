@@ -4,7 +4,8 @@ import { networkOf } from '../address-ranges.ts';
 
 /**
  * @param incoming undefined: the app runs without a Node server.
- * @param proxyHops PROXY_HOPS: the address is the entry so far from the end of X-Forwarded-For; clients can forge all before it.
+ * @param proxyHops PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For; clients can forge
+ * those before it.
  * @returns an IPv4 address or an IPv6 /64.
  */
 export function clientNetwork(

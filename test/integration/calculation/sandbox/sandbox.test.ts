@@ -158,9 +158,12 @@ describe('sandbox: results of scripts', () => {
     ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got "today" in row 1'],
     ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
     ['', 'got NULL'],
-  ])('the invalid result `%s` fails the run, and the error names the rule and the value (R-H3)', async (script, message) => {
-    expect((await scriptError(script)).message).toContain(message);
-  });
+  ])(
+    'the invalid result `%s` fails the run, and the error names the rule and the value (R-H3)',
+    async (script, message) => {
+      expect((await scriptError(script)).message).toContain(message);
+    },
+  );
 
   test('Errors without TimeSeries fail the run with those texts; with TimeSeries the run is ok (R-H3)', async () => {
     expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');

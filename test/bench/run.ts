@@ -18,6 +18,7 @@ import { type Delays, watchEventLoop } from './load/event-loop.ts';
 import { type Figure, report } from './report.ts';
 import { benchAnswers } from './service/answers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
+import { benchHttpReads } from './service/http-read-bench.ts';
 import { benchPush } from './service/push-bench.ts';
 import { benchRecovery } from './service/recovery-bench.ts';
 import { benchSmallPush } from './service/small-push-bench.ts';
@@ -70,6 +71,7 @@ const NEED_R = ['sandbox', 'calculation', 'recovery'];
 const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
+  'http-reads': (database) => withService(['api', 'ingester'], (service) => benchHttpReads(database, service)),
   answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
   push: (database, accountId) =>
     withService(['api', 'ingester'], (service) => benchPush({ ...service, database, accountId })),

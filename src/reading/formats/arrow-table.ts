@@ -127,12 +127,18 @@ const ABSENT: Cells = { kind: 'absent' };
 
 function encodeNumbers(type: Float64, column: Parts): Data {
   const data = columnValues(column, Number.NaN);
-  const { nullBitmap, nullCount } = validity(column.rowCount, (row) => Number.isFinite(data[row]));
-  return makeData({ type, length: column.rowCount, nullCount, ...(nullCount > 0 && { nullBitmap }), data });
+  const length = column.rowCount;
+  if (areFinite(data)) return makeData({ type, length, nullCount: 0, data });
+  return makeData({ type, length, ...validity(length, (row) => Number.isFinite(data[row])), data });
 }
 
 function encodeInstants(type: TimestampMicrosecond, column: Parts): Data {
   return makeData({ type, length: column.rowCount, nullCount: 0, data: toInt64(columnValues(column, 0)) });
+}
+
+function areFinite(values: Float64Array): boolean {
+  for (let row = 0; row < values.length; row++) if (!Number.isFinite(values[row] as number)) return false;
+  return true;
 }
 
 /** Values of numbers or instants, joined; `none` where a part has none. */
@@ -194,10 +200,16 @@ function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
     const columns = parts.map(({ cells }) => toKeyed(cells));
     const isKnown = columns.every(({ keys }) => distinctOf(keys).every((key) => codeOf.has(key)));
     if (!isKnown) replaceDictionary(columns);
+    if (dictionary.length === 0) {
+      const nullBitmap = new Uint8Array(Math.ceil(rowCount / 8));
+      const data = new Int16Array(rowCount);
+      return makeData({ type, length: rowCount, nullCount: rowCount, nullBitmap, data, dictionary });
+    }
     const codes = codesOf(columns, parts, rowCount, codeOf);
-    const { nullBitmap, nullCount } = validity(rowCount, (row) => codes[row] !== NULL_CODE);
-    const data = nullCount === 0 ? codes : codes.map((code) => Math.max(code, 0));
-    return makeData({ type, length: rowCount, nullCount, ...(nullCount > 0 && { nullBitmap }), data, dictionary });
+    if (!codes.includes(NULL_CODE)) return makeData({ type, length: rowCount, nullCount: 0, data: codes, dictionary });
+    const nulls = validity(rowCount, (row) => codes[row] !== NULL_CODE);
+    const data = codes.map((code) => Math.max(code, 0));
+    return makeData({ type, length: rowCount, ...nulls, data, dictionary });
   };
   return { field: new Field(name, type, true), encode };
 }

@@ -10,83 +10,65 @@ export const OBJECT_ROWS = 100_000;
 
 const TEXTS: CellTexts = { none: 'null', text: (text) => text };
 
-/** Yields pieces of the array, each with whole objects. @param objectRows maximum rows of an object. */
+/** Yields pieces of the array; an object is complete before its first piece. @param objectRows maximum rows of an object. */
 export async function* writeJsonColumns(
   { columns, batches }: Table,
   objectRows = OBJECT_ROWS,
 ): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
-  let before = '[\n';
-  let open: OpenObject | undefined;
-  for await (const batch of batches) {
-    const id = batch.cells[0]?.kind === 'constant' ? batch.cells[0].value : null;
-    if (open && (open.id !== id || open.rowCount + batch.rowCount > objectRows)) {
-      yield open.close(before);
-      before = ',\n';
-      open = undefined;
-    }
-    open ??= openObject(id, columns, writers);
-    open.add(batch);
-  }
-  if (open) {
-    yield open.close(before);
-    before = '';
-  }
-  yield Buffer.from(before === '[\n' ? '[]' : ']');
-}
-
-interface OpenObject {
-  readonly id: number | null;
-  readonly rowCount: number;
-  add(batch: Batch): void;
-  /** @returns the object after a separator. */
-  close(separator: string): Buffer;
-}
-
-/** Collects consecutive rows of one variable, each column in a buffer of its own. */
-function openObject(id: number | null, columns: readonly Column[], writers: readonly InstantWriter[]): OpenObject {
   const members = columns.map((column, index) => openMember(column, writers[index]));
-  let rowCount = 0;
-  return {
-    id,
-    get rowCount() {
-      return rowCount;
-    },
-    add: (batch) => {
-      for (const [index, member] of members.entries()) member.add(batch.cells[index] ?? { kind: 'absent' }, batch);
-      rowCount += batch.rowCount;
-    },
-    close: (separator) => {
-      const pieces = members.flatMap((member) => member.close());
-      const [first = Buffer.of(), ...others] = pieces;
-      // Every member begins with a comma.
-      return Buffer.concat([Buffer.from(`${separator}{`), first.subarray(1), ...others, Buffer.from('}')]);
-    },
-  };
+  let [before, id, rowCount] = ['[\n{', undefined as number | null | undefined, 0];
+  for await (const batch of batches) {
+    const own = batch.cells[0]?.kind === 'constant' ? batch.cells[0].value : null;
+    if (rowCount > 0 && (own !== id || rowCount + batch.rowCount > objectRows)) {
+      yield* closeObject(members, before);
+      [before, rowCount] = [',\n{', 0];
+    }
+    id = own;
+    for (const [index, member] of members.entries()) member.add(batch.cells[index] ?? { kind: 'absent' }, batch);
+    rowCount += batch.rowCount;
+  }
+  if (rowCount > 0) yield* closeObject(members, before);
+  yield Buffer.from(rowCount > 0 ? ']' : '[]');
 }
 
-/** @returns the writer of one member: a constant as it is, other cells as an array, nothing when no row has a value. */
-function openMember(column: Column, writeInstant: InstantWriter | undefined) {
+/** Yields an object after its beginning, and empties the members. Every member begins with a comma, but not the first. */
+function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
+  const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
+  yield Buffer.concat([Buffer.from(before), head.subarray(1)]);
+  yield* rest;
+  yield Buffer.from('}');
+}
+
+/** One member of consecutive objects: a constant as it is, other cells as an array, nothing when no row has a value. */
+interface Member {
+  add(cells: Cells, batch: Batch): void;
+  /** @returns the pieces of the member, and begins the next object. */
+  close(): readonly Buffer[];
+}
+
+function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
+  // Kept for all objects: the next buffer is about as large as the last.
   const array = new RowBytes();
   let constant: number | null | undefined;
-  let hasText = false;
-  let isArray = false;
+  let hasValue = false;
   return {
-    add: (cells: Cells, { rowCount }: Batch): void => {
+    add: (cells, { rowCount }) => {
       if (cells.kind === 'absent') return;
       if (cells.kind === 'constant') {
         constant = cells.value;
         return;
       }
-      isArray = true;
-      hasText ||= cells.kind !== 'codes' || hasLabel(cells.ids, cells.textOf);
+      hasValue ||= cells.kind !== 'codes' || hasLabel(cells.ids, cells.textOf);
       array.writeRows(elementParts(column, cells, writeInstant), rowCount);
     },
-    close: (): readonly Buffer[] => {
-      if (constant !== undefined) return [Buffer.from(name + constant)];
-      if (!isArray || !hasText) return [];
-      return [Buffer.from(`${name}[`), array.take().subarray(1), Buffer.from(']')];
+    close: () => {
+      const elements = array.take().subarray(1);
+      const pieces = hasValue ? [Buffer.from(`${name}[`), elements, Buffer.from(']')] : [];
+      const all = constant === undefined ? pieces : [Buffer.from(name + constant)];
+      [constant, hasValue] = [undefined, false];
+      return all;
     },
   };
 }

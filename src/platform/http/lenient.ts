@@ -53,7 +53,10 @@ export const booleanSchema = z.preprocess((value) => {
   return text === 'true' ? true : text === 'false' ? false : value;
 }, z.boolean());
 
-/** A date of a body, also as epoch milliseconds (R-A11). One without a zone waits for the zone of its source. */
+/**
+ * A date of a body, also as epoch milliseconds (R-A11). A date without a zone is converted once the zone of its source is
+ * known.
+ */
 export const momentSchema = z
   .custom<string | number>((value) => toMoment(value) !== undefined, {
     error: ({ input }) => `${MOMENT_RULE}, got ${JSON.stringify(input)?.slice(0, MAX_SHOWN)}`,

@@ -37,7 +37,7 @@ export interface Owners {
 
 /**
  * Converts dates of a request that has no `timeZoneId` to instants.
- * @returns those given, by name, and the zone that was applied; undefined when every date had its own.
+ * @returns the converted dates by name, and the zone that was applied; undefined when every date had its own.
  */
 export async function settleMoments<Name extends string>(
   queryable: Queryable,

@@ -11,7 +11,7 @@ import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
 
 const HAND_BACK_RETRY_MS = 500;
-/** A calculator that stops tries this long, less than its grace period, before it leaves the run to the next one. */
+/** A calculator that stops retries for this long, less than its grace period, before it leaves the run to another one. */
 const STOPPING_PATIENCE_MS = 3000;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';

@@ -182,7 +182,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** A zygote may end while its standby still starts: the standby is ready sooner than another start would be. */
+  /** A zygote may end while its standby starts: waiting for the standby is faster than another start. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

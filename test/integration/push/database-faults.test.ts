@@ -164,7 +164,7 @@ async function expectLedgerToHold(): Promise<void> {
   await expectCompletion('stored_file');
   for (const [variableId, count] of ledger.readings) {
     const { body } = await api.get<{ rawValue: number }[]>(`/data?variableId=${variableId}`);
-    // A request whose answer was lost may be there as well.
+    // The rows of a request whose answer was lost may be stored as well.
     expect(body.slice(0, count).map(({ rawValue }) => rawValue)).toEqual(Array.from({ length: count }, (_, i) => i));
   }
   for (const fileId of ledger.files.splice(0)) {

@@ -45,6 +45,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     ]);
     const items = [{ id: 1 }, { id: 2 }];
     expect([pathOf({ items }, 'id'), pathOf({ items }, 'id', 0)]).toEqual(['$.items[1].id', '$.items[0].id']);
+    expect(pathOf({ ids: [1, [2, [3]]] }, 'ids')).toBe('$.ids');
     expect(pathOf({ ids: Array.from({ length: 11 }, (_, id) => id) }, 'ids')).toBe('$.ids');
     expect(pathOf({ lists: { 11: ['a'] } }, '11')).toBe('$.lists.11');
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });

@@ -107,7 +107,7 @@ export interface RetriedBatches {
 }
 
 /**
- * Queues batches again that were set aside, with their old `place`. Their operations are Queued, and are announced
+ * Re-queues batches that were set aside, with their old `place`. Their operations are Queued, and are announced
  * again when they end (R-D7, R-A15).
  * @param filter neither member: the batches of all accounts.
  */

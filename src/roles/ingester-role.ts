@@ -9,7 +9,7 @@ import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
 import type { Parts, Role } from './parts.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-const STALLED_SESSION_INTERVAL_MS = 5000;
+const STALLED_SESSION_INTERVAL_MS = 1000;
 
 /** Starts the ingest of pushes and files, the purges, and the end of stalled database sessions. */
 export function startIngesterRole(parts: Parts): Role {

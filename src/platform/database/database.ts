@@ -39,7 +39,7 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   readonly statementTimeoutMs?: number;
-  /** Time the transaction may idle between statements before the server ends the session; 10 s where not given. */
+  /** Time the transaction may idle between statements before the server ends the session; 6 s where not given. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -49,13 +49,14 @@ const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 2000;
 /** Longest time a transaction may idle. The server then ends the session, which releases its locks. */
-const IDLE_IN_TRANSACTION_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 6000;
 /** Keepalives start after this time without a byte; three unanswered ones end the connection. */
-const KEEPALIVE_IDLE_SEC = 5;
+const KEEPALIVE_IDLE_SEC = 4;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
 // A client that has vanished, stopped or left must not keep its locks. A statement whose client has closed the
-// connection ends within a second; a peer that answers no keepalive is disconnected after about 11 s; a session that
-// idles inside a transaction is ended after 10 s. The client finds its connection terminated and repeats the work.
+// connection ends within a second; a peer that answers no keepalive is disconnected after about 7 s; a session that
+// idles inside a transaction is ended after 6 s. With the poll for lost work, another process takes the work over within
+// 10 s. The client finds its connection terminated and repeats the work.
 const SESSION_OPTIONS = [
   ['timezone', 'UTC'],
   ['datestyle', 'ISO'],
@@ -63,9 +64,9 @@ const SESSION_OPTIONS = [
   ['client_connection_check_interval', 1000],
   ['idle_in_transaction_session_timeout', IDLE_IN_TRANSACTION_MS],
   ['tcp_keepalives_idle', KEEPALIVE_IDLE_SEC],
-  ['tcp_keepalives_interval', 2],
+  ['tcp_keepalives_interval', 1],
   ['tcp_keepalives_count', 3],
-  ['tcp_user_timeout', 10_000],
+  ['tcp_user_timeout', 7000],
 ]
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');

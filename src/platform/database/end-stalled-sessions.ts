@@ -6,7 +6,7 @@
 import type { Queryable } from './database.ts';
 
 /** Time without a byte after which the session is ended. */
-const SILENCE_MS = 10_000;
+const SILENCE_MS = 5000;
 
 const FIND_WAITING = `
   select activity.pid, coalesce(copy.bytes_processed, 0)::int8 as bytes

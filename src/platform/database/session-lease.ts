@@ -5,8 +5,8 @@
  */
 import type { Connection } from './database.ts';
 
-const LEASE_MS = 10_000;
-const RENEWAL_MS = 3000;
+const LEASE_MS = 6000;
+const RENEWAL_MS = 2000;
 
 const TAKE = `select pg_try_advisory_lock($1, $2) as "isLocked", set_config('idle_session_timeout', $3, false)`;
 const RELEASE = `select pg_advisory_unlock($1, $2), set_config('idle_session_timeout', '0', false)`;

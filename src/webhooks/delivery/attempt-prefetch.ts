@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
+import { type ClaimLeases, LEASE_MS } from './claim-leases.ts';
 
 export interface DueAttempt {
   readonly claimed: ClaimedAttempt;
@@ -17,7 +18,7 @@ export interface AttemptPrefetch {
   take(): Promise<DueAttempt | undefined>;
   /** Reports that a taken attempt has been sent. */
   done(): void;
-  /** Ends the prefetch. @returns the claimed attempts that were not taken. */
+  /** Ends the prefetch. @returns the claimed attempts that were not taken; their claims are still renewed. */
   end(): Promise<readonly ClaimedAttempt[]>;
   /** Whether due attempts may be left. */
   isMoreDue(): boolean;
@@ -26,7 +27,8 @@ export interface AttemptPrefetch {
 export interface PrefetchOptions {
   readonly database: Database;
   readonly webhookId: string;
-  readonly leaseMs: number;
+  /** Renews the claims of the attempts, also after they were taken. */
+  readonly leases: ClaimLeases;
   /** Number of concurrent consumers. */
   readonly lanes: number;
   /** Whether the slice is over. */
@@ -38,7 +40,7 @@ const MAX_BATCH = 64;
 const RECHECK_MS = 200;
 
 /** Claims nothing before the first `take`. */
-export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
+export function openPrefetch({ database, webhookId, leases, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
   const ready: DueAttempt[] = [];
   let limit = lanes;
   let isDry = false;
@@ -55,13 +57,15 @@ export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: Pr
     if (taken > 0) isDry = false;
   };
   const refill = async (): Promise<void> => {
-    const claimed = await claimAttempts(database, webhookId, limit, leaseMs);
+    const claimed = await claimAttempts(database, webhookId, limit, LEASE_MS);
     isDry = claimed.length < limit;
     limit = Math.min(2 * limit, MAX_BATCH);
     if (claimed.length === 0) return;
     // Read after the claim, so that the latest changes of a manager apply to these attempts.
     const receiver = await findReceiver(database, webhookId);
-    if (receiver) ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
+    if (!receiver) return;
+    leases.keep(claimed);
+    ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
   };
   const startRefill = (): void => {
     refilling ??= refill().finally(() => {

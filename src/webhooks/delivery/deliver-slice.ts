@@ -9,6 +9,7 @@ import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
 import { type Receiver, releaseClaims } from './claim-attempts.ts';
+import type { ClaimLeases } from './claim-leases.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import { planNextStep, planPause, type RetryPolicy } from './retry-rules.ts';
 
@@ -22,8 +23,7 @@ export interface DeliveryServices {
   readonly retries: RetryPolicy;
   /** Concurrent requests to one receiver. */
   readonly parallel: number;
-  /** Lease time: longer than a slice and an attempt started at its end. */
-  readonly leaseMs: number;
+  readonly leases: ClaimLeases;
   /** Random number from 0 inclusive to 1 exclusive. */
   readonly chance: () => number;
   readonly metrics: WebhookMetrics;
@@ -35,7 +35,7 @@ export interface DeliveryServices {
 }
 
 /** How long a slice starts attempts. */
-export const SLICE_MS = 2000;
+const SLICE_MS = 2000;
 /** Unwritten outcomes of a lane before it waits: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
 
@@ -49,14 +49,16 @@ export async function deliverSlice(
   webhookId: string,
   { isFailing }: Pick<Receiver, 'isFailing'>,
 ): Promise<boolean> {
-  const { database, leaseMs, parallel, isStopped } = services;
+  const { database, leases, parallel, isStopped } = services;
   // A failing receiver gets one request at a time until one succeeds.
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
   const isOver = () => isStopped() || performance.now() > endMs;
-  const prefetch = openPrefetch({ database, webhookId, leaseMs, lanes, isOver });
+  const prefetch = openPrefetch({ database, webhookId, leases, lanes, isOver });
   const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, prefetch)));
-  await releaseClaims(database, await prefetch.end());
+  const left = await prefetch.end();
+  await leases.drop(left);
+  await releaseClaims(database, left);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return prefetch.isMoreDue();
 }
@@ -66,12 +68,18 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch): P
   try {
     for (let due = await prefetch.take(); due; due = await prefetch.take()) {
       const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
-      writes.push(outcome ? writeEnd(services, due, outcome) : release(services, due));
+      writes.push(endAttempt(services, due, outcome));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
     }
   } finally {
     await Promise.all(writes);
   }
+}
+
+async function endAttempt(services: DeliveryServices, due: DueAttempt, outcome: TryOutcome | undefined): Promise<void> {
+  const endedMs = performance.now();
+  await services.leases.drop([due.claimed]);
+  await (outcome ? writeEnd(services, due, outcome, endedMs) : release(services, due));
 }
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
@@ -110,6 +118,7 @@ function writeEnd(
   { writer, retries, chance, metrics }: DeliveryServices,
   { claimed }: DueAttempt,
   outcome: TryOutcome,
+  endedMs: number,
 ): Promise<void> {
   metrics.attempted(
     outcome.state === 'Succeeded' ? 'succeeded' : outcome.response ? 'status' : 'unreachable',
@@ -117,5 +126,5 @@ function writeEnd(
   );
   const end = { state: outcome.state, status: outcome.response?.status, retryAfterMs: outcome.retryAfterMs };
   const next = planNextStep(end, claimed.attempt, claimed.isReplay, retries, chance());
-  return writer.write({ claimed, outcome, next, pauseMs: planPause(end), endedMs: performance.now() });
+  return writer.write({ claimed, outcome, next, pauseMs: planPause(end), endedMs });
 }

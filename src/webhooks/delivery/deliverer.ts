@@ -6,7 +6,8 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platfor
 import { startSweeper } from '../../platform/sweep.ts';
 import { openAccountSemaphore } from './account-semaphore.ts';
 import { findDueWebhooks, findNextDue, findReceiver } from './claim-attempts.ts';
-import { type DeliveryServices, deliverSlice, SLICE_MS } from './deliver-slice.ts';
+import { type ClaimLeases, openClaimLeases } from './claim-leases.ts';
+import { type DeliveryServices, deliverSlice } from './deliver-slice.ts';
 import { openDueTimers } from './due-timers.ts';
 import { endPending } from './end-pending.ts';
 import { openOutcomeWriter } from './outcome-writer.ts';
@@ -19,8 +20,8 @@ export const WEBHOOK_QUEUE = 'webhooks';
 const PURGE_INTERVAL_MS = 600_000;
 /** Share of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
-/** Lease time beyond a slice and an attempt, to write the outcome. */
-const LEASE_MARGIN_MS = 5000;
+/** How long an outcome that cannot be written is tried again. Its claim may end meanwhile; the first to write wins. */
+const OUTCOME_PATIENCE_MS = 20_000;
 
 export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'metrics' | 'log'> {
   readonly queue: WakeQueue;
@@ -52,7 +53,8 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   let isStopped = false;
   const givingUp = new AbortController();
-  const delivery = toDelivery(services, () => isStopped, givingUp.signal);
+  const leases = openClaimLeases(database, log);
+  const delivery = toDelivery(services, leases, () => isStopped, givingUp.signal);
   const semaphore = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
   const wake = async (webhookId: string): Promise<void> => {
     await queue.wake([webhookId]);
@@ -87,6 +89,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
       const timer = setTimeout(() => givingUp.abort(new Error('the deliverer stops')), graceMs);
       await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
       timers.stop();
+      leases.stop();
       clearTimeout(timer);
     },
   };
@@ -94,10 +97,10 @@ export function startDeliverer(services: DelivererServices): Deliverer {
 
 function toDelivery(
   { database, send, metrics, settings, log }: DelivererServices,
+  leases: ClaimLeases,
   isStopped: () => boolean,
   givingUp: AbortSignal,
 ): DeliveryServices {
-  const leaseMs = settings.timeoutMs + SLICE_MS + LEASE_MARGIN_MS;
   const { disableAfterDays } = settings;
   const writer = openOutcomeWriter({
     store: async (ended) => {
@@ -107,11 +110,11 @@ function toDelivery(
         log.warn({ webhookId }, 'webhook disabled');
       }
     },
-    patienceMs: leaseMs,
+    patienceMs: OUTCOME_PATIENCE_MS,
     log,
   });
   return {
-    ...{ database, send, writer, leaseMs, isStopped, givingUp, metrics, log },
+    ...{ database, send, writer, leases, isStopped, givingUp, metrics, log },
     retries: { delaysSec: settings.retryDelaysSec },
     parallel: settings.parallel,
     chance: Math.random,

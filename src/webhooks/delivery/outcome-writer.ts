@@ -1,6 +1,6 @@
 /**
  * Group commit of outcomes: one transaction at a time, and the next one writes the outcomes of all webhooks that arrived
- * meanwhile. While the database is unavailable it retries until the leases end; another process then sends the messages
+ * meanwhile. While the database is unavailable it retries for `patienceMs`; another process then sends the messages
  * again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written or its lease has ended. */
+  /** Resolves when the outcome is written, its claim was lost, or `patienceMs` has passed. */
   write(ended: EndedAttempt): Promise<void>;
 }
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** This long after the end of an attempt, its lease has certainly ended. */
+  /** This long after the end of an attempt, its outcome is no longer written again. */
   readonly patienceMs: number;
   readonly log: Log;
 }

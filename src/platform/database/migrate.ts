@@ -44,6 +44,8 @@ export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_
     connectionString: url,
     application_name: 'tidemark-migrate',
   });
+  // A lost connection rejects the query in flight; without a listener it would also end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK_KEY]);

@@ -19,6 +19,16 @@ afterAll(async () => {
   await test.drop();
 });
 
+/** Waits until the migration of this database waits for a lock. @returns its session. */
+const waitUntilLocked = () =>
+  eventually('the migration to wait for a lock', async () => {
+    const { rows } = await client.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+       where datname = current_database() and application_name = 'tidemark-migrate' and wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.pid;
+  });
+
 const history = async () => (await client.query('select name, hash from schema_migration order by name')).rows;
 
 describe('migrate: schema history', () => {
@@ -42,6 +52,16 @@ describe('migrate: schema history', () => {
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();
   });
 
+  it('a migration whose connection is lost rejects, and the process lives on (R-K3)', async () => {
+    const holder = new pg.Client({ connectionString: test.url });
+    await holder.connect();
+    await holder.query('begin; lock table schema_migration in access exclusive mode');
+    const migrating = migrate(test.url, LOG).catch((error: unknown) => error);
+    await client.query('select pg_terminate_backend($1)', [await waitUntilLocked()]);
+    expect(await migrating).toMatchObject({ message: expect.stringMatching(/terminat/) });
+    await holder.end();
+  });
+
   describe('beside a transaction that reads for a long time', () => {
     let reader: pg.Client;
     beforeEach(async () => {
@@ -55,12 +75,7 @@ describe('migrate: schema history', () => {
 
     it('a migration lets later reads through and runs when the transaction ends (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 100, pauseMs: 100, tries: 1000 });
-      await eventually('the migration to wait for the lock', async () => {
-        const { rowCount } = await client.query(
-          `select from pg_stat_activity where application_name = 'tidemark-migrate' and wait_event_type = 'Lock'`,
-        );
-        return rowCount === 1;
-      });
+      await waitUntilLocked();
       await client.query('set statement_timeout = 5000');
       await client.query('select count(*) from series_setting');
       await client.query('set statement_timeout = 0');

@@ -1,5 +1,7 @@
 /** Every role as a process of its own with its own address (R-A1), and the content of their logs (R-K4). */
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';
 import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
@@ -46,6 +48,27 @@ test('roles: a push accepted by one process is ingested by another and readable 
     return found.length > 0 && found;
   });
   expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
+});
+
+test('roles: every role that is started before its database waits for it and becomes ready (R-K1, R-K3)', async () => {
+  const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
+  await gate.shut();
+  let refused = 0;
+  const refusal = createServer((socket) => {
+    refused += 1;
+    socket.destroy();
+  }).listen(Number(new URL(gate.url).port), '127.0.0.1');
+  const environment = { ...world.environment, DATABASE_URL: gate.url };
+  const starting = startRoles(['api', 'grpc', 'ingester', 'deliverer'], environment);
+  starting.catch(() => {});
+  await eventually('a refused connection', async () => refused > 0);
+  await new Promise((resolve) => refusal.close(resolve));
+  await gate.open();
+  const roles = await starting;
+  expect((await fetch(`${roles.http}/health/ready`)).status).toBe(200);
+  expect(roles.log()).toContain('the database is unreachable; the start continues when it answers');
+  await roles.kill();
+  await gate.shut();
 });
 
 test('roles: log lines are JSON with request id, account and duration, without secrets and bodies (R-K4, R-A10)', async () => {

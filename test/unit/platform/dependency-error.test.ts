@@ -12,8 +12,12 @@ describe('platform: dependency errors', () => {
     },
   );
 
-  it('a terminated connection means that a dependency is unavailable (R-A5)', () => {
-    expect(isDependencyError(new Error('Connection terminated unexpectedly'))).toBe(true);
+  it.each([
+    'Connection terminated unexpectedly',
+    'Client has encountered a connection error and is not queryable',
+    'timeout exceeded when trying to connect',
+  ])('"%s" means that a dependency is unavailable (R-A5)', (message) => {
+    expect(isDependencyError(new Error(message))).toBe(true);
   });
 
   it.each(['23505', '22021', 'ERR_INVALID_ARG_TYPE'])('%s is a bug, not an unavailable dependency (R-A5)', (code) => {

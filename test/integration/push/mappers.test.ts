@@ -141,13 +141,20 @@ describe('push: a hostile mapper', () => {
     expect((await client.get('/account/mappers')).status).toBe(200);
   };
 
-  // One after the other: an account runs one mapper at a time.
-  it.each([
-    ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))', 'must end within'],
-    ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', 'must end within'],
-  ])('that %s fails without affecting others, and the answer has the reason (R-D9)', (_what, expression, reason) =>
-    expectToFailAlone(expression, reason),
-  );
+  describe('that ends only by its time limit', () => {
+    let impatient: TestApi;
+    beforeAll(async () => {
+      impatient = await startMapperApi(2500);
+    });
+    afterAll(() => impatient?.close());
+
+    it.each([
+      ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))'],
+      ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)'],
+    ])('because it %s, fails without affecting others, and the answer has the reason (R-D9)', (_what, expression) =>
+      expectToFailAlone(expression, 'must end within 2500 ms', impatient.manager),
+    );
+  });
 
   it.each([
     ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],

@@ -13,6 +13,7 @@ import type { TestClient } from '../../support/clients/test-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MANY = 300_000;
@@ -311,7 +312,7 @@ describe('watch: delivery', () => {
     const holder = await api.database.connect();
     try {
       // No query can end by itself meanwhile.
-      await holder.query('begin; lock table point in access exclusive mode');
+      await holder.query(`${BEGIN_HOLDING}; lock table point in access exclusive mode`);
       const watcher = watch({ variableIds: [variableId], fromBeginning: true });
       const findWaiting = async () => (await openReads()).find(({ waitsForTable }) => waitsForTable)?.pid;
       const short = await eventually('the short read to wait', findWaiting);

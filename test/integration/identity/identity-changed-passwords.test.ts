@@ -16,6 +16,7 @@ import { createTestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, signInPerson } from '../../support/fixtures/people.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const CHOSEN = 'another one, chosen well';
@@ -148,7 +149,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     const userId = await addPusher('race');
     const client = await api.database.connect();
     try {
-      await client.query('begin');
+      await client.query(BEGIN_HOLDING);
       await client.query(`update app_user set password_hash = 'other' where id = $1`, [userId]);
       const answer = tokensOf('race');
       await eventually('the sign-in at the row', async () => {

@@ -10,7 +10,7 @@ import { calculated, createSite, createSiteAndSource, createVariable } from '../
 import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
 import { type GatedService, startGatedService } from '../../support/services/gated-service.ts';
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
-import { testRRoot } from '../../support/services/stack.ts';
+import { BEGIN_HOLDING, testRRoot } from '../../support/services/stack.ts';
 
 const TEST_MS = 120_000;
 const WEBHOOK_SETTINGS = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
@@ -245,7 +245,7 @@ async function createSlowCalculation(api: ApiClient) {
 /** Holds the rows that the ingest of a variable and the relay of events wait for. @returns a function that releases them. */
 async function holdRows({ database }: StoredWorld, variableId: number): Promise<() => Promise<void>> {
   const holder = await database.connect();
-  await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
+  await holder.query(BEGIN_HOLDING);
   await holder.query('select from series where variable_id = $1 for update', [variableId]);
   await holder.query('select from webhook for update');
   let isReleased = false;

@@ -5,6 +5,7 @@ import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
 import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 
 const BATCHES = 40;
 const READINGS = 250;
@@ -141,7 +142,7 @@ async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[
   const client = await signIn(victim.http);
   const blocker = await world.database.connect();
   try {
-    await blocker.query(`begin; set local statement_timeout = 0`);
+    await blocker.query(`${BEGIN_HOLDING}; set local statement_timeout = 0`);
     await blocker.query(`select pg_advisory_xact_lock(${key})`, [value]);
     const answer = push.send(client).then(
       () => 'answered',
@@ -195,7 +196,7 @@ describe('push: an ingester killed inside a transaction', () => {
 async function killInsideWrite(victim: RoleProcess): Promise<void> {
   const blocker = await world.database.connect();
   try {
-    await blocker.query('begin');
+    await blocker.query(BEGIN_HOLDING);
     await blocker.query('lock table push_operation in share mode');
     await eventually('the ingester to wait inside its transaction', async () => {
       const waiting = await count(

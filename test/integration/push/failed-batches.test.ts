@@ -7,6 +7,7 @@ import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
@@ -73,7 +74,7 @@ describe('push: a batch that failed at one ingester', () => {
     const batchId = await firstBatchOf(api.database, api.accountId);
     await api.database.query('update push_batch set attempts = 4 where id = $1', [batchId]);
     const blocker = await api.database.connect();
-    await blocker.query('begin');
+    await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const next = api.ingest();
     await eventually('the next ingester at work', async () => {

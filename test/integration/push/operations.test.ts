@@ -5,6 +5,7 @@ import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
@@ -75,7 +76,7 @@ describe('push: an operation', () => {
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
     const blocker = await api.database.connect();
-    await blocker.query('begin');
+    await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const ingesting = api.ingest();
     await eventually('the mark', async () => (await find(label)).body.state === 'Processing');

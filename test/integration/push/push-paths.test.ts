@@ -9,6 +9,7 @@ import { storeBatches } from '../../../src/push/store/store-batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ingestNotingFailures } from '../../support/fixtures/failed-batches.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -76,7 +77,7 @@ describe('push: a large push of new dates', () => {
     await push([{ variableId, data: readings(1, 0, -1) }]);
     await api.ingest();
     const blocker = await api.database.connect();
-    await blocker.query('begin');
+    await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const large = push([{ variableId, data: readings(LARGE, 1) }]);
     await eventually('the write', async () => {

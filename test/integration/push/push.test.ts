@@ -4,6 +4,7 @@ import { ingestAccount } from '../../../src/ingest/ingest-account.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
@@ -105,7 +106,7 @@ describe('push: an accepted push', () => {
     const other = await api.signIn('quick', 'MANAGER');
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const turn = await api.database.connect();
-    await turn.query('begin');
+    await turn.query(BEGIN_HOLDING);
     await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${api.accountId} ${rows[0]?.id}`]);
     const slow = push(one(variableId, { value: 1 }));
     await eventually('the push to wait for its turn', () => isWaitingForLock('advisory'));

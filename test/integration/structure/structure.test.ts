@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -376,7 +377,7 @@ describe('structure: DELETE', () => {
   it('also purges the points of a concurrent first write that commits later (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager);
     const writer = await api.database.connect();
-    await writer.query('begin');
+    await writer.query(BEGIN_HOLDING);
     await writer.query('insert into series (variable_id) values ($1)', [variableId]);
     await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
     const purged = purgeDeletedVariable(api.database);
@@ -392,7 +393,7 @@ describe('structure: DELETE', () => {
   it('answers 409, not 500, for a site that gets a source meanwhile (R-C7, R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const adding = await api.database.connect();
-    await adding.query('begin');
+    await adding.query(BEGIN_HOLDING);
     await adding.query(`insert into source (account_id, site_id, name) values ($1, $2, 'late')`, [
       api.accountId,
       siteId,
@@ -407,7 +408,7 @@ describe('structure: DELETE', () => {
   it('makes a concurrent POST of a source to a deleted site answer 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
-    await deleting.query('begin');
+    await deleting.query(BEGIN_HOLDING);
     await deleting.query('delete from site where id = $1', [siteId]);
     const posted = api.manager.post('/sources', { siteId, name: 'late' });
     await endOrWait(posted);

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
 import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
-import { forgetJobs } from '../../support/services/stack.ts';
+import { BEGIN_HOLDING, forgetJobs } from '../../support/services/stack.ts';
 
 const SETTINGS = {
   WEBHOOK_ALLOW_HTTP: 'true',
@@ -102,7 +102,7 @@ const allEnded = () =>
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   const blocker = await world.database.connect();
   try {
-    await blocker.query('begin');
+    await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from webhook where id = $1 for update', [webhookId]);
     await work();
   } finally {

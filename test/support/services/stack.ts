@@ -5,6 +5,9 @@ import { inject } from 'vitest';
 import { withDatabase } from '../../../src/local/services/postgres.ts';
 import { cloneTemplate, dropDatabase } from './template.ts';
 
+/** Begins a transaction that may hold its locks without a statement for as long as a test needs, such as the start of a process. */
+export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeout = 0';
+
 export interface TestDatabase {
   readonly url: string;
   readonly database: string;

@@ -18,11 +18,15 @@ afterAll(() => api?.close());
 async function hold(statement: string, value: unknown): Promise<{ readonly end: () => Promise<void> }> {
   const held = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
-  const done = withTransaction(api.database, async (transaction: Transaction) => {
-    await transaction.query(statement, [value]);
-    held.resolve();
-    await ending.promise;
-  });
+  const done = withTransaction(
+    api.database,
+    async (transaction: Transaction) => {
+      await transaction.query(statement, [value]);
+      held.resolve();
+      await ending.promise;
+    },
+    { idleTimeoutMs: 0 },
+  );
   await Promise.race([held.promise, done]);
   return {
     end: () => {

@@ -1,11 +1,13 @@
 /**
  * Streams a listing of any length with bounded memory, from one snapshot. It first reads the keys of the rows and their
  * sizes, then the rows of some keys at a time: rows vary from 100 bytes to a megabyte (scripts, form values), so a
- * limit on their number bounds no memory. The listing uses the account's share of the connections of reads (R-A14).
+ * limit on their number bounds no memory. The listing uses the account's share of the connections of reads, and the
+ * listings of an account take turns batch by batch, so that they use one session of the database at a time (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
 import type { ReadPool } from '../database/read-pool.ts';
+import { openFairSemaphore } from '../fair-semaphore.ts';
 import type { Paging } from '../http/paging.ts';
 import { type StreamServices, streamAnswer } from './stream-answer.ts';
 
@@ -27,11 +29,20 @@ export interface ListingServices extends StreamServices {
 /** Pages of at most this many rows and MAX_BATCH_BYTES are answered at once, without a snapshot. */
 const SHORT_ROWS = 100;
 const KEYS_PER_FETCH = 1000;
-const MAX_BATCH_ROWS = 500;
+const MAX_BATCH_ROWS = 200;
 const MAX_BATCH_BYTES = 1 << 20;
 
+/** The turns of an account. A reader that stalls holds none; the number of its listings is bounded by its connections. */
+const turns = openFairSemaphore({
+  resource: 'batches of listings',
+  permits: Number.POSITIVE_INFINITY,
+  permitsPerAccount: 1,
+  waitersPerAccount: Number.POSITIVE_INFINITY,
+  maxWaitMs: 60_000,
+});
+
 /**
- * Yields the items in batches of at most 500 items and about 1 MiB; a larger item is a batch of its own.
+ * Yields the items in batches of at most 200 items and about 1 MiB; a larger item is a batch of its own.
  * @param transaction a snapshot; it is busy until the iteration ends.
  */
 export async function* readBatches<Key extends string | number, Item extends object>(
@@ -87,7 +98,7 @@ export async function answerListing<Key extends string | number>(
     return c.body(`${wrap[0]}${JSON.stringify(short)}${wrap[1]}`);
   }
   const source = services.reads.of(accountId);
-  const write = (signal: AbortSignal) => writeJson(source, listing, paging, wrap, signal);
+  const write = (signal: AbortSignal) => writeJson({ source, accountId, listing, paging, wrap }, signal);
   return streamAnswer(c, { 'Content-Type': 'application/json' }, write, services);
 }
 
@@ -108,18 +119,31 @@ async function readShort<Key extends string | number>(
   return batch.length === 0 ? [] : read(queryable, batch);
 }
 
+interface StreamedListing<Key extends string | number> {
+  readonly source: SnapshotSource;
+  readonly accountId: number;
+  readonly listing: Listing<Key>;
+  readonly paging: Paging;
+  readonly wrap: readonly [before: string, after: string];
+}
+
 async function* writeJson<Key extends string | number>(
-  source: SnapshotSource,
-  listing: Listing<Key>,
-  paging: Paging,
-  [before, after]: readonly [string, string],
+  { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   // Encoded inside the snapshot, so that the size of items read ahead is known and bounded.
   const encode = async function* (transaction: Transaction) {
-    for await (const items of readBatches(transaction, listing, paging)) {
-      yield { json: Buffer.from(items.map((item) => JSON.stringify(item)).join()) };
-    }
+    const batches = readBatches(transaction, listing, paging);
+    const readNext = async () => {
+      const leave = await turns.enter(accountId, signal);
+      try {
+        const { value } = await batches.next();
+        return value && { json: Buffer.from(value.map((item: object) => JSON.stringify(item)).join()) };
+      } finally {
+        leave();
+      }
+    };
+    for (let batch = await readNext(); batch; batch = await readNext()) yield batch;
   };
   let start = `${before}[`;
   for await (const { json } of streamInSnapshot(source, encode, signal)) {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const READY_TIMEOUT_MS = 25_000;
+const READY_TIMEOUT_MS = 40_000;
 const DRAIN_TIMEOUT_MS = 5000;
 
 /** The only variables of the suite's environment that a role gets. */

@@ -10,7 +10,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { CHECKOUT, cacheDirectory } from '../paths.ts';
+import { cacheDirectory } from '../paths.ts';
 import type { Progress, Step } from '../progress.ts';
 import { isRoot } from '../services/launcher.ts';
 import { tryLock } from '../services/lock.ts';
@@ -55,7 +55,7 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
   const stage = join(work, 'stage');
   try {
     mkdirSync(stage, { mode: 0o755 });
-    for (const file of recipe.stagedFiles) cpSync(join(CHECKOUT, file), join(stage, file));
+    for (const [name, path] of Object.entries(recipe.stagedFiles)) cpSync(path, join(stage, name));
     await unpack(recipe, unfinished, { stage, temporary: work }, step);
     await chmod(unfinished, 0o755);
     renameSync(unfinished, root);

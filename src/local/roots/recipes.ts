@@ -3,10 +3,11 @@
  * contents of its files, so that a changed list or script gives a new root file system.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { CHECKOUT } from '../paths.ts';
 import { SERVICE_ID } from '../services/launcher.ts';
+import { SetupError } from '../setup-error.ts';
 
 const SUITE = 'trixie';
 const DATABASE_PACKAGES = 'src/container/database-packages.txt';
@@ -23,8 +24,8 @@ export interface RootRecipe {
   readonly packages: readonly string[];
   /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
-  /** Files of the checkout that the hooks need, by relative path; the hooks find copies in `$TIDEMARK_STAGE`. */
-  readonly stagedFiles: readonly string[];
+  /** Files that the hooks need: path in `$TIDEMARK_STAGE`, where the hooks find copies, to path on this machine. */
+  readonly stagedFiles: Readonly<Record<string, string>>;
   /** Twelve hexadecimal digits over the recipe and the contents of its staged files. */
   readonly hash: string;
 }
@@ -34,11 +35,27 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** TimescaleDB and Redis. */
-export function databaseRecipe(): RootRecipe {
+/** Directory of TimescaleDB's files in a build, to the directory where PostgreSQL looks for them. */
+const TIMESCALE_DIRECTORIES = {
+  lib: 'usr/lib/postgresql/17/lib',
+  extension: 'usr/share/postgresql/17/extension',
+} as const;
+
+/**
+ * TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB (`lib/*.so`,
+ * `extension/*`), whose files replace those of Debian's Apache edition.
+ * @throws {SetupError} when the directory holds no build.
+ */
+export function databaseRecipe(environment: Readonly<Record<string, string | undefined>> = process.env): RootRecipe {
+  const stagedFiles = environment.TIMESCALEDB_BUILD ? listTimescaleBuild(resolve(environment.TIMESCALEDB_BUILD)) : {};
+  const overlays = Object.entries(TIMESCALE_DIRECTORIES).map(
+    ([part, target]) =>
+      `rm -f "$1"/${target}/timescaledb* && cp "$TIDEMARK_STAGE"/timescaledb/${part}/* "$1"/${target} && chmod 644 "$1"/${target}/timescaledb*`,
+  );
+  const isOwnBuild = Object.keys(stagedFiles).length > 0;
   return withHash({
     name: 'database',
-    label: 'root file system of TimescaleDB and Redis',
+    label: `root file system of TimescaleDB${isOwnBuild ? ' (from TIMESCALEDB_BUILD)' : ''} and Redis`,
     suite: SUITE,
     packages: readPackages(join(CHECKOUT, DATABASE_PACKAGES)),
     hooks: [
@@ -46,9 +63,21 @@ export function databaseRecipe(): RootRecipe {
       // Removes the cluster that the package creates on installation; the stack's own cluster is mounted at /data.
       'rm -rf "$1"/var/lib/postgresql/17 "$1"/etc/postgresql/17',
       'mkdir -m 755 "$1/data"',
+      ...(isOwnBuild ? overlays : []),
     ],
-    stagedFiles: [],
+    stagedFiles,
   });
+}
+
+function listTimescaleBuild(directory: string): Readonly<Record<string, string>> {
+  const files = Object.keys(TIMESCALE_DIRECTORIES).flatMap((part) => {
+    const folder = join(directory, part);
+    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('timescaledb')) : [];
+    if (names.length === 0)
+      throw new SetupError(`TIMESCALEDB_BUILD must hold TimescaleDB: ${folder} has no timescaledb files.`);
+    return names.sort().map((name): [string, string] => [`timescaledb/${part}/${name}`, join(folder, name)]);
+  });
+  return Object.fromEntries(files);
 }
 
 /** R with the packages that scripts may use, the runner, and the demo's data. */
@@ -63,7 +92,9 @@ export function rRecipe(): RootRecipe {
     hooks: [DEMO_DATA_SCRIPT, RUNTIME_BUILD_SCRIPT]
       .filter((file) => existsSync(join(CHECKOUT, file)))
       .map((file) => `sh "$TIDEMARK_STAGE/${file}" "$1"`),
-    stagedFiles: [DEMO_DATA_SCRIPT, ...listFiles('r-runtime')],
+    stagedFiles: Object.fromEntries(
+      [DEMO_DATA_SCRIPT, ...listFiles('r-runtime')].map((file) => [file, join(CHECKOUT, file)]),
+    ),
   });
 }
 
@@ -84,9 +115,10 @@ function readPackages(path: string): readonly string[] {
 }
 
 function withHash(recipe: Omit<RootRecipe, 'hash'>): RootRecipe {
-  const contents = recipe.stagedFiles.map((path) => readFileSync(join(CHECKOUT, path), 'base64'));
+  const names = Object.keys(recipe.stagedFiles);
+  const contents = Object.values(recipe.stagedFiles).map((path) => readFileSync(path, 'base64'));
   const hash = createHash('sha256')
-    .update(JSON.stringify([recipe, contents]))
+    .update(JSON.stringify([{ ...recipe, stagedFiles: names }, contents]))
     .digest('hex')
     .slice(0, 12);
   return { ...recipe, hash };

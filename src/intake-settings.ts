@@ -47,6 +47,14 @@ export const INTAKE_SETTINGS = {
     integer(1, 3650).default(30),
     'Days operations and their rejected elements are kept.',
   ),
+  COLUMNS_QUIET_HOURS: setting(
+    z.coerce.number().min(0).max(87_600).default(4),
+    'Hours without writes after which a chunk of points (91 days) is kept in columns; needs the Community edition of TimescaleDB.',
+  ),
+  COLUMNS_SETTLE_SEC: setting(
+    integer(0, 86_400).default(120),
+    'Seconds without writes after which corrected points of such a chunk join its columns; after 8 minutes they join in any case.',
+  ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
     'Maximum files a user may follow at a time by GET /storage/{id}/events, per process.',

@@ -1,7 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** Tests of points, repeated on chunks in columns where TIMESCALEDB_BUILD names a build that can keep them. */
+const TESTS_OF_POINTS = [
+  'test/integration/points/*.test.ts',
+  'test/integration/reading/*.test.ts',
+  'test/integration/grpc/grpc-read*.test.ts',
+];
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+
+const ON_SERVICES = {
+  globalSetup: ['test/support/services/global-setup.ts'],
+  setupFiles: ['test/support/services/worker-environment.ts'],
+  hookTimeout: 60_000,
+  // Files that start a process for each test and mostly wait for it.
+  maxConcurrency: 3,
+};
 
 /** Two projects, so that unit tests run without services: `--project unit`. */
 export default defineConfig({
@@ -20,13 +34,26 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: ['test/integration/**/*.test.ts', 'test/acceptance/**/*.test.ts'],
-          globalSetup: ['test/support/services/global-setup.ts'],
-          setupFiles: ['test/support/services/worker-environment.ts'],
-          hookTimeout: 60_000,
-          // Files that start a process for each test and mostly wait for it.
-          maxConcurrency: 3,
+          ...ON_SERVICES,
         },
       },
+      ...(process.env.TIMESCALEDB_BUILD
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'columns',
+                include: TESTS_OF_POINTS,
+                // They decide themselves what is locked or compressed when, or write hundreds of chunks.
+                exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
+                ...ON_SERVICES,
+                // Every write waits for its compression.
+                testTimeout: 180_000,
+                provide: { isInColumns: true },
+              },
+            },
+          ]
+        : []),
     ],
   },
 });

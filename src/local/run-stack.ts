@@ -3,6 +3,7 @@
  * itself, then stops everything in the opposite order. Used by `npm start`, `npm run dev` and `npm run reset`.
  */
 import { join } from 'node:path';
+import pg from 'pg';
 import { settingDefault } from '../config.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { createLog } from '../platform/log.ts';
@@ -64,7 +65,8 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
   parts.defer(async () => removeStackFile());
   const taylorCsv = calculator.rRoot && join(calculator.rRoot, 'opt/tidemark/demo/taylor.csv');
   const closingLines = await loadDemo(stack, { progress, taylorCsv });
-  for (const warning of calculator.warnings) progress.say(`\n${warning}`);
+  const notice = await findEditionNotice(services.databaseUrl);
+  for (const warning of [...calculator.warnings, ...notice]) progress.say(`\n${warning}`);
   progress.say(announce(stack));
   for (const line of closingLines) progress.say(line);
   return { services, roles };
@@ -73,6 +75,23 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
 async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: Progress): Promise<void> {
   await progress.phase('Updating the database schema', () => migrate(databaseUrl, createLog('error', 'local')));
   await progress.phase('Creating the demo account and users', () => seedIdentity(databaseUrl, secrets));
+}
+
+const APACHE_NOTICE =
+  'TimescaleDB is the Apache edition of Debian: points stay in rows, at about ten times the room of columns. ' +
+  'src/local/README.md says how to use the Community edition.';
+
+async function findEditionNotice(databaseUrl: string): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ license: string | null }>(
+      `select current_setting('timescaledb.license', true) as license`,
+    );
+    return rows[0]?.license === 'timescale' ? [] : [APACHE_NOTICE];
+  } finally {
+    await client.end();
+  }
 }
 
 function planRoles(services: StackServices, calculator: CalculatorSetup, ports: RolePorts): RolesOptions {

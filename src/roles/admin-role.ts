@@ -8,6 +8,8 @@ import { createDirectory } from '../identity/directory/create-directory.ts';
 import { choosePassword } from '../identity/passwords/choose-password.ts';
 import { openDatabase, type Transaction } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
+import { describeStoredPoints } from '../points/columns/describe-storage.ts';
+import { measureStorage } from '../points/columns/measure-storage.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
 
 /** Runs the command `argv[0]`. @throws {DomainError} when the operator can correct the arguments or the input. */
@@ -18,7 +20,8 @@ export async function runAdmin(config: Config, log: Log, argv: readonly string[]
     const operatorName = nameOnMachine();
     const directory = createDirectory(config);
     const services = { database, directory, operatorName, print, readLine, retryBatches: countRetried };
-    await runAdminCommand({ ...services, setPassword: passwordSetter(config) }, argv);
+    const describeStorage = async () => describeStoredPoints(await measureStorage(database));
+    await runAdminCommand({ ...services, describeStorage, setPassword: passwordSetter(config) }, argv);
   } finally {
     await database.end();
   }

@@ -4,12 +4,16 @@ import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
 import { startIngester } from '../ingest/ingester.ts';
 import { createStalledSessionEnder } from '../platform/database/end-stalled-sessions.ts';
 import { startSweeper } from '../platform/sweep.ts';
+import { compressChunks } from '../points/columns/compress-chunks.ts';
+import { watchStorage } from '../points/columns/describe-storage.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
 import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
 import type { Parts, Role } from './parts.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
 const STALLED_SESSION_INTERVAL_MS = 1000;
+const COLUMNS_INTERVAL_MS = 60_000;
+const STORAGE_INTERVAL_MS = 3_600_000;
 
 /** Starts the ingest of pushes and files, the purges, and the end of stalled database sessions. */
 export function startIngesterRole(parts: Parts): Role {
@@ -22,16 +26,22 @@ export function startIngesterRole(parts: Parts): Role {
     const ended = await endStalledSessions();
     if (ended > 0) log.warn({ ended }, 'database sessions of stopped processes ended');
   };
+  let isStopped = false;
+  const columns = { quietSec: config.COLUMNS_QUIET_HOURS * 3600, settleSec: config.COLUMNS_SETTLE_SEC };
+  const compress = async () => void (await compressChunks(database, columns, log, () => isStopped));
   const running: readonly Role[] = [
     startPushes(parts),
     startFiles(parts),
     startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log),
     startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log),
+    startSweeper('storage', STORAGE_INTERVAL_MS, watchStorage(database, parts.metrics), log),
+    startSweeper('columns', COLUMNS_INTERVAL_MS, compress, log),
     startSweeper('rewrites', PURGE_INTERVAL_MS, () => compactRewrites(database), log),
     startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log),
   ];
   return {
     stop: async () => {
+      isStopped = true;
       await Promise.all(running.map((one) => one.stop()));
     },
   };

@@ -26,6 +26,8 @@ export interface AdminServices {
   readonly operatorName: string;
   /** Re-queues the batches that were set aside, of one account or of all. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
+  /** @returns what stored points take, as lines of a table. */
+  readonly describeStorage: () => Promise<readonly string[]>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
   /** @returns the first line of standard input, without its end. */
@@ -53,6 +55,7 @@ export const ADMIN_USAGE = `admin <command>
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
   retry-batches [--account ID]           queues the pushes again whose batches were set aside
+  storage                                prints what stored points take: in rows and in columns, by account
   help                                   prints this text
 
   --password-stdin                       sets the first line of standard input as the user's password, which need not
@@ -100,6 +103,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-client-secret': rotateClientSecret,
   'rotate-keys': rotateKeys,
   'retry-batches': retryBatchesCommand,
+  storage: async ({ describeStorage, print }) => {
+    for (const line of await describeStorage()) print(line);
+  },
 };
 
 /**

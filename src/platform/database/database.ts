@@ -71,6 +71,9 @@ const SESSION_OPTIONS = [
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
+/** Keeps the chunks of points as they are (points/columns). It precedes the snapshot, because LOCK needs none. */
+const ENTER_SNAPSHOT = '; lock table point_gate in access share mode';
+
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8_OID]: Number,
   [TIMESTAMPTZ_OID]: parseInstant,
@@ -198,9 +201,13 @@ async function* streamDirectly<Item>(
   // The watch ends the read of a slow reader; the server's time-out is for a process that is stopped or gone.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {
-    await connection.query(
-      beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0, idleTimeoutMs }),
-    );
+    const begin = beginStatement({
+      isolation: 'repeatable read',
+      readOnly: true,
+      statementTimeoutMs: 0,
+      idleTimeoutMs,
+    });
+    await connection.query(`${begin}; ${ENTER_SNAPSHOT}`);
     for await (const item of read(connection)) {
       watch.handOver();
       yield item;
@@ -250,5 +257,6 @@ function beginStatement({ isolation = 'read committed', readOnly = false, ...opt
     options.idleTimeoutMs === undefined
       ? ''
       : `; set local idle_in_transaction_session_timeout = ${Math.trunc(options.idleTimeoutMs)}`;
-  return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}${idle}`;
+  const gate = isolation === 'repeatable read' ? ENTER_SNAPSHOT : '';
+  return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}${idle}${gate}`;
 }

@@ -117,14 +117,27 @@ async function applyFunctions(
   log.info({ files: files.length }, 'functions applied');
 }
 
-/** Compresses old points where the TimescaleDB edition supports it (sql/functions/enable_columnstore.sql). Optional: a failure is logged. */
+const IS_UNREADABLE = `
+  select coalesce(current_setting('timescaledb.license', true), 'apache') = 'apache'
+         and exists (select from _timescaledb_catalog.chunk where compressed_chunk_id is not null) as "isUnreadable"`;
+
+/**
+ * Lets points be kept in columns where the edition of TimescaleDB can (sql/functions/enable_columnstore.sql). A failure is
+ * logged: points stay in rows.
+ * @throws {Error} when points are in columns and the edition cannot read them.
+ */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
+  const { rows } = await client.query<{ isUnreadable: boolean }>(IS_UNREADABLE);
+  if (rows[0]?.isUnreadable)
+    throw new Error(
+      'points are kept in columns, which only the Community edition of TimescaleDB reads; start it again',
+    );
   try {
     await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {
       await client.query('select enable_columnstore()');
     });
   } catch (error) {
-    log.warn({ err: error }, 'the columnstore could not be enabled; old points stay uncompressed');
+    log.warn({ err: error }, 'the columnstore could not be enabled; points stay in rows');
   }
 }
 

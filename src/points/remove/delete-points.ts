@@ -1,6 +1,7 @@
 /** Deletes points with their history (R-G5), or counts what a deletion would remove. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
+import { holdGate } from '../columns/hold-gate.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import type { Span } from '../write/chunk-rules.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
@@ -77,6 +78,7 @@ export async function findRemoved(transaction: Transaction, removal: Removal): P
 
 /** Waits for writers of the variables and blocks new ones. */
 async function lock(transaction: Transaction, { variableIds }: Removal): Promise<void> {
+  await holdGate(transaction);
   await lockSeries(
     transaction,
     [...variableIds].sort((a, b) => a - b),

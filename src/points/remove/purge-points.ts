@@ -1,6 +1,7 @@
 /** Removes the points of deleted variables in the background (R-C7), a few chunks per transaction. */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
@@ -21,6 +22,7 @@ const removeFrom = (target: string) =>
  */
 export function purgeDeletedVariable(database: Database): Promise<boolean> {
   return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
+    await holdGate(transaction);
     // A running writer holds the row of `series` or has just inserted it. This insert waits for it and blocks new writers
     // until the commit; afterwards writers no longer find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);

@@ -5,6 +5,7 @@
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { holdGate } from '../columns/hold-gate.ts';
 import type { Micros } from '../point.ts';
 import { findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
@@ -59,6 +60,7 @@ export async function purgeVersions(
   transaction: Transaction,
   variableIds: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
+  await holdGate(transaction);
   const locked = await lockSeries(
     transaction,
     [...variableIds].sort((a, b) => a - b),

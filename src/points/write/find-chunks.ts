@@ -11,22 +11,30 @@ export type PointTable = 'point' | 'point_version';
 
 export interface Chunk {
   readonly table: PointTable;
-  /** Quoted name for statements. A compressed chunk is accessed through its hypertable. */
+  /** Quoted name of the chunk's own table. */
+  readonly name: string;
+  /** Quoted name for statements. A chunk in columns is accessed through its hypertable. */
   readonly target: string;
-  /** The hypertable compresses chunks, which can happen at any time; inserts must go through it. */
+  /** The hypertable keeps chunks in columns; a chunk can be compressed whenever no transaction holds the gate. */
   readonly isCompressible: boolean;
+  readonly isCompressed: boolean;
+  /** The chunk holds rows beside its columns, and every read looks for them. */
+  readonly isPartial: boolean;
+  /** Rows may be inserted into the chunk's own table: it is not compressible, or `openChunks` has opened it. */
+  readonly isOpen: boolean;
   readonly fromMicros: Micros;
   /** Exclusive. */
   readonly toMicros: Micros;
 }
 
 // Reads the catalogue: timescaledb_information.chunks takes five times as long, half the time of a small write.
-// Bit 0 of the status marks a compressed chunk.
+// Bit 0 of the status marks a compressed chunk, bit 3 one with rows beside its columns.
 const FIND_CHUNKS = `
-  select hypertable.table_name as "table",
+  select hypertable.table_name as "table", format('%I.%I', chunk.schema_name, chunk.table_name) as name,
+         chunk.status & 1 = 1 as "isCompressed", chunk.status & 8 = 8 as "isPartial",
          case when chunk.status & 1 = 1 then quote_ident(hypertable.table_name)
               else format('%I.%I', chunk.schema_name, chunk.table_name) end as target,
-         hypertable.compression_state <> 0 as "isCompressible",
+         hypertable.compression_state <> 0 as "isCompressible", hypertable.compression_state = 0 as "isOpen",
          slice.range_start as "fromMicros", slice.range_end as "toMicros"
   from _timescaledb_catalog.hypertable
   join _timescaledb_catalog.chunk on chunk.hypertable_id = hypertable.id
@@ -65,6 +73,7 @@ export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumbe
 }
 
 /**
+ * @param chunks as `openChunks` returns them.
  * @returns the table to insert rows of a span into: the chunk that holds the whole span, which is up to a fifth faster, or
  *   else the hypertable.
  */
@@ -72,5 +81,5 @@ export function insertTargetOf(chunks: readonly Chunk[], table: PointTable, { fr
   const holding = chunks.find((chunk) => {
     return chunk.table === table && chunk.fromMicros <= fromMicros && chunk.toMicros >= toMicros;
   });
-  return holding && !holding.isCompressible ? holding.target : table;
+  return holding?.isOpen ? holding.name : table;
 }

@@ -70,6 +70,17 @@ function findGaps({ fromMicros, toMicros }: Span, stored: readonly Span[]): read
 }
 
 async function makeChunks(transaction: Transaction, table: PointTable, missing: readonly Micros[]): Promise<boolean> {
+  await withSideConnection(transaction, async (client) => {
+    for (const dateMicros of missing) await makeChunk(client, table, dateMicros);
+  });
+  return true;
+}
+
+/** Runs `work` on a new connection to the database of a transaction: what it commits does not wait for that transaction. */
+export async function withSideConnection(
+  transaction: Transaction,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
   const client = new pg.Client({
     ...identityOf(transaction),
     application_name: 'tidemark-chunks',
@@ -79,8 +90,7 @@ async function makeChunks(transaction: Transaction, table: PointTable, missing: 
   client.on('error', () => {});
   await client.connect();
   try {
-    for (const dateMicros of missing) await makeChunk(client, table, dateMicros);
-    return true;
+    await work(client);
   } finally {
     await client.end();
   }

@@ -11,6 +11,11 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
+// For a chunk in columns: constants by which TimescaleDB finds the compressed batches to turn into rows. By the runs alone it
+// turns the whole chunk into rows: revising a year took 6.1 s instead of 0.4 (measured 2026-11).
+const inTouchedBatches = (table: string) => `
+    and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
+
 // `offset 0`: instants are computed once per run, not once per stored row. $7 and $8 are the bounds of the chunk, needed
 // when a compressed chunk is accessed through its hypertable.
 const RUNS = `(
@@ -28,33 +33,34 @@ const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
     and ${table}.date >= $7::timestamptz and ${table}.date < $8::timestamptz`;
 
-const removeRuns = (target: string) => `delete from ${target} stored using ${RUNS} where ${isInRun('stored')}`;
+const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompressed ? inTouchedBatches(table) : '');
+
+const removeRuns = (target: StatementTarget) => `
+  delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
 // A row with the VersionTag that is being written is replaced and does not become history (R-F2). The rows are deleted by
 // the next statement: `delete … returning` is slower, because it materializes them on disk.
-const supersede = (target: string, history: string) => `
+const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
          stored.tag_set_id
-  from ${RUNS}, ${target} stored
-  where ${isInRun('stored')}
+  from ${RUNS}, ${target.target} stored
+  where ${isInRun('stored')}${touched(target, 'stored')}
     and (stored.version_tag_id = 0 or stored.version_tag_id <> run.version_tag_id)`;
 
-const replace = (target: string) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
+const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
 // A version at the end of a cut is about to be replaced by its own VersionTag: the cut then reaches further, here up to the
 // write itself (R-F9).
-const widenCut = (target: string) => `
+const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
-  from ${RUNS} join series on series.variable_id = run.variable_id, ${target} stored
-  where ${isInRun('stored')} and stored.version_tag_id = run.version_tag_id
+  from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
+  where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
 // Counts versions from the newest; the version being written is the first of its kind (R-F3). Materialized: otherwise the
-// planner visits every stored version and counts those of its run again for each. Returns per variable the instant from
-// which its states are complete after the cut (R-F9): the next newer version of the newest version cut at any date, which is
-// kept; null when that is the version being written.
-const limit = (target: string) => `
+// planner visits every stored version and counts those of its run again for each.
+const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
     from ${RUNS}, lateral (
@@ -62,30 +68,44 @@ const limit = (target: string) => `
              lag(version_timestamp) over newer as newer_timestamp,
              count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
              count(*) filter (where version_tag_id = 0) over newer as untagged_count
-      from ${target} stored where ${isInRun('stored')}
+      from ${target.target} stored where ${isInRun('stored')}${touched(target, 'stored')}
       window newer as (partition by date order by version_timestamp desc rows unbounded preceding)
     ) version
     where run.version_limit < case when version.is_tagged
       then version.tagged_count + (run.version_tag_id <> 0)::int
       else version.untagged_count + (run.version_tag_id = 0)::int end
-  ), removed as (
-    delete from ${target} history using surplus
+  )`;
+
+// Returns per variable the instant from which its states are complete after the cut (R-F9): the next newer version of the
+// newest version cut at any date, which is kept; null when that is the version being written.
+const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
+    delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
       and history.version_timestamp = surplus.version_timestamp
-      and history.date >= $7::timestamptz and history.date < $8::timestamptz
+      and history.date >= $7::timestamptz and history.date < $8::timestamptz${touched(target, 'history')}${
+        target.isCompressed ? ' and history.version_timestamp between $11::timestamptz and $12::timestamptz' : ''
+      }
   )
   select variable_id as "variableId",
          case when bool_and(newer_timestamp is not null)
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
+// Finds which batches of a chunk in columns hold surplus versions: mostly none, or those of the oldest version.
+const surplusSpan = (target: StatementTarget) => `${surplus(target)}
+  select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
+
+type StatementTarget = Pick<Chunk, 'target' | 'isCompressed'>;
+
 interface RunStep {
   readonly table: PointTable;
   /**
-   * @param target quoted name of a chunk of the table.
+   * @param target a chunk of the table.
    * @param history table that receives superseded rows.
    */
-  readonly statement: (target: string, history: string) => string;
+  readonly statement: (target: StatementTarget, history: string) => string;
+  /** In columns, finds the span of VersionTimestamps of the rows to delete first; none: nothing is deleted. */
+  readonly spanStatement?: (target: StatementTarget) => string;
   /** Earlier states lack every row that the statement removes (R-F9). */
   readonly isCut?: true;
 }
@@ -110,7 +130,7 @@ export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = 
     { table: 'point', statement: removeRuns },
   ],
   replaced: [{ table: 'point_version', statement: replace }],
-  limited: [{ table: 'point_version', statement: limit }],
+  limited: [{ table: 'point_version', statement: limit, spanStatement: surplusSpan }],
 };
 
 const NESTED_LOOPS_ONLY =
@@ -180,7 +200,7 @@ async function execute(
 
 async function executeStep(
   transaction: Transaction,
-  { table, statement, isCut }: RunStep,
+  { table, statement, spanStatement, isCut }: RunStep,
   stored: readonly Chunk[],
   chunkNumber: number,
   runs: Runs,
@@ -188,7 +208,13 @@ async function executeStep(
 ): Promise<void> {
   for (const chunk of chunksOf(stored, table, chunkNumber)) {
     const history = insertTargetOf(stored, 'point_version', chunk);
-    const { rows, rowCount } = await transaction.query<Cut>(statement(chunk.target, history), toValues(chunk, runs));
+    const values = toValues(chunk, runs);
+    if (spanStatement && chunk.isCompressed) {
+      const { rows } = await transaction.query<{ from: string | null; to: string }>(spanStatement(chunk), values);
+      if (!rows[0]?.from) continue;
+      values.push(rows[0].from, rows[0].to);
+    }
+    const { rows, rowCount } = await transaction.query<Cut>(statement(chunk, history), values);
     for (const { variableId, historyFromMicros } of rows) addCut(cuts, variableId, historyFromMicros ?? Infinity);
     if (isCut && rowCount) for (const variableId of runs.variableIds) addCut(cuts, variableId, Infinity);
   }
@@ -204,8 +230,14 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
   cuts.set(variableId, Math.max(cuts.get(variableId) ?? -Infinity, micros));
 }
 
-/** @returns the eight parameters of a run statement: six arrays and the bounds of the chunk. */
-export function toValues({ fromMicros, toMicros }: Pick<Chunk, 'fromMicros' | 'toMicros'>, runs: Runs): string[] {
+/**
+ * @returns the parameters of a run statement: six arrays, the bounds of the chunk and, in columns, the first and last date of
+ *   the runs.
+ */
+export function toValues(
+  { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,
+  runs: Runs,
+): string[] {
   const columns = [
     runs.variableIds,
     runs.fromMicros,
@@ -214,5 +246,9 @@ export function toValues({ fromMicros, toMicros }: Pick<Chunk, 'fromMicros' | 't
     runs.versionTagIds,
     runs.versionLimits,
   ];
-  return [...columns.map((column) => `{${column.join()}}`), formatInstant(fromMicros), formatInstant(toMicros)];
+  const values = [...columns.map((column) => `{${column.join()}}`), formatInstant(fromMicros), formatInstant(toMicros)];
+  if (!isCompressed) return values;
+  const first = runs.fromMicros.reduce((least, micros) => Math.min(least, micros), toMicros);
+  const last = runs.toMicros.reduce((greatest, micros) => Math.max(greatest, micros), fromMicros);
+  return [...values, formatInstant(first), formatInstant(last)];
 }

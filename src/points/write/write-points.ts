@@ -5,11 +5,12 @@
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../platform/database/database.ts';
-import { COPY_HEADER, COPY_TRAILER, TUPLE_BYTES } from '../copy-codec.ts';
+import { COPY_HEADER, COPY_TRAILER, eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
-import { spanOfAll } from './chunk-rules.ts';
-import { findChunks, insertTargetOf } from './find-chunks.ts';
+import { chunkOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
+import { type Chunk, findChunks, insertTargetOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
+import { openChunks } from './open-chunks.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
 import { prepareChunks } from './prepare-chunks.ts';
 import { recordRewrites } from './record-rewrites.ts';
@@ -45,11 +46,11 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
   const span = spanOfAll(chunkNumbers);
   const isWorthFinding = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
-  const stored = isWorthFinding ? await findChunks(transaction, span) : [];
+  const stored = isWorthFinding ? await takeChunks(transaction, plan, span) : [];
   const cuts: HistoryCuts = new Map();
   await supersedeStored(transaction, plan.chunks, stored, cuts);
   await copyTuples(transaction, 'point_version', plan.earlier);
-  await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
+  await copyCurrent(transaction, stored, span, plan.current);
   await limitVersions(transaction, plan.chunks, cuts);
   await saveSeries(transaction, plan.written, cuts);
   await recordRewrites(transaction, plan.written);
@@ -57,6 +58,54 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
     return { variableId, fromMicros, toMicros, count };
   });
   return { ranges, versionTimestamp };
+}
+
+/** @returns the chunks of the write; those that receive rows are open for them. */
+async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span): Promise<readonly Chunk[]> {
+  const stored = await findChunks(transaction, span);
+  return openChunks(transaction, stored, historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point']);
+}
+
+/** Copies the rows of a write chunk by chunk when a chunk is in columns; otherwise in one statement. */
+async function copyCurrent(
+  transaction: Transaction,
+  stored: readonly Chunk[],
+  span: Span,
+  tuples: readonly Buffer[],
+): Promise<void> {
+  const target = insertTargetOf(stored, 'point', span);
+  const isByChunk = target === 'point' && stored.some(({ isCompressed }) => isCompressed);
+  if (!isByChunk) return copyTuples(transaction, target, tuples);
+  for (const [chunkNumber, part] of splitByChunk(tuples)) {
+    await copyTuples(transaction, insertTargetOf(stored, 'point', spanOf(chunkNumber)), part);
+  }
+}
+
+/** @returns views of the tuples by chunk number. */
+function splitByChunk(batches: readonly Buffer[]): ReadonlyMap<number, readonly Buffer[]> {
+  const parts = new Map<number, Buffer[]>();
+  for (const tuples of batches) {
+    let begin = 0;
+    let number = Number.NaN;
+    const endPart = (end: number): void => {
+      if (end > begin) getOrAddPart(parts, number).push(tuples.subarray(begin, end));
+      begin = end;
+    };
+    eachTuple(tuples, (_variableId, dateMicros, offset) => {
+      const next = chunkOf(dateMicros);
+      if (next === number) return;
+      endPart(offset);
+      number = next;
+    });
+    endPart(tuples.length);
+  }
+  return parts;
+}
+
+function getOrAddPart(parts: Map<number, Buffer[]>, number: number): Buffer[] {
+  const part = parts.get(number) ?? [];
+  parts.set(number, part);
+  return part;
 }
 
 function countTuples(batches: readonly Buffer[]): number {

@@ -35,6 +35,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     readLine: async () => '',
     setPassword: undefined,
     retryBatches: async () => 0,
+    describeStorage: async () => [],
   };
   await runAdminCommand(services, argv);
   return lines.join('\n');

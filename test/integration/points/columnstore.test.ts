@@ -1,9 +1,15 @@
 /** Old chunks are stored in columns where the edition of TimescaleDB supports it (architecture 7). */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
+import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import { findChunks } from '../../../src/points/write/find-chunks.ts';
+import { writePoints } from '../../../src/points/write/write-points.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 let store: PointStore;
@@ -16,24 +22,109 @@ afterAll(async () => {
   await other?.drop();
 });
 
-const findCompressed = async () => {
-  const { rows } = await store.database.query<{ name: string }>(
-    `select hypertable_name as name from timescaledb_information.hypertables
-     where compression_enabled and hypertable_name in ('point', 'point_version')`,
-  );
-  return rows.map(({ name }) => name);
+const isCommunity = async () => {
+  const { rows } = await store.database.query(`select current_setting('timescaledb.license') as license`);
+  return rows[0]?.license === 'timescale';
 };
 
-it('points: enable_columnstore does nothing on the Apache edition, however often it is called (architecture 7)', async () => {
-  const { rows: edition } = await store.database.query<{ license: string }>(
-    `select current_setting('timescaledb.license') as license`,
+interface StoredChunk {
+  readonly isCompressed: boolean;
+  readonly rowBytes: number;
+}
+
+const findChunkSizes = async (): Promise<readonly StoredChunk[]> => {
+  const chunks = await withTransaction(store.database, (transaction) => findChunks(transaction));
+  return Promise.all(
+    chunks.map(async ({ name, isCompressed }) => {
+      const { rows } = await store.database.query<{ bytes: number }>('select pg_relation_size($1::regclass) as bytes', [
+        name,
+      ]);
+      return { isCompressed, rowBytes: rows[0]?.bytes ?? 0 };
+    }),
   );
-  expect(edition).toEqual([{ license: 'apache' }]);
+};
+
+const log = createLog('silent', 'test');
+const NOW = { quietSec: 0, settleSec: 0 };
+const DAY = Date.UTC(2026, 2, 1) * 1000;
+const writeHours = (variableId: number, base: number, count = 24) =>
+  store.write(
+    variableId,
+    Array.from({ length: count }, (_, hour): WrittenPoint => [DAY + hour * 3_600_000_000, base + hour]),
+  );
+
+it('points: with the Apache edition, no chunk goes into columns, however often it is asked for (architecture 7)', async (test) => {
+  if (await isCommunity()) test.skip('the Community edition is installed (TIMESCALEDB_BUILD)');
+  const variableId = await store.addVariable({ isVersioned: true });
+  await writeHours(variableId, 1);
   for (let call = 0; call < 2; call += 1) {
     const { rows } = await store.database.query('select enable_columnstore() as "isEnabled"');
     expect(rows).toEqual([{ isEnabled: false }]);
+    expect(await compressChunks(store.database, NOW, log)).toBe(0);
   }
-  expect(await findCompressed()).toEqual([]);
+  expect((await findChunkSizes()).some(({ isCompressed }) => isCompressed)).toBe(false);
+});
+
+describe('points: with the Community edition', () => {
+  it('a quiet chunk goes into columns, and corrections join them, without a change to any state (architecture 7, R-F5)', async (test) => {
+    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
+    await writeHours(variableId, 100);
+    // Statistics of a session arrive up to a second after its transaction.
+    const compress = () =>
+      eventually('all chunks in columns', async () => {
+        await compressChunks(store.database, NOW, log);
+        const chunks = await findChunkSizes();
+        return chunks.length > 0 && chunks.every(({ isCompressed, rowBytes }) => isCompressed && rowBytes === 0);
+      });
+    await compress();
+    for (const base of [200, 300, 400, 500]) {
+      const before = await store.readAll(variableId);
+      await writeHours(variableId, base);
+      const written = await store.readAll(variableId);
+      expect(written.filter(({ value }) => value >= base)).toHaveLength(24);
+      expect(written).toEqual(expect.arrayContaining(before.filter(({ value }) => value >= base - 200)));
+      await compress();
+      expect(await store.readAll(variableId)).toEqual(written);
+    }
+    expect((await store.read(variableId)).map(({ value }) => value)).toEqual(
+      Array.from({ length: 24 }, (_, hour) => 500 + hour),
+    );
+  });
+
+  it('a chunk that was just written stays in rows, and one in use is left for later (architecture 7)', async (test) => {
+    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    const variableId = await store.addVariable({ isVersioned: false });
+    await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);
+    const inRows = async () => (await findChunkSizes()).filter(({ isCompressed }) => !isCompressed).length;
+    expect(await compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log)).toBe(0);
+    expect(await inRows()).toBe(1);
+    // A write that has found the chunk in rows and has not ended.
+    await withTransaction(store.database, async (transaction) => {
+      const tuples = encodeTuples([{ variableId, dateMicros: DAY, value: 2, versionTagId: 0, tagSetId: 0 }]);
+      await writePoints(transaction, [tuples]);
+      expect(await compressChunks(store.database, NOW, log)).toBe(0);
+    });
+    expect(await inRows()).toBe(1);
+    expect(await compressChunks(store.database, NOW, log)).toBeGreaterThan(0);
+    expect(await inRows()).toBe(0);
+    expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
+  });
+
+  it('a chunk waits for the snapshots of reads, which would see neither its rows nor its columns (architecture 7, R-F5)', async (test) => {
+    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    const variableId = await store.addVariable({ isVersioned: false });
+    await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);
+    const snapshot = { isolation: 'repeatable read', readOnly: true } as const;
+    const work = async (transaction: Transaction) => {
+      await transaction.query('select 1');
+      expect(await compressChunks(store.database, NOW, log)).toBe(0);
+      return (await transaction.query('select value from point where variable_id = $1', [variableId])).rows;
+    };
+    expect(await withTransaction(store.database, work, snapshot)).toEqual([{ value: 7 }]);
+    expect(await compressChunks(store.database, NOW, log)).toBe(1);
+    expect((await store.read(variableId)).map(({ value }) => value)).toEqual([7]);
+  });
 });
 
 it('points: a failure of enable_columnstore does not fail the migration (architecture 7)', async () => {
@@ -49,5 +140,5 @@ it('points: a failure of enable_columnstore does not fail the migration (archite
   );
   await client.end();
   await migrate(other.url, log);
-  expect(warnings).toEqual(['the columnstore could not be enabled; old points stay uncompressed']);
+  expect(warnings).toEqual(['the columnstore could not be enabled; points stay in rows']);
 });

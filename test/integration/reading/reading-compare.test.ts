@@ -1,7 +1,8 @@
 /** `GET /data/compare`: two versions of a variable merged by date (R-G6). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTransaction, withConnection } from '../../../src/platform/database/database.ts';
+import { inTransaction, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
+import { holdGate } from '../../../src/points/columns/hold-gate.ts';
 import { comparePoints } from '../../../src/reading/compare/compare-points.ts';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
@@ -176,8 +177,14 @@ test('comparison: any two versions are merged by date in either order, for every
     [api.accountId],
   );
   const [leftTag, rightTag] = rows.map((row) => row.id);
+  // As every write of points does: where the test runs on chunks in columns, they change meanwhile.
+  const change = (sql: string, values: readonly unknown[]) =>
+    withTransaction(api.database, async (transaction) => {
+      await holdGate(transaction);
+      await transaction.query(sql, [...values]);
+    });
   const store = async (tagId: number | undefined, offsetSec: number, hours: readonly number[]): Promise<void> => {
-    await api.database.query(
+    await change(
       `insert into point_version select timestamptz '2026-01-01' + hour * interval '1 hour', hour + $4::int,
          timestamptz '2026-02-01' + $4::int * interval '1 second', $1, $2, 0 from unnest($3::int[]) hour`,
       [id, tagId, hours, offsetSec],
@@ -187,10 +194,10 @@ test('comparison: any two versions are merged by date in either order, for every
   await fc.assert(
     fc.asyncProperty(hours, hours, fc.constantFrom('ASC' as const, 'DESC' as const), async (left, right, order) => {
       for (const table of ['point', 'point_version']) {
-        await api.database.query(`delete from ${table} where variable_id = $1`, [id]);
+        await change(`delete from ${table} where variable_id = $1`, [id]);
       }
       // Every date has a current value.
-      await api.database.query(
+      await change(
         `insert into point select distinct timestamptz '2026-01-01' + hour * interval '1 hour', 0::float8,
            timestamptz '2026-03-01', $1::int, 0, 0 from unnest($2::int[]) hour`,
         [id, [...left, ...right]],

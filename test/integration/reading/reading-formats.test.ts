@@ -162,6 +162,9 @@ describe('read formats: rows', () => {
     // All formats are fetched before any is parsed: parsing takes seconds, after which the service closes a stalled
     // connection.
     const answers = await Promise.all(formats.map((accept) => fetchRaw(api, path, accept)));
+    expect(answers.map(({ status, bytes }) => (status === 200 ? status : bytes.toString()))).toEqual(
+      formats.map(() => 200),
+    );
     const [json = [], csv = [], arrow = []] = answers
       .slice(0, 3)
       .map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));

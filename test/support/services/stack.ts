@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { withDatabase } from '../../../src/local/services/postgres.ts';
+import { type ColumnsKeeper, keepInColumns } from './columns.ts';
 import { cloneTemplate, dropDatabase } from './template.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Every chunk of points is kept in columns: set for the project that repeats the tests of points. */
+    isInColumns: boolean | undefined;
+  }
+}
 
 /** Begins a transaction that may hold its locks without a statement for as long as a test needs, such as the start of a process. */
 export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeout = 0';
@@ -11,6 +19,8 @@ export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeo
 export interface TestDatabase {
   readonly url: string;
   readonly database: string;
+  /** In the project that keeps points in columns. */
+  readonly columns: ColumnsKeeper | undefined;
   /** Drops the database, ending connections left open. */
   drop(): Promise<void>;
 }
@@ -20,7 +30,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const database = `test_${randomBytes(6).toString('hex')}`;
   await cloneTemplate(serverUrl, inject('templateDatabase'), database);
-  return { url: withDatabase(serverUrl, database), database, drop: () => dropDatabase(serverUrl, database) };
+  const url = withDatabase(serverUrl, database);
+  const columns = inject('isInColumns') ? await keepInColumns(url) : undefined;
+  const drop = async (): Promise<void> => {
+    await columns?.stop();
+    await dropDatabase(serverUrl, database);
+  };
+  return { url, database, columns, drop };
 }
 
 /** @returns a prefix of Redis keys that no other test uses. */

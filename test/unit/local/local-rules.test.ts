@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,9 +99,32 @@ describe('npm start: state of a checkout', () => {
 
 describe('npm start: recipes of the root file systems', () => {
   it('each has its own hash, the same for the same content', () => {
-    expect(databaseRecipe().hash).toMatch(/^[0-9a-f]{12}$/);
-    expect(databaseRecipe().hash).toBe(databaseRecipe().hash);
+    expect(databaseRecipe({}).hash).toMatch(/^[0-9a-f]{12}$/);
+    expect(databaseRecipe({}).hash).toBe(databaseRecipe({}).hash);
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
+  });
+
+  it('TIMESCALEDB_BUILD gives the database a root of its own, and must name a build', () => {
+    const build = mkdtempSync(join(tmpdir(), 'timescaledb-'));
+    const recipe = () => databaseRecipe({ TIMESCALEDB_BUILD: build });
+    try {
+      expect(recipe).toThrow(`TIMESCALEDB_BUILD must hold TimescaleDB: ${build}/lib has no timescaledb files.`);
+      for (const part of ['lib', 'extension']) {
+        mkdirSync(join(build, part));
+        writeFileSync(join(build, part, 'timescaledb.any'), 'first');
+      }
+      const { hash, hooks, stagedFiles } = recipe();
+      expect(Object.keys(stagedFiles)).toEqual([
+        'timescaledb/lib/timescaledb.any',
+        'timescaledb/extension/timescaledb.any',
+      ]);
+      expect(hooks.length).toBe(databaseRecipe({}).hooks.length + 2);
+      expect(hash).not.toBe(databaseRecipe({}).hash);
+      writeFileSync(join(build, 'lib', 'timescaledb.any'), 'second');
+      expect(recipe().hash).not.toBe(hash);
+    } finally {
+      rmSync(build, { recursive: true });
+    }
   });
 
   it('packages include TimescaleDB, Redis and R, and no comments', () => {

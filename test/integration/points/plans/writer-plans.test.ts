@@ -142,7 +142,7 @@ describe('points: statements on stored rows', () => {
             if (!chunk) throw new Error('no chunk');
             const values = toValues(chunk, runsOf(isSingle));
             const scans = await withNestedLoops(transaction, () =>
-              explain(transaction, statement(chunk.target, 'point_version'), values),
+              explain(transaction, statement(chunk, 'point_version'), values),
             );
             expectByKeys(scans);
           }
@@ -164,7 +164,7 @@ describe('points: statements on stored rows', () => {
       };
       const { rows } = await withNestedLoops(transaction, () =>
         transaction.query(
-          `explain (analyze, timing off, format json) ${step.statement(chunk.target, 'point_version')}`,
+          `explain (analyze, timing off, format json) ${step.statement(chunk, 'point_version')}`,
           toValues(chunk, run),
         ),
       );

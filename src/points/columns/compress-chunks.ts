@@ -1,0 +1,173 @@
+/**
+ * Keeps quiet chunks in columns (Community edition of TimescaleDB): a tenth of the room. A chunk goes into columns when nobody
+ * has written to it for some hours, whatever its dates, and again when writes have left rows beside its columns. With the
+ * Apache edition there is nothing to do.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Connection,
+  type Database,
+  inTransaction,
+  type Transaction,
+  withConnection,
+} from '../../platform/database/database.ts';
+import { withLease } from '../../platform/database/session-lease.ts';
+import type { Log } from '../../platform/log.ts';
+
+export interface ColumnSettings {
+  /** Seconds without writes after which a chunk goes into columns. */
+  readonly quietSec: number;
+  /** Seconds without writes after which the rows beside the columns of a chunk join them. */
+  readonly settleSec: number;
+}
+
+/** Rows beside columns join them after this time, however often they change. */
+const MAX_ROWS_SEC = 480;
+/**
+ * Longest wait for a lock: reads and writes wait behind it. Shorter than `deadlock_timeout` (1 s), so that the compression
+ * gives up before PostgreSQL would end a write that waits for it.
+ */
+const LOCK_TIMEOUT_MS = 200;
+const COMPRESS_TIMEOUT_MS = 600_000;
+/** Key of the lease: one process compresses at a time. */
+const LOCK_CLASS = 0x636f_6c73;
+/** lock_not_available, deadlock_detected, query_canceled, serialization_failure (rows were written meanwhile). */
+const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
+
+// Bit 0 of the status marks a chunk in columns, bit 3 rows beside them. The statistics lag by a second at most.
+const OBSERVE = `
+  with seen as (
+    select chunk.id, format('%I.%I', chunk.schema_name, chunk.table_name)::regclass as relation,
+           chunk.status & 1 = 1 as is_compressed, chunk.status & 8 = 8 as has_rows
+    from _timescaledb_catalog.hypertable
+    join _timescaledb_catalog.chunk on chunk.hypertable_id = hypertable.id
+    where hypertable.table_name in ('point', 'point_version') and hypertable.compression_state = 1 and not chunk.dropped
+  ), gone as (
+    delete from point_chunk_activity where chunk_id not in (select id from seen)
+  ), observed as (
+    insert into point_chunk_activity as activity (chunk_id, write_count, rows_date)
+    select id, coalesce(pg_stat_get_tuples_inserted(relation) + pg_stat_get_tuples_updated(relation)
+                        + pg_stat_get_tuples_deleted(relation), 0),
+           case when has_rows then clock_timestamp() end
+    from seen
+    on conflict (chunk_id) do update set
+      write_count = excluded.write_count,
+      changed_date = case when activity.write_count = excluded.write_count
+        then activity.changed_date else excluded.changed_date end,
+      rows_date = case when excluded.rows_date is not null then coalesce(activity.rows_date, excluded.rows_date) end
+    returning chunk_id, extract(epoch from clock_timestamp() - changed_date) as quiet_sec,
+              extract(epoch from clock_timestamp() - rows_date) as rows_sec
+  )
+  select relation::text as name
+  from observed join seen on seen.id = observed.chunk_id
+  where case when is_compressed then has_rows and (quiet_sec >= $2 or rows_sec >= $3)
+        else quiet_sec >= $1 and pg_relation_size(relation) > 0 end
+  order by is_compressed desc, quiet_sec desc`;
+
+/** The table that holds the columns of a chunk. */
+const COLUMNS_OF = `
+  select format('%I.%I', columns.schema_name, columns.table_name) as name
+  from _timescaledb_catalog.chunk
+  join _timescaledb_catalog.chunk columns on columns.id = chunk.compressed_chunk_id
+  where format('%I.%I', chunk.schema_name, chunk.table_name)::regclass = $1::regclass`;
+
+/**
+ * Puts the chunks into columns that are due. One process does this at a time; a chunk that is in use is left for the next call.
+ * @returns the number of chunks put into columns.
+ */
+export async function compressChunks(
+  database: Database,
+  { quietSec, settleSec }: ColumnSettings,
+  log: Log,
+  isStopped: () => boolean = () => false,
+): Promise<number> {
+  const work = async (connection: Connection): Promise<number> => {
+    const { rows } = await connection.query<{ name: string }>(OBSERVE, [quietSec, settleSec, MAX_ROWS_SEC]);
+    let count = 0;
+    for (const { name } of rows) {
+      if (isStopped()) break;
+      const startMs = performance.now();
+      const isDone = await compressChunk(connection, name);
+      if (isDone) count += 1;
+      const durationMs = Math.round(performance.now() - startMs);
+      log.info(
+        { chunk: name, durationMs },
+        isDone ? 'chunk put into columns' : 'chunk in use; it goes into columns later',
+      );
+    }
+    return count;
+  };
+  const count = await withConnection(database, (connection) =>
+    withLease(connection, LOCK_CLASS, 0, () => work(connection)),
+  );
+  return count ?? 0;
+}
+
+/**
+ * Puts a chunk into columns, or the rows beside its columns into them. Reads and writes of other chunks go on; a write to this
+ * one waits.
+ * @param name quoted name of the chunk's table.
+ * @returns false when the chunk, or a long read, is in the way; nothing has changed then.
+ */
+export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
+  try {
+    await inTransaction(
+      connection,
+      async (transaction) => {
+        await transaction.query(START, [String(LOCK_TIMEOUT_MS)]);
+        await transaction.query('select compress_chunk($1::regclass, if_not_compressed => true)', [name]);
+        await closeGate(transaction);
+      },
+      { statementTimeoutMs: COMPRESS_TIMEOUT_MS },
+    );
+  } catch (error) {
+    if (isLockFailure(error)) return false;
+    throw error;
+  }
+  // Gives pages back to the file system: of the rows, and of the batches they replace. Autovacuum would come later.
+  const { rows } = await connection.query<{ name: string }>(COLUMNS_OF, [name]);
+  await connection.query(`vacuum (truncate, skip_locked) ${[name, ...rows.map((row) => row.name)].join()}`);
+  return true;
+}
+
+// The rows are deleted, not truncated: readers in older snapshots still see them.
+const START = `
+  select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
+
+/** Reads and writes that begin wait behind a try to close the gate, so each try is short. */
+const GATE_TIMEOUT_MS = 50;
+const GATE_PAUSE_MS = 100;
+const GATE_TRIES = 20;
+
+// A read or write that holds the gate and waits for the chunk: neither side would ever end.
+const IS_WAITED_FOR = `
+  select exists (select from pg_stat_activity
+                 where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))) as "isWaitedFor"`;
+
+class ChunkInUseError extends Error {}
+
+/**
+ * Waits for the reads and writes of points that run, and keeps new ones waiting until the end of this transaction.
+ * @throws {ChunkInUseError} when one waits for the chunk.
+ * @throws {DatabaseError} 55P03 when one lasts too long.
+ */
+async function closeGate(transaction: Transaction): Promise<void> {
+  await transaction.query('savepoint gate');
+  for (let attempt = 1; ; attempt += 1) {
+    const { rows } = await transaction.query<{ isWaitedFor: boolean }>(IS_WAITED_FOR);
+    if (rows[0]?.isWaitedFor) throw new ChunkInUseError();
+    try {
+      await transaction.query(`set local lock_timeout = ${GATE_TIMEOUT_MS}`);
+      await transaction.query('lock table point_gate in access exclusive mode');
+      return;
+    } catch (error) {
+      if (attempt === GATE_TRIES || !isLockFailure(error)) throw error;
+      await transaction.query('rollback to savepoint gate');
+      await wait(GATE_PAUSE_MS);
+    }
+  }
+}
+
+function isLockFailure(error: unknown): boolean {
+  return error instanceof ChunkInUseError || LATER.has((error as { code?: string }).code ?? '');
+}

@@ -1,0 +1,84 @@
+/**
+ * Measures what stored points take: by table, by form (rows, or columns of the Community edition) and by account. Used by
+ * `admin storage` and the metrics.
+ */
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { type Chunk, findChunks, type PointTable } from '../write/find-chunks.ts';
+
+export interface StoredPoints {
+  readonly table: PointTable;
+  readonly form: 'rows' | 'columns';
+  /** Null: points of deleted variables that are not purged yet. */
+  readonly accountId: number | null;
+  /** Exact in columns; in rows counted from a sample where a chunk has more than a million. */
+  readonly points: number;
+  /** On disk with indexes; the bytes of a chunk are divided by points. */
+  readonly bytes: number;
+}
+
+/** Most rows of a chunk that are counted one by one. */
+const MAX_COUNTED = 1_000_000;
+const CHUNK_TIMEOUT_MS = 60_000;
+
+/** Measures every chunk in a transaction of its own. @returns an entry per table, form and account, in that order. */
+export async function measureStorage(database: Database): Promise<readonly StoredPoints[]> {
+  const chunks = await withTransaction(database, (transaction) => findChunks(transaction));
+  const totals = new Map<string, { -readonly [Key in keyof StoredPoints]: StoredPoints[Key] }>();
+  for (const chunk of chunks) {
+    const parts = await withTransaction(database, (transaction) => measureChunk(transaction, chunk), {
+      readOnly: true,
+      statementTimeoutMs: CHUNK_TIMEOUT_MS,
+    });
+    for (const part of parts) {
+      const key = [part.table, part.form, part.accountId].join();
+      const total = totals.get(key);
+      if (total) {
+        total.points += part.points;
+        total.bytes += part.bytes;
+      } else totals.set(key, { ...part });
+    }
+  }
+  const order = (part: StoredPoints) => `${part.table} ${part.form === 'rows' ? 0 : 1} ${part.accountId ?? 0}`;
+  return [...totals.values()].sort((a, b) => order(a).localeCompare(order(b), 'en', { numeric: true }));
+}
+
+const COLUMNS_OF = `
+  select format('%I.%I', columns.schema_name, columns.table_name) as name
+  from _timescaledb_catalog.chunk
+  join _timescaledb_catalog.chunk columns on columns.id = chunk.compressed_chunk_id
+  where format('%I.%I', chunk.schema_name, chunk.table_name) = $1`;
+
+async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<readonly StoredPoints[]> {
+  // A scan of a chunk would read its columns too.
+  if (chunk.isCompressible) await transaction.query(`set local timescaledb.enable_transparent_decompression = off`);
+  const { rows } = await transaction.query<{ percent: number }>(
+    `select least(100, 100 * $2::float8 / greatest(reltuples, 1)) as percent from pg_class where oid = $1::regclass`,
+    [chunk.name, MAX_COUNTED],
+  );
+  const percent = rows[0]?.percent ?? 100;
+  const inRows = `select variable_id, count(*) * ${100 / percent} as points from ${chunk.name}
+    ${percent < 100 ? `tablesample system (${percent})` : ''} group by variable_id`;
+  const parts = await measurePart(transaction, chunk, 'rows', chunk.name, inRows);
+  if (!chunk.isCompressed) return parts;
+  const { rows: columns } = await transaction.query<{ name: string }>(COLUMNS_OF, [chunk.name]);
+  const name = columns[0]?.name;
+  if (name === undefined) return parts;
+  const inColumns = `select variable_id, sum(_ts_meta_count) as points from ${name} group by variable_id`;
+  return [...parts, ...(await measurePart(transaction, chunk, 'columns', name, inColumns))];
+}
+
+async function measurePart(
+  transaction: Transaction,
+  { table }: Chunk,
+  form: StoredPoints['form'],
+  name: string,
+  counted: string,
+): Promise<readonly StoredPoints[]> {
+  const { rows } = await transaction.query<Pick<StoredPoints, 'accountId' | 'points' | 'bytes'>>(
+    `select account_id as "accountId", sum(points)::float8 as points,
+            pg_total_relation_size($1::regclass) * (sum(points) / sum(sum(points)) over ())::float8 as bytes
+     from (${counted}) counted left join variable on variable.id = variable_id group by account_id`,
+    [name],
+  );
+  return rows.map((row) => ({ table, form, ...row }));
+}

@@ -1,0 +1,61 @@
+/**
+ * Keeps the chunks of a test database in columns, so that a suite about points also runs on compressed chunks: after every
+ * write of a point store, and all the time under an API. Only with the Community edition of TimescaleDB.
+ */
+import { openDatabase, withConnection } from '../../../src/platform/database/database.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { compressChunk } from '../../../src/points/columns/compress-chunks.ts';
+
+const PAUSE_MS = 100;
+
+const CHUNKS_WITH_ROWS = `
+  select format('%I.%I', chunk.schema_name, chunk.table_name) as name
+  from _timescaledb_catalog.hypertable
+  join _timescaledb_catalog.chunk on chunk.hypertable_id = hypertable.id
+  where hypertable.table_name in ('point', 'point_version') and not chunk.dropped and chunk.status & 9 <> 1`;
+
+export interface ColumnsKeeper {
+  /** Puts every chunk into columns, except those in use. */
+  compress(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Puts the chunks of a database into columns again and again until stopped. */
+export async function keepInColumns(url: string): Promise<ColumnsKeeper> {
+  const log = createLog('silent', 'test');
+  const database = openDatabase({ url, poolSize: 1, applicationName: 'test-columns', log });
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let compressing = Promise.resolve();
+  const compress = (): Promise<void> => {
+    compressing = compressing
+      .catch(() => {})
+      .then(async () => {
+        if (isStopped) return;
+        const { rows } = await database.query<{ name: string }>(CHUNKS_WITH_ROWS);
+        await withConnection(database, async (connection) => {
+          for (const { name } of rows) if (!isStopped) await compressChunk(connection, name);
+        });
+      });
+    return compressing;
+  };
+  const run = (): void => {
+    timer = setTimeout(
+      () =>
+        void compress()
+          .catch(() => {})
+          .finally(run),
+      PAUSE_MS,
+    );
+  };
+  run();
+  return {
+    compress,
+    stop: async () => {
+      isStopped = true;
+      clearTimeout(timer);
+      await compressing.catch(() => {});
+      await database.end();
+    },
+  };
+}

@@ -11,6 +11,7 @@ import { benchCalculation } from './engine/calculation-bench.ts';
 import { benchPoints } from './engine/points-bench.ts';
 import { benchReads } from './engine/read-bench.ts';
 import { benchSandbox } from './engine/sandbox-bench.ts';
+import { benchStorage } from './engine/storage-bench.ts';
 import { benchFairness } from './fairness/fairness-bench.ts';
 import { benchFileMemory } from './files/file-memory-bench.ts';
 import { benchFiles } from './files/files-bench.ts';
@@ -72,6 +73,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
   'http-reads': (database) => withService(['api', 'ingester'], (service) => benchHttpReads(database, service)),
+  storage: benchStorage,
   answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
   push: (database, accountId) =>
     withService(['api', 'ingester'], (service) => benchPush({ ...service, database, accountId })),

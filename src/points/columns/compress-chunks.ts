@@ -108,6 +108,7 @@ export async function compressChunks(
  * one waits.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk, or a long read, is in the way; nothing has changed then.
+ * @throws {DatabaseError} another failure of the compression.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
   try {

@@ -28,8 +28,6 @@ import { parseReadBody, parseReadQuery, type RestReadRequest, type Zoned } from 
 import { resolveSelection } from '../selection/selection.ts';
 import { answerTable } from './answer-table.ts';
 import { chooseFormat } from './formats/formats.ts';
-import { writeJsonColumns } from './formats/json-columns.ts';
-import { writeJson } from './formats/json-table.ts';
 import type { Table } from './formats/table.ts';
 import { aggregateTable, pointTable, type RowShape } from './point-tables.ts';
 import { countedChunks, type ReadMetrics } from './read-metrics.ts';
@@ -67,9 +65,7 @@ async function answerRead(
   }
   const notice = openNotice();
   const shape = { level: request.level, timeZoneId: request.timeZoneId, variables, notice };
-  const { contentType, write: writeFormat } = chooseFormat(request.format, c.req.header('accept'));
-  const isByColumns = request.level === 'Columns' && writeFormat === writeJson;
-  const write = isByColumns ? writeJsonColumns : writeFormat;
+  const { contentType, write } = chooseFormat(request.format, c.req.header('accept'), request.level === 'Columns');
   return answerTable(
     c,
     contentType,

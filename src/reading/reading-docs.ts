@@ -17,7 +17,7 @@ import { FORMAT_QUERY, READ_QUERY } from '../selection/read-parameters.ts';
 import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
-import { ARROW_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
+import { ARROW_TYPE, COLUMNS_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
 import { OBJECT_ROWS } from './formats/json-columns.ts';
 
 const tag = 'Points';
@@ -51,7 +51,7 @@ const byColumns = z
     id: 'PointColumns',
     description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has one. After ${OBJECT_ROWS.toLocaleString('en')} rows the variable continues in another object.`,
   });
-const rows = z.union([z.array(row), z.array(byColumns)]);
+const rows = z.array(row);
 
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
@@ -63,6 +63,7 @@ const binary = (contentMediaType: string) => z.string().meta({ format: 'binary',
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
+    ...(schema === rows && { [COLUMNS_TYPE]: z.array(byColumns) }),
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:

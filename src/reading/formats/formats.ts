@@ -3,6 +3,7 @@ import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { writeArrow } from './arrow-table.ts';
 import { chooseType } from './choose-type.ts';
 import { writeCsv } from './csv-table.ts';
+import { writeJsonColumns } from './json-columns.ts';
 import { writeJson } from './json-table.ts';
 import { writeParquet } from './parquet-table.ts';
 import type { Table } from './table.ts';
@@ -15,7 +16,10 @@ export interface Format {
 }
 
 const JSON_TYPE = 'application/json';
+/** JSON by columns (`displayLevel=Columns`) in the description: a type of its own, so that generated clients type both forms. */
+export const COLUMNS_TYPE = `${JSON_TYPE}; profile=columns`;
 export const CSV_TYPE = 'text/csv';
+const COLUMNS = { contentType: `${JSON_TYPE}; charset=utf-8; profile=columns`, write: writeJsonColumns };
 export const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
 export const PARQUET_TYPE = 'application/vnd.apache.parquet';
 
@@ -38,8 +42,11 @@ const TYPES = {
 /** Format that a query asks for; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
 export type FormatName = keyof typeof TYPES;
 
-/** The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4). */
-export function chooseFormat(name: FormatName | undefined, accept: string | undefined): Format {
-  if (name !== undefined) return FORMATS[TYPES[name]];
-  return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE, PARQUET_TYPE])];
+/**
+ * The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4).
+ * @param isByColumns writes JSON by columns; the other formats stay as they are.
+ */
+export function chooseFormat(name: FormatName | undefined, accept: string | undefined, isByColumns = false): Format {
+  const type = name ? TYPES[name] : chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE, PARQUET_TYPE]);
+  return isByColumns && type === JSON_TYPE ? COLUMNS : FORMATS[type];
 }

@@ -47,11 +47,12 @@ export function answerChecker(document: OpenApiDocument): CheckAnswer {
     const { answer, pointer } = resolveAnswer(document, found, status, what);
     for (const name of ['api-version', 'x-request-id'])
       if (!headers.has(name)) throw new Error(`${what} has no ${name}`);
-    const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? '';
+    const [media = '', ...parameters] = (headers.get('content-type') ?? '').split(';').map((part) => part.trim());
+    const type = [media, ...parameters.filter((parameter) => parameter.startsWith('profile='))].join('; ');
     if (body === undefined && answer.content === undefined) return;
     if (answer.content?.[type] === undefined) throw new Error(`${what} has a body of type ${type || 'none'}`);
-    if (type !== 'application/json') return;
-    const schemaPath = `${BASE}#${pointer}/content/application~1json/schema`;
+    if (media !== 'application/json') return;
+    const schemaPath = `${BASE}#${pointer}/content/${encodeURI(type.replace('/', '~1'))}/schema`;
     const validate = validators.get(schemaPath) ?? ajv.compile({ $ref: schemaPath });
     validators.set(schemaPath, validate);
     if (validate(body)) return;

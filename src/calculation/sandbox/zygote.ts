@@ -190,7 +190,8 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    this.#prepareStandby();
+    // The preparation of this standby may not have ended yet, and would count as that of the next one.
+    void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }
 

@@ -190,7 +190,7 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // The preparation of this standby may not have ended yet, and would count as that of the next one.
+    // The preparation that brought this standby ends a moment after it.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }

@@ -1,5 +1,4 @@
 /** Replays of recorded runs: the same declaration, form values and versions of the inputs give the same points (R-H8, R-H12). */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replayRun } from '../../../src/calculation/authoring/replay-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
@@ -115,14 +114,32 @@ test('replay: compares an output of many slices without blocking the event loop,
   ]);
   const dates = Float64Array.from({ length: rows }, (_, row) => START / 1e6 + row);
   const output = returned(dates, new Float64Array(rows).fill(1));
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
-  const answer = await replay(runId, () => output);
-  delay.disable();
+  const { result: answer, maxTurnMs } = await measureTurns(() => replay(runId, () => output));
   expect(answer.counts).toMatchObject({ replayed: rows, equal: 2, different: 1, missing: rows - 3 });
   expect(answer.differences).toHaveLength(100);
-  expect(delay.max / 1e6).toBeLessThan(250);
+  expect(maxTurnMs).toBeLessThan(250);
 });
+
+/** @returns the most processor time that this thread took between two turns of a timer: other processes do not add to it. */
+async function measureTurns<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly maxTurnMs: number }> {
+  let before = process.threadCpuUsage();
+  let maxTurnMs = 0;
+  const turn = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    maxTurnMs = Math.max(maxTurnMs, (user + system) / 1000);
+    before = process.threadCpuUsage();
+  };
+  const timer = setInterval(turn, 10);
+  try {
+    const result = await work();
+    turn();
+    return { result, maxTurnMs };
+  } finally {
+    clearInterval(timer);
+  }
+}
 
 test('replay: reports that an overwritten value of an input without versions is no longer known (R-H8)', async () => {
   const { source, runId } = await runOnce(false);

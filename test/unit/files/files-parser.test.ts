@@ -78,13 +78,6 @@ describe('files: a parser process that ends while it parses a file', () => {
     for (const pid of parserProcesses()) process.kill(pid, signal);
   };
 
-  /** As `end`; the kernel's list of children may miss one while another exits. */
-  const endStarted = (signal: NodeJS.Signals) => {
-    let tries = 1000;
-    while (parserProcesses().length === 0 && tries > 0) tries -= 1;
-    end(signal);
-  };
-
   it.each([
     ['SIGKILL', false],
     ['SIGABRT', true],
@@ -107,7 +100,10 @@ describe('files: a parser process that ends while it parses a file', () => {
       asked.push(index);
       return part;
     });
-    endStarted('SIGABRT');
+    // Blocks this process, so that it cannot answer the new parser before it ends.
+    const deadline = performance.now() + 5000;
+    while (parserProcesses().length === 0 && performance.now() < deadline);
+    end('SIGABRT');
     await expect(died).rejects.toMatchObject({ name: 'ParserDeath', isByFile: false });
     expect(asked).toEqual([]);
   });

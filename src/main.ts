@@ -11,7 +11,7 @@ import { isDependencyError } from './platform/database/dependency-error.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { DomainError } from './platform/errors.ts';
 import type { HealthCheck } from './platform/health/health.ts';
-import { createLog, type Log } from './platform/log.ts';
+import { createLog, flushLogs, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { throttle } from './platform/throttle.ts';
 import { runAdmin } from './roles/admin-role.ts';
@@ -157,7 +157,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
       log.info({ signal }, 'stopping');
       setTimeout(() => {
         log.error('stopping took too long');
-        process.exit(1);
+        void flushLogs().then(() => process.exit(1));
       }, config.SHUTDOWN_TIMEOUT_MS).unref();
       // Servers first, then the workers behind them.
       for (const role of [...roles].reverse()) await role.stop();
@@ -193,8 +193,10 @@ function report(error: unknown): void {
 
 try {
   await main(process.argv.slice(2));
+  await flushLogs();
   process.exit(0);
 } catch (error) {
   report(error);
+  await flushLogs();
   process.exit(1);
 }

@@ -17,19 +17,52 @@ const FACTS = [
 const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_DEPTH = 4;
 
+/** All logs of a process write to stdout, asynchronously. */
+const stdout = pino.destination({ fd: 1, sync: false });
+let isPending = false;
+stdout.on('drain', () => {
+  isPending = false;
+});
+const destination = {
+  write: (line: string) => {
+    isPending = true;
+    stdout.write(line);
+  },
+};
+
+/** Longest wait for the reader of stdout before the process exits without it. */
+const FLUSH_TIMEOUT_MS = 1000;
+
+/**
+ * Waits until stdout has taken all lines. Call it before `process.exit`, whose own flush (sonic-boom) repeats a write to a
+ * closed pipe for ever: a process whose log collector was gone did not end.
+ */
+export async function flushLogs(): Promise<void> {
+  if (!isPending) return;
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    stdout.once('drain', resolve);
+    stdout.once('error', resolve);
+    timer = setTimeout(resolve, FLUSH_TIMEOUT_MS);
+  });
+  clearTimeout(timer);
+  if (isPending) stdout.flushSync = () => {};
+}
+
 /**
  * Creates the log of a process; it writes to stdout (R-K4).
  * @param level a level of pino.
  * @param role role of the process, on every line.
  */
 export function createLog(level: string, role: string): Log {
-  return pino({
+  const options = {
     level,
     base: { role },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
     serializers: { err: (error: unknown) => describeError(error) },
-  });
+  };
+  return pino(options, destination);
 }
 
 /** Describes an error and its causes, at most 4 deep, by type, message, stack and the members in FACTS (R-K4). */

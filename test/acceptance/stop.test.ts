@@ -1,4 +1,5 @@
 /** SIGTERM with open connections or during an outage: every role ends in time and without an error (R-K2). */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { openWatcher } from '../support/clients/watcher.ts';
@@ -87,6 +88,12 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     },
     60_000,
   );
+
+  test('ends a role whose log nobody reads any more', async () => {
+    const ingester = await start(['ingester']);
+    ingester.closeLog();
+    expect(await Promise.race([ingester.kill('SIGTERM'), pause(TIMEOUT_MS, 'still running', { ref: false })])).toBe(0);
+  }, 60_000);
 
   test.each([[['api', 'grpc']], [['ingester', 'deliverer']], [['calculator']]])(
     'ends %s while the database is unavailable',

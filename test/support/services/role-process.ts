@@ -27,6 +27,8 @@ export interface RoleProcess {
   readonly pid: number;
   /** @returns its output so far: JSON lines. */
   log(): string;
+  /** Closes the reading end of its output, as a log collector that is gone. */
+  closeLog(): void;
   /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
   kill(signal?: NodeJS.Signals): Promise<number | string>;
 }
@@ -50,6 +52,9 @@ export async function startRoles(roles: readonly string[], environment: RoleEnvi
     health: ready.health ?? '',
     pid: child.pid ?? 0,
     log,
+    closeLog: () => {
+      for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    },
     kill: (signal) => end(child, signal),
   };
 }

@@ -24,7 +24,7 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Re-queues the batches that were set aside, of one account or of all. @returns their number. */
+  /** Queues the set-aside batches of one account again, or those of all accounts. @returns the number of batches. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** @returns what stored points take, as lines of a table. */
   readonly describeStorage: () => Promise<readonly string[]>;

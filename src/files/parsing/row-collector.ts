@@ -54,7 +54,7 @@ export class RowCollector {
     return this.#size + this.#errors.length;
   }
 
-  /** Adds a valid row. @param dateMicros since 1970-01-01, of the local clock when `isLocal`; midnight when `isDay`. */
+  /** Adds a valid row. @param dateMicros since 1970-01-01, on the local clock when `isLocal`; midnight when `isDay`. */
   add(
     row: number,
     dateMicros: number,

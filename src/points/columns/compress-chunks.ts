@@ -1,6 +1,6 @@
 /**
- * Keeps quiet chunks in columns (Community edition of TimescaleDB): a tenth of the room. A chunk goes into columns when nobody
- * has written to it for some hours, whatever its dates, and again when writes have left rows beside its columns. With the
+ * Keeps quiet chunks in columns (Community edition of TimescaleDB), in a tenth of the space. A chunk goes into columns when no
+ * write has changed it for some hours, whatever its dates, and again when writes have left rows beside its columns. With the
  * Apache edition there is nothing to do.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -125,7 +125,7 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Gives pages back to the file system: of the rows, and of the batches they replace. Autovacuum would come later.
+  // Gives the pages of the rows and of replaced batches back to the file system; autovacuum would do so later.
   const { rows } = await connection.query<{ name: string }>(COLUMNS_OF, [name]);
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...rows.map((row) => row.name)].join()}`);
   return true;

@@ -76,7 +76,7 @@ async function makeChunks(transaction: Transaction, table: PointTable, missing: 
   return true;
 }
 
-/** Runs `work` on a new connection to the database of a transaction: what it commits does not wait for that transaction. */
+/** Runs `work` on a new connection to the database of a transaction, so that its commits do not wait for that transaction. */
 export async function withSideConnection(
   transaction: Transaction,
   work: (client: pg.Client) => Promise<void>,

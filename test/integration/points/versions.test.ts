@@ -1,5 +1,7 @@
 /** The listing of a variable's versions, for drop-downs (R-F8). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import { holdGate } from '../../../src/points/columns/hold-gate.ts';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -91,7 +93,10 @@ describe('points: versions of a variable', () => {
       ['V1', 3],
     ]);
     const remove = (table: string, date: string) =>
-      api.database.query(`delete from ${table} where variable_id = $1 and date = $2`, [variableId, date]);
+      withTransaction(api.database, async (transaction) => {
+        await holdGate(transaction);
+        await transaction.query(`delete from ${table} where variable_id = $1 and date = $2`, [variableId, date]);
+      });
     for (const date of ['2025-01-02', '2025-09-01']) {
       await remove('point', date);
       await remove('point_version', date);

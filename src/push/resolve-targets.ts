@@ -73,13 +73,24 @@ function groupByGiven(
   const kinds = new Map<string, readonly Identifier[]>();
   const groups = new Map<readonly Identifier[], Map<string, TargetIdentifiers>>();
   for (const identifiers of elements) {
-    const names = IDENTIFIERS.filter((name) => identifiers[name] !== undefined);
+    const names = IDENTIFIERS.filter((name) => isGiven(identifiers, name));
     const kind = kinds.get(names.join()) ?? names;
     kinds.set(names.join(), kind);
     const distinct = groups.get(kind) ?? new Map<string, TargetIdentifiers>();
     groups.set(kind, distinct.set(keyOfIdentifiers(identifiers), identifiers));
   }
   return groups;
+}
+
+/** A blank mappingConfig counts as absent, because no variable can have one. */
+function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
+  const value = identifiers[name];
+  return value !== undefined && (name !== 'mappingConfig' || String(value).trim() !== '');
+}
+
+/** White space around a mappingConfig does not count: variables store it without. */
+function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
+  return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];
 }
 
 async function findMatches(
@@ -91,7 +102,7 @@ async function findMatches(
   const values: unknown[] = [accountId, reach.siteIds, reach.sourceIds];
   const arrays = given.map((name) => {
     const [, type] = COLUMNS[name];
-    return `$${values.push(elements.map((identifiers) => identifiers[name]))}::${type}[]`;
+    return `$${values.push(elements.map((identifiers) => identifierValue(identifiers, name)))}::${type}[]`;
   });
   const conditions = given.map((name, index) => `${COLUMNS[name][0]} = wanted.c${index}`);
   const { rows } = await queryable.query<Match>(
@@ -120,7 +131,7 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
 }
 
 function describe(identifiers: TargetIdentifiers): string {
-  const given = IDENTIFIERS.filter((name) => identifiers[name] !== undefined);
+  const given = IDENTIFIERS.filter((name) => isGiven(identifiers, name));
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 

@@ -7,7 +7,8 @@ import type { Field } from './resource.ts';
 const MAX_TEXT = 1000;
 const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 
-const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
+/** Text of at most 1000 characters that the database can store. */
+export const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
 
 /** Any JSON object, unchanged; zod's own record would drop a key `__proto__`. */
 export const jsonObjectSchema = z

@@ -32,6 +32,7 @@ import {
   VARIABLE_LIST,
 } from './structure-queries.ts';
 import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
+import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.ts';
 
 /** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
 export interface Declarations {
@@ -209,6 +210,7 @@ function variablesRoutes(parts: Parts): Hono<Env> {
       const members = { ...given, ...(calculated !== undefined && { calculated }) };
       const variable = await inTurn(caller, members, async (transaction) => {
         await getResource(transaction, SOURCE, caller, sourceId);
+        await assertUniqueInSource(transaction, { ...members, sourceId });
         const id = await insertResource(transaction, VARIABLE, caller.accountId, members);
         await declarations.save(transaction, caller, id, members.calculated);
         return getResource(transaction, VARIABLE, caller, id);
@@ -230,14 +232,20 @@ function settleDates(declarations: Declarations): Settle {
 function saveVariable(declarations: Declarations): BeforeChange {
   return async (transaction, caller, id, members) => {
     if (typeof members.sourceId === 'number') await getResource(transaction, SOURCE, caller, members.sourceId);
+    await assertUniqueInSource(transaction, { ...members, id });
     await declarations.save(transaction, caller, id, members.calculated);
   };
 }
 
-/** @returns a `Transact` that waits for a turn when the body may declare a calculation. */
+/**
+ * @returns a `Transact` that waits for a turn when the body may declare a calculation, and repeats work that a concurrent write
+ *   of the same mappingConfig made fail.
+ */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>
-    mayDeclare(body) ? declarations.inTurn(caller.accountId, work) : withTransaction(database, work);
+    repeatAfterConflict(() =>
+      mayDeclare(body) ? declarations.inTurn(caller.accountId, work) : withTransaction(database, work),
+    );
 }
 
 /** A JSON Patch always may declare a calculation: it saves the stored declaration again. */

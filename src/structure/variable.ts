@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { booleanSchema } from '../platform/http/lenient.ts';
 import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './catalogue/enumerations.ts';
-import { enumerationField, idField, jsonObjectSchema, referenceField, textField } from './fields.ts';
+import { enumerationField, idField, jsonObjectSchema, referenceField, textField, textSchema } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 
 const MAX_VERSION_LIMIT = 1000;
@@ -18,6 +18,16 @@ const integerBetween = (min: number, max: number) =>
 const dividerSchema = z
   .number()
   .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' });
+
+/** Unique within the source (variable-conflicts.ts). Blank text clears it, since pushes cannot name a blank one. */
+const mappingConfigSchema = textSchema
+  .transform((text) => text.trim() || null)
+  .nullable()
+  .meta({
+    type: ['string', 'null'],
+    description:
+      'Name of the variable in pushes and files; unique within the source. White space around it is removed.',
+  });
 
 /** Table, fields and access of variables. */
 export const VARIABLE: Resource = {
@@ -40,7 +50,7 @@ export const VARIABLE: Resource = {
     granularityTimeBase: enumerationField('granularity_time_base', TIME_PERIOD),
     quantityType: enumerationField('quantity_type', QUANTITY_TYPE),
     aggregate: enumerationField('aggregate', AGGREGATE),
-    mappingConfig: textField('mapping_config'),
+    mappingConfig: { column: 'mapping_config', schema: mappingConfigSchema, filterType: 'text' },
     isDefault: { column: 'is_default', schema: booleanSchema.nullable(), filterType: 'boolean' },
     isVersioned: { column: 'is_versioned', schema: booleanSchema.nullable(), filterType: 'boolean' },
     versionLimit: {

@@ -28,6 +28,8 @@ export interface AdminServices {
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** @returns what stored points take, as lines of a table. */
   readonly describeStorage: () => Promise<readonly string[]>;
+  /** @returns the variables that share a mappingConfig within a source, as lines. Works before the migrations. */
+  readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
   /** @returns the first line of standard input, without its end. */
@@ -56,6 +58,8 @@ export const ADMIN_USAGE = `admin <command>
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
   retry-batches [--account ID]           queues the pushes again whose batches were set aside
   storage                                prints what stored points take: in rows and in columns, by account
+  repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
+                                         changed before an upgrade
   help                                   prints this text
 
   --password-stdin                       sets the first line of standard input as the user's password, which need not
@@ -103,10 +107,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-client-secret': rotateClientSecret,
   'rotate-keys': rotateKeys,
   'retry-batches': retryBatchesCommand,
-  storage: async ({ describeStorage, print }) => {
-    for (const line of await describeStorage()) print(line);
-  },
+  storage: async ({ describeStorage, print }) => printLines(print, await describeStorage()),
+  'repeated-mappings': async ({ describeRepeatedMappings, print }) =>
+    printLines(print, await describeRepeatedMappings()),
 };
+
+function printLines(print: AdminServices['print'], lines: readonly string[]): void {
+  for (const line of lines) print(line);
+}
 
 /**
  * Runs one command (§5).

@@ -36,6 +36,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     setPassword: undefined,
     retryBatches: async () => 0,
     describeStorage: async () => [],
+    describeRepeatedMappings: async () => [],
   };
   await runAdminCommand(services, argv);
   return lines.join('\n');

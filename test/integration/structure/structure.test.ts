@@ -84,17 +84,20 @@ describe('structure: a site, source or variable', () => {
 
   it('is created by a POST of the body of GET of another (part C)', async () => {
     const [site, source, variable] = await createEach();
+    // A source has each mappingConfig once, so a variable is copied to another source.
+    const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
     for (const [kind, path] of [
       [site, '/sites'],
       [source, '/sources'],
-      [variable, `/variables/source/${(await read(variable as Kind)).sourceId}`],
+      [variable, `/variables/source/${otherSourceId}`],
     ] as const) {
       const before = await read(kind as Kind);
       const { status, body } = await api.manager.post<Members | number>(path, before);
       expect(status, path).toBe(200);
       const id = typeof body === 'number' ? body : body.id;
       const copy = await read({ ...(kind as Kind), path: (kind as Kind).path.replace(/\d+$/, String(id)) });
-      expect({ ...copy, id: 0 }).toEqual({ ...before, id: 0 });
+      const sourceId = kind === variable ? { sourceId: otherSourceId } : {};
+      expect({ ...copy, id: 0 }).toEqual({ ...before, id: 0, ...sourceId });
     }
   });
 

@@ -1,0 +1,32 @@
+/** Words for the operator about variables of one source that share a mappingConfig, from before it had to be unique. */
+import type { Queryable } from '../platform/database/database.ts';
+
+interface RepeatedMapping {
+  readonly accountId: number;
+  readonly sourceId: number;
+  readonly mappingConfig: string;
+  readonly variableIds: readonly number[];
+}
+
+// Runs on a database whose schema is still that of the former version: the migration that needs the answer fails without it.
+const FIND = `
+  select account_id as "accountId", source_id as "sourceId", trimmed as "mappingConfig",
+         array_agg(id order by id) as "variableIds"
+  from (select *, regexp_replace(mapping_config, '^\\s+|\\s+$', '', 'g') as trimmed from variable) variable
+  where trimmed <> ''
+  group by account_id, source_id, trimmed having count(*) > 1
+  order by account_id, source_id, trimmed`;
+
+/** @returns one line for each mappingConfig that several variables of a source have, white space around it removed. */
+export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
+  const { rows } = await queryable.query<RepeatedMapping>(FIND);
+  if (rows.length === 0) return ['every mappingConfig is unique within its source'];
+  return [
+    ...rows.map(({ accountId, sourceId, mappingConfig, variableIds }) => {
+      const variables = `variables ${variableIds.join(', ')}`;
+      return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is that of ${variables}`;
+    }),
+    'change or clear the mappingConfig of all but one variable of each: PUT /sources/{sourceId}/variables/{id} of the version',
+    'that ran before, or by SQL',
+  ];
+}

@@ -1,0 +1,118 @@
+/** `mappingConfig` is unique within its source: case counts, white space around it does not. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/platform/database/migrate.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { describeRepeatedMappings } from '../../../src/structure/repeated-mappings.ts';
+import { createPopulatedDatabase } from '../../support/fixtures/populated-database.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const LOG = createLog('silent', 'test');
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api?.close());
+
+const make = () => createStructure(api.manager, { name: 'Import', mappingConfig: 'kWh' });
+const read = async (variableId: number) =>
+  (await api.manager.get<{ mappingConfig: unknown }>(`/variables/${variableId}`)).body;
+
+describe('variable: mappingConfig is unique within its source (R-D2)', () => {
+  const taken = (otherId: number, sourceId: number) => ({
+    status: 409,
+    body: {
+      code: 'conflict',
+      message: `mappingConfig must be unique within a source, "kWh" is that of variable ${otherId} ("Import") of source ${sourceId}`,
+      details: [{ path: '$.mappingConfig' }],
+    },
+  });
+
+  it('POST answers 409, naming the other variable, whatever white space surrounds it', async () => {
+    const { sourceId, variableId } = await make();
+    for (const mappingConfig of ['kWh', ' kWh\t', '\u00a0kWh\ufeff']) {
+      const answer = await api.manager.post(`/variables/source/${sourceId}`, { mappingConfig });
+      expect(answer).toMatchObject(taken(variableId, sourceId));
+    }
+  });
+
+  it('PUT and PATCH answer 409, and so does a move to a source that has it', async () => {
+    const { siteId, sourceId, variableId } = await make();
+    const other = await createVariable(api.manager, sourceId, { mappingConfig: 'kwh' });
+    const path = `/sources/${sourceId}/variables/${other}`;
+    expect(await api.manager.put(path, { mappingConfig: 'kWh' })).toMatchObject(taken(variableId, sourceId));
+    const operations = [{ op: 'replace', path: '/mappingConfig', value: 'kWh' }];
+    expect(await api.manager.patch(path, operations)).toMatchObject(taken(variableId, sourceId));
+    const elsewhere = await createSource(api.manager, siteId);
+    const moved = await createVariable(api.manager, elsewhere, { mappingConfig: 'kWh' });
+    const moving = await api.manager.put(`/sources/${elsewhere}/variables/${moved}`, { sourceId });
+    expect(moving).toMatchObject(taken(variableId, sourceId));
+  });
+
+  it('one of concurrent writes wins, and the others are answered 409 with its name', async () => {
+    const { sourceId } = await make();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        api.manager.post<{ id: number; message: string }>(`/variables/source/${sourceId}`, { mappingConfig: 'racing' }),
+      ),
+    );
+    const [winner, ...more] = answers.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    const losers = answers.filter(({ status }) => status === 409);
+    expect(losers).toHaveLength(7);
+    for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
+  });
+
+  it('another case, another source, none at all and a PUT of what was read stay allowed', async () => {
+    const { siteId, sourceId, variableId } = await make();
+    await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
+    await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });
+    for (const mappingConfig of [undefined, null, '', '  ']) {
+      expect((await read(await createVariable(api.manager, sourceId, { mappingConfig }))).mappingConfig).toBeNull();
+    }
+    const { status } = await api.manager.put(`/sources/${sourceId}/variables/${variableId}`, await read(variableId));
+    expect(status).toBe(204);
+  });
+
+  it('a push finds its variable with white space around the mappingConfig; a blank one is ignored', async () => {
+    const { variableId } = await createStructure(api.manager, { mappingConfig: ' spaced ' });
+    expect((await read(variableId)).mappingConfig).toBe('spaced');
+    const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];
+    const elements = [{ mappingConfig: '  spaced' }, { variableId, mappingConfig: ' ' }, { mappingConfig: ' ' }];
+    const { body } = await api.manager.post<{ rejected: unknown }>(
+      '/api/data',
+      elements.map((element) => ({ ...element, data })),
+    );
+    expect(body.rejected).toMatchObject([{ index: 2, code: 'target_not_found' }]);
+  });
+});
+
+describe('migration: a mappingConfig that variables of a source share', () => {
+  it('refuses the upgrade and names the variables; once one is changed, the upgrade works', async () => {
+    const old = await createPopulatedDatabase('0029');
+    try {
+      const { rows } = await old.client.query<{ id: number; source: number }>(
+        `insert into variable (account_id, source_id, mapping_config)
+         select account_id, id, mapping from source, unnest(array[' a"b', 'a"b ', '', ' ', 'A"b', null]) mapping
+         where id = 1 returning id, source_id as source`,
+      );
+      const [first, second] = rows.map(({ id }) => id);
+      const named = `source 1 has variables ${first}, ${second} with "a\\"b"`;
+      await expect(migrate(old.url, LOG)).rejects.toThrow(named);
+      await expect(migrate(old.url, LOG)).rejects.toThrow('npm run admin -- repeated-mappings');
+      const [line] = await describeRepeatedMappings(old.client);
+      expect(line).toBe(`account 1, source 1: "a\\"b" is that of variables ${first}, ${second}`);
+      await old.client.query('update variable set mapping_config = null where id = $1', [second]);
+      await migrate(old.url, LOG);
+      const after = await old.client.query<{ mapping: string }>(
+        'select mapping_config as mapping from variable where id = any($1::int[]) order by id',
+        [rows.map(({ id }) => id)],
+      );
+      expect(after.rows.map(({ mapping }) => mapping)).toEqual(['a"b', null, null, null, 'A"b', null]);
+      expect(await describeRepeatedMappings(old.client)).toEqual(['every mappingConfig is unique within its source']);
+    } finally {
+      await old.drop();
+    }
+  });
+});

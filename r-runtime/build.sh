@@ -2,8 +2,9 @@
 # Builds the R runtime, installs it into a root file system, and removes the compiler.
 #   sh r-runtime/build.sh ROOTDIR   from mmdebstrap's customize hook (runs inside by chroot)
 #   sh r-runtime/build.sh /         in place, as a stage of an image
-# Needs the packages of packages.txt and build-packages.txt inside. TIDEMARK_KEEP_BUILD_PACKAGES=1 leaves the compiler.
-# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, supervisor, seccomp-*.bpf} and the mount point /opt/tidemark/socket.
+# Needs the packages of packages.txt and build-packages.txt in that file system. TIDEMARK_KEEP_BUILD_PACKAGES=1 keeps
+# the compiler. Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, supervisor, seccomp-*.bpf} and the mount
+# point /opt/tidemark/socket.
 set -eu
 
 root=${1:?usage: build.sh ROOTDIR}
@@ -28,7 +29,8 @@ in_root sh -euc '
   cd "$stage/src"
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
   gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c freeze.c fill.c pages.c networks.c confine.c spawn.c zygote.c
-  # Static: a run starts it, and the dynamic linker would take longer than the rest of its start.
+  # Links statically: every run starts a supervisor, and the dynamic linker would take longer than the rest of its
+  # start.
   gcc $flags -static -o "$home/supervisor" io.c watch.c supervise.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"

@@ -16,7 +16,7 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' Plots and data files in the working directory, oldest first, files that the script wrote included.
+#' Reads the plots and data files in the working directory, oldest first, including those that the script wrote itself.
 #' @return list of list(name, bytes): at most `max_files`, together at most `max_file_bytes`.
 #' @noRd
 collect_files <- function() {
@@ -31,8 +31,8 @@ collect_files <- function() {
 
 #' Saves the objects that a script needs in an author's own R (R-H9).
 #'
-#' Saves the five globals, the toolbox and the state of the random number generator, whatever the script reads: a script can
-#' call a function by its name as text, and functions of packages draw random numbers.
+#' Saves the five globals, the toolbox and the state of the random number generator, not only what the script names: a
+#' script can call a function by its name in a string, and functions of packages draw random numbers.
 #' @param path of the `.rdata` file; @param envir holds the globals and `.Random.seed`.
 #' @noRd
 save_sample <- function(path, envir = globalenv()) {
@@ -42,7 +42,7 @@ save_sample <- function(path, envir = globalenv()) {
   save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
-# Copies of the toolbox functions that work without this package: the author's R does not have it.
+# Copies the toolbox functions into an environment that does not need this package, which the author's R does not have.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

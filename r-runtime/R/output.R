@@ -14,7 +14,7 @@ describe_value <- function(value) {
   paste0("a value of class ", class(value)[1])
 }
 
-# Remedies for the most frequent mistakes.
+# Returns advice on the most frequent mistakes in a script's value; it is appended to the error message.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
   else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"
@@ -108,7 +108,8 @@ as_unix_seconds <- function(dates) {
   else stop(output_error("TimeSeries$Dates must be UNIX seconds, POSIXct or ISO 8601 texts, got ", describe_value(dates)))
   seconds[!is.finite(seconds)] <- NaN
   whole <- round(seconds)
-  # Rounding errors of POSIXct arithmetic are far below 0.1 ms; a larger fraction is a date between two seconds.
+  # Rounding errors of POSIXct arithmetic are far below 0.1 ms; a larger fraction means that the script returned a
+  # fractional second.
   fractional <- which(abs(seconds - whole) > 1e-4)
   if (length(fractional) > 0L) {
     odd <- fractional[1]
@@ -151,8 +152,8 @@ date_text_error <- function(texts, row) {
 
 is_indexed <- function(value) inherits(value, c("zoo", "ts"))
 
-# Columns of a zoo, xts or ts object: the index is the date. A ts is indexed by years (monthly ones by their first day), or by
-# UNIX seconds.
+# Converts a zoo, xts or ts object into columns: its index becomes the dates. The index of a ts counts years or UNIX
+# seconds. A period of whole months is dated by its first day.
 index_columns <- function(series) {
   values <- as.matrix(if (inherits(series, "zoo")) zoo::coredata(series) else unclass(series))
   column <- if (ncol(values) == 1L) 1L else match("Values", colnames(values))
@@ -192,7 +193,8 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# @return character vector: the labels of a factor; for a list column (tidyr) each cell's text, or its JSON text.
+# @return character vector: the labels of a factor; for a list column (tidyr) the text of each cell, or the cell as JSON
+# when it is not a single text.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

@@ -1,9 +1,10 @@
-# Reads a script without running it: names that are NULL, misspelt columns, and civil periods it groups by; lists packages. Used
-# for hints after a run and for authors (R-H9).
+# Analyses a script without running it: finds names that are NULL, misspelt columns, and the civil periods it groups by.
+# Also lists the installed packages. Used for hints after a run and for authors (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' Names that a script reads from the three lists, by `inputVariables$a` or `inputVariables[["a"]]`.
+#' Finds the names that a script reads from `inputVariables`, `inputForms` and `inputConstants`, as `inputVariables$a`
+#' or `inputVariables[["a"]]`.
 #' @param expression result of `parse_script`, or a part of it.
 #' @return character vector such as "inputVariables$a", with repetitions.
 #' @noRd
@@ -20,8 +21,9 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Hints about names that a script reads and that are NULL: not declared; after a failure also a form without a value.
-#' @param status that of the run.
+#' Writes hints about names that are NULL when the script reads them: undeclared aliases, misspelt columns and, after a
+#' failed run, forms without a value.
+#' @param status status of the run, such as "ok".
 #' @return character vector of hints, or NULL.
 #' @noRd
 find_hints <- function(script, globals, status) {
@@ -33,7 +35,7 @@ find_hints <- function(script, globals, status) {
 
 alias_pattern <- paste0("\\b(", paste(global_lists, collapse = "|"), ")\\s*(?:\\$\\s*`?|\\[\\[\\s*[\"'])([A-Za-z.][A-Za-z0-9._]*)")
 
-# Searches the text, which takes a tenth of the time of a walk through the parsed script.
+# Searches the script's text, which takes a tenth of the time that walking its syntax tree takes.
 reads_undeclared <- function(script, globals) {
   found <- regmatches(script, gregexpr(alias_pattern, script, perl = TRUE))[[1]]
   part <- regmatches(found, regexec(alias_pattern, found, perl = TRUE))
@@ -54,14 +56,15 @@ find_unset_names <- function(expressions, globals, status) {
   }))
 }
 
-# Members in another case, which `$` does not complete: `$Value` finds Values, `$value` is NULL.
+# Misspelt member names, and the right ones. `$` completes a prefix, so `$Value` finds Values, but it is case-sensitive:
+# `$value` is NULL.
 misspelt_members <- c(
   value = "Values", values = "Values", date = "Dates", dates = "Dates", version = "Version", tags = "Tags",
   timeseries = "TimeSeries", timeSeries = "TimeSeries", Timeseries = "TimeSeries", variable = "Variable"
 )
 misspelt_pattern <- paste0("\\$\\s*`?(", paste(names(misspelt_members), collapse = "|"), ")\\b(?!\\s*(\\(|<-|=[^=]))")
 
-# A script that creates a member of that name reads its own.
+# Skips a name that the script itself creates as a member: reading it is then no mistake.
 find_misspelt_columns <- function(script, expressions) {
   used <- intersect(names(misspelt_members), all.names(expressions, unique = TRUE))
   unlist(lapply(used, function(name) {
@@ -86,8 +89,8 @@ rounders <- c("floor_date", "ceiling_date", "round_date", "cut", "trunc", "round
 unit_names <- c(hour = "Hour", day = "Day", week = "Week", month = "Month", quarter = "Year", year = "Year", DSTday = "Day")
 period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 
-#' Civil periods that a script groups dates by: floor_date(x, "day"), cut(x, "month"), Dates %/% 86400, apply.daily(x, sum),
-#' format(x, "%Y-%m") and the like. Dates that are rounded and not aggregated are left out.
+#' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
+#' apply.daily(x, sum) and format(x, "%Y-%m"). Leaves out dates that are rounded but not aggregated.
 #' @param expressions result of `parse_script`.
 #' @return character vector such as "Day 3": the period and the line.
 #' @noRd
@@ -116,7 +119,7 @@ periods_of <- function(expression, is_aggregated) {
 
 period_of <- function(call, is_aggregated) {
   name <- call[[1]]
-  # dplyr::summarise is a call of `::`.
+  # In `dplyr::summarise(x)`, the function is not a name but a call of `::`.
   if (is.call(name) && length(name) == 3L) name <- name[[3]]
   if (!is.name(name)) return(NULL)
   name <- as.character(name)
@@ -147,7 +150,7 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# The divisor of Dates %/% (24 * 3600).
+# Returns the longest civil period that divides the divisor of an expression such as Dates %/% (24 * 3600).
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)
@@ -158,7 +161,7 @@ period_of_seconds <- function(divisor) {
 
 # --- packages --------------------------------------------------------------------------------------------------------
 
-#' Packages that a script can load, without this one.
+#' Lists the packages that a script can load, except this one.
 #' @return character vector such as "dplyr 1.1.4", ascending by name.
 #' @noRd
 installed_packages <- function() {

@@ -1,4 +1,5 @@
-# Evaluates a script inside the confined runner and collects its result, messages and warnings.
+# Evaluates a script inside the confined runner and collects its result and its notes, which are its messages and
+# warnings.
 
 #' Evaluates a script against its globals.
 #' @param script text; @param globals named list put into `envir`; @param limits list(max_points, max_text_bytes).
@@ -18,10 +19,10 @@ run_script <- function(script, globals, limits, envir = globalenv(), report_line
       for (text in output$warnings) keep_note(notes, "warnings", text)
       list(status = "ok", series = output$series, errors = output$errors)
     },
-    # The supervisor interrupts a run at its limit of time and kills it soon after (../src/supervise.c).
+    # The supervisor interrupts a run at its time limit and kills it 0.3 s later (../src/supervise.c).
     interrupt = function(condition) describe_error(simpleError("interrupted"), notes),
     tidemark_quit = function(condition) describe_error(condition, notes),
-    # The calls of a stack overflow cannot be inspected: its error has the line of the top-level expression.
+    # A stack overflow leaves no calls to inspect, so its error carries the line of the top-level expression.
     error = function(condition) describe_error(condition, notes)
   )
   for (hint in find_hints(script, globals, outcome$status)) keep_note(notes, "warnings", hint)
@@ -29,7 +30,8 @@ run_script <- function(script, globals, limits, envir = globalenv(), report_line
   outcome
 }
 
-# In place of quit(), which would lose the notes. No error, so that try() in the script does not catch it.
+# Replaces quit(), which would lose the notes. The condition is not of class "error", so that try() in the script does
+# not catch it.
 refuse_quit <- function(...) {
   message <- "the script called quit(), which ends R before the last expression; use stop() to fail, or an if around the rest"
   stop(structure(class = c("tidemark_quit", "condition"), list(message = message, call = NULL)))
@@ -43,7 +45,8 @@ parse_script <- function(script) {
   )
 }
 
-# The message of R is \"<file>:LINE:COLUMN: text\nsource lines\". Names an opening bracket that is not closed.
+# Converts a syntax error of R and names an opening bracket that is not closed. R's message is "<file>:LINE:COLUMN:
+# text", then the lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
@@ -51,7 +54,7 @@ syntax_error <- function(condition, script) {
   message <- sub("^[^\n]*?:[0-9]+:[0-9]+: ", "", text)
   is_at_end <- grepl("^unexpected end of input", message)
   open <- find_open_bracket(script, if (is_at_end) Inf else line)
-  if (grepl("^unexpected INCOMPLETE_STRING", message)) message <- "the text that begins in this line has no closing quote"
+  if (grepl("^unexpected INCOMPLETE_STRING", message)) message <- "the string that starts on this line has no closing quote"
   else if (is_at_end && !is.null(open)) {
     message <- paste0("unexpected end of the script: the `", open$bracket, "` of this line is not closed")
     line <- open$line
@@ -61,7 +64,7 @@ syntax_error <- function(condition, script) {
   structure(class = c("tidemark_syntax_error", "error", "condition"), list(message = message, call = NULL, line = line))
 }
 
-# Comments, raw texts, texts, names in backticks and brackets.
+# Matches comments, raw strings, strings, names in backticks, and brackets.
 token_pattern <- paste(
   "#[^\n]*", "(?s:[rR]([\"'])(-*)(?:\\(.*?\\)|\\[.*?\\]|\\{.*?\\})\\2\\1)", "(?s:\"(?:[^\"\\\\]++|\\\\.)*+\")",
   "(?s:'(?:[^'\\\\]++|\\\\.)*+')", "`[^`]*`", "[][(){}]",
@@ -86,12 +89,12 @@ find_open_bracket <- function(script, line) {
   list(bracket = tokens[last], line = line_of(text, found[last]))
 }
 
-# Line of a character of a text.
+# @return line number of the character at `position`, from 1.
 line_of <- function(text, position) {
   1L + sum(utf8ToInt(substr(text, 1L, position - 1L)) == 10L)
 }
 
-# The call that R reports for a stop() or warning() at top level.
+# The call that R reports when a script calls stop() or warning() at top level; it is left out of errors and notes.
 own_call <- quote(eval(expressions[[i]], envir))
 
 evaluate <- function(expressions, envir, notes, report_line) {
@@ -111,7 +114,8 @@ evaluate <- function(expressions, envir, notes, report_line) {
       if (!inherits(condition, "packageStartupMessage")) add_note(notes, "messages", condition)
       invokeRestart("muffleMessage")
     },
-    # A calling handler runs on the stack of the error, which holds the innermost line of the script.
+    # A calling handler runs while the stack of the error still exists; the stack holds the innermost line of the
+    # script.
     error = function(condition) notes$line <- script_line(sys.calls(), notes$top_line),
     interrupt = function(condition) notes$line <- script_line(sys.calls(), notes$top_line),
     tidemark_quit = function(condition) notes$line <- script_line(sys.calls(), notes$top_line)
@@ -119,7 +123,8 @@ evaluate <- function(expressions, envir, notes, report_line) {
   value
 }
 
-# Innermost line of the script on the stack. Only the script's own code has source references to the file "script".
+# Finds the innermost line of the script on the stack: only the script's own code has source references to the file
+# "script".
 script_line <- function(calls, top_line) {
   for (call in rev(calls)) {
     reference <- attr(call, "srcref")
@@ -129,7 +134,7 @@ script_line <- function(calls, top_line) {
   top_line
 }
 
-# Bytes reserved for remarks about cut and dropped notes.
+# Bytes reserved for the remarks that notes were cut or dropped.
 remark_bytes <- 200
 
 new_notes <- function(max_bytes) {
@@ -139,7 +144,7 @@ new_notes <- function(max_bytes) {
   ), parent = emptyenv())
 }
 
-# Call it in the handler of the condition: the stack still holds the origin.
+# Must be called in the handler of the condition, where the stack still holds the line that raised it.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))
@@ -182,7 +187,8 @@ memory_pattern <- paste(
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
 describe_error <- function(condition, notes) {
-  # An error of the output has the line of the last expression; a line noted earlier is of an error that the script caught.
+  # An error about the script's value gets the line of the last expression: `notes$line` is then from an earlier error,
+  # which the script caught.
   is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
   line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))
@@ -192,7 +198,7 @@ describe_error <- function(condition, notes) {
     else if (!is_ours && grepl(processes_pattern, message[1])) "processes"
     else "script_error"
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
-  # An error returned in `Errors` has no line.
+  # An error that the script returned in `Errors` has no line.
   if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
   if (inherits(condition, "packageNotFoundError")) {
     message <- paste0(message, "; GET /calculated/packages lists the packages of this installation")

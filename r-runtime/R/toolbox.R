@@ -42,7 +42,8 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # Two days past the end: seq() compares local times, but `to` is an instant.
+    # Generates two days too many, because seq() compares local times but `to` is an instant; the last line drops the
+    # excess.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     by <- if (step$unit == "day") paste(step$count, "DSTday") else paste(step$count, step$unit)
     as.numeric(seq(start, last, by = by))

@@ -1,7 +1,9 @@
-# The zygote. Loads the packages, makes a rehearsal run on made-up data, so that no child compiles or loads these packages, and
-# calls C (../src/zygote.c), which forks a supervisor and a runner for each connection.
+# The zygote: a warm R process from which all runs are forked. Loads the packages and makes a rehearsal run on made-up
+# data, so that no child compiles or loads them; then calls C (../src/zygote.c), which forks a supervisor and a runner
+# for each connection.
 
-# Loaded before the fork: a run then only attaches them. Others are loaded by the script that uses them, at its cost.
+# The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
+# it itself, within the limits of its run.
 warm_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble", "compiler")
 
 runtime_home <- "/opt/tidemark/r-runtime"
@@ -18,15 +20,15 @@ zygote_main <- function(socket_path, mode) {
   rehearse()
   dyn.load(file.path(runtime_home, "sandbox.so"))
   rm(list = ls(globalenv(), all.names = TRUE), envir = globalenv())
-  # Forces the functions of base, which load when they are first used.
+  # Loads the functions of base now; R would load each one at its first use.
   invisible(as.list(baseenv(), all.names = TRUE))
-  # Two full collections move all objects into the oldest generation: small collections in a child then do not touch, and so do
-  # not copy, shared pages.
+  # Two full garbage collections move all objects into the oldest generation. Small collections in a child then do not
+  # write to shared pages, so the kernel does not copy these pages.
   gc(full = TRUE)
   gc(full = TRUE)
   freeze()
   gc(full = TRUE)
-  # Keeps the objects that fill the free memory (../src/fill.c).
+  # Keeps the objects with which tm_fill fills the free memory (../src/fill.c).
   filler <- .Call("tm_fill", pairlist(NULL), PACKAGE = "sandbox")
   gc(full = TRUE)
   gc(full = TRUE)
@@ -50,7 +52,8 @@ prepare_session <- function() {
   invisible()
 }
 
-#' The functions of the toolbox, and quit(), which would lose the notes; attached behind the global environment, so that a script's own definition wins (R-H4).
+#' Returns the toolbox functions and replacements of quit() and q(), which would lose the notes. They are attached
+#' behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 
@@ -119,14 +122,14 @@ freeze <- function() {
   invisible()
 }
 
-# A child makes a plain run (base R, 96 points); waiting runners then copy ahead of time the pages it wrote (../src/pages.c).
-# The run is plain because every runner copies every learned page.
+# Makes a plain run (base R, 96 points) in a child and learns which pages it writes; waiting runners then copy these
+# pages ahead of time (../src/pages.c). The run is plain because every runner copies every learned page.
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))
 }
 
-# Takes the steps of `runner_main`.
+# Takes the same steps as `runner_main`, without limits and without a supervisor.
 make_plain_run <- function() {
   path <- tempfile()
   writeBin(plain_request(), path)

@@ -45,7 +45,10 @@ static int write_file(const char *path, const char *text) {
   return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* Unshares the user namespace and the others of `flags`. The new one has one uid and gid; 0 keeps their numbers. */
+/*
+ * Unshares the user namespace and the namespaces in `flags`. The new user namespace maps one uid and one gid to
+ * `inner_id`; 0 keeps their numbers.
+ */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
   uid_t uid = geteuid();
@@ -80,7 +83,10 @@ struct stage_error separate_runner(const struct zygote *z) {
   return NO_ERROR;
 }
 
-/* Makes all mounts read-only, mounts a private /proc and covers the socket directory. A waiting runner does this ahead. */
+/*
+ * Makes all mounts read-only, mounts a private /proc and covers the socket directory. A waiting runner does this before
+ * its run.
+ */
 struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
@@ -92,7 +98,7 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
-  /* Runs would share terminals, and no limit counts the buffers of a terminal. */
+  /* Covers the terminals: runs would share them, and no limit counts their buffers. */
   if (mount("tmpfs", "/dev/pts", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0 && errno != ENOENT) FAIL(STAGE_HIDE);
   if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
   return NO_ERROR;
@@ -127,7 +133,10 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
-  /* Above the supervisor's limit: the supervisor must see the excess to name it (watch.c). */
+  /*
+   * Exceeds the supervisor's limit by 8, so that the supervisor sees too many processes and reports this limit
+   * (watch.c).
+   */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
       limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS) < 0 ||

@@ -1,7 +1,7 @@
 /*
- * Fills the free memory of the zygote before it forks, so that a run allocates from empty huge pages: it then gets 2 MiB by one
- * page fault instead of copying, page by page, memory that holds nothing. Best effort: where R lacks a function used here,
- * runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Fills the free memory of the zygote before it forks, so that a run allocates from empty huge pages. One page fault
+ * then gives the run 2 MiB; otherwise the run would copy free memory of the zygote page by page. Best effort: where R
+ * lacks a function used here, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -29,31 +29,31 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 
 /* R allocates small objects in pages of this size, which it gets from malloc. */
 #define R_PAGE_BYTES 2000
-/* Objects of one size class at most. */
+/* Maximum objects of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
 /* Range of huge pages above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
-/* Makes malloc take new memory from empty huge pages: the children that are forked next get them. */
+/* Makes malloc take new memory from empty huge pages, which the children forked later inherit. */
 void reserve_fresh(void) {
   mallopt(M_MMAP_THRESHOLD, 4 * HUGE_PAGE);
   mallopt(M_TOP_PAD, FRESH_BYTES);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const uintptr_t at = (uintptr_t)malloc(R_PAGE_BYTES), begin = (at + 2 * HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-  /* The next chunk begins at a huge page; its header lies in the 16 bytes before. */
+  /* Pads the heap so that the next chunk starts at a huge page, with its header in the 16 bytes before. */
   if (at == 0 || malloc(begin - at - R_PAGE_BYTES - 3 * sizeof(size_t)) == NULL) return;
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
 }
 
-/* Fills the free chunks of the size of R's pages. @return the begin of the memory above, which was not used yet. */
+/* Fills the free chunks that have the size of R's pages. @return address above which no memory was used yet. */
 static uintptr_t fill_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
   for (uintptr_t chunk = 1; chunk != 0 && chunk < top;) chunk = (uintptr_t)malloc(R_PAGE_BYTES);
   return top;
 }
 
-/* Allocates until an object lies in memory that was not used before. */
+/* Allocates objects until one lies at or above `top`, in memory that was not used before. */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {
     SEXP object = doubles > 0 ? Rf_allocVector(REALSXP, doubles) : Rf_cons(filler, CDR(filler));
@@ -63,11 +63,12 @@ static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
 }
 
 /*
- * @param filler list of one element, which gets the objects that fill the pages of R; the caller keeps it.
+ * @param filler list of one element, to which the objects that fill R's pages are appended; the caller must keep it
+ * alive.
  * @return filler: .Call must return an R object.
  */
 SEXP tm_fill(SEXP filler) {
-  /* The largest vector of each size class of R; 0: a cell. */
+  /* Length in doubles of the largest vector of each of R's size classes; 0 stands for a cons cell. */
   static const ptrdiff_t classes[] = {1, 2, 4, 8, 16, 0};
   if (!Rf_allocVector || !Rf_cons || !CDR || !SETCDR) return filler;
   const uintptr_t top = fill_chunks();

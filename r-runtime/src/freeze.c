@@ -64,7 +64,10 @@ static void visit(struct walk *w, SEXP object) {
   w->pending[w->pending_count++] = object;
 }
 
-/* A cell of a compiled loop may hold a bare number instead of an object; `extra` in R's header is then its type. */
+/*
+ * A cons cell of a compiled loop may hold a bare number instead of an object; `extra` in R's header is then the type of
+ * the number.
+ */
 static int has_bare_value(SEXP object) {
   uint16_t extra;
   memcpy(&extra, (char *)object + 6, sizeof extra);
@@ -88,7 +91,7 @@ static void visit_parts(struct walk *w, SEXP object) {
       visit(w, PRINTNAME(object));
       visit(w, SYMVALUE(object));
       return visit(w, INTERNAL(object));
-    /* R lays these types out like a list cell. */
+    /* These types have the layout of a cons cell. */
     case LISTSXP: case CLOSXP: case ENVSXP: case PROMSXP: case LANGSXP: case DOTSXP: case BCODESXP:
       return visit_cell(w, object);
     case EXTPTRSXP:

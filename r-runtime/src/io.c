@@ -74,7 +74,7 @@ void write_hex(char *text, const void *bytes, size_t size) {
   text[2 * size] = 0;
 }
 
-/* @return 0, or -1 when the text has not exactly the digits of `size` bytes. */
+/* @return 0, or -1 when the text is not exactly the hexadecimal digits of `size` bytes. */
 int read_hex(const char *text, void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
     unsigned byte;

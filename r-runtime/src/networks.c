@@ -1,9 +1,9 @@
 /*
- * Empty network namespaces, made once and used by one run at a time: the kernel takes about 1 ms of CPU to make and remove one
- * (../MEASUREMENTS.md). One that was used is as good as new: a run leaves nothing in it, because sockets end with the last
- * process, and no process of a run has a capability in it. Two runs at a time never share one, so that a gap in the filter
- * does not let runs of two accounts connect. All belong to one user namespace, which no process lives in. Where the outer
- * container refuses setns, each run makes its own (confine.c).
+ * Empty network namespaces, each made once and used by one run at a time: the kernel takes about 1 ms of CPU to make
+ * and remove a namespace (../MEASUREMENTS.md). A used namespace is as good as new: a run leaves nothing in it, because
+ * its sockets end with its last process, and no process of a run has a capability in it. Two runs at a time never share
+ * one, so that a gap in the filter does not let runs of two accounts connect. All belong to one user namespace, which
+ * no process lives in. Where the outer container refuses setns, each run makes its own (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -23,7 +23,10 @@ static int open_namespace(pid_t pid, const char *kind) {
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Called in a child. Creates the owner when there is none, and a network namespace. Does not return. */
+/*
+ * Called in a child. Creates a network namespace, and the user namespace that owns all of them when there is none. Does
+ * not return.
+ */
 static void make_namespaces(int owner_fd, int report_fd) {
   struct stage_error e = {STAGE_NONE, 0};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -33,7 +36,10 @@ static void make_namespaces(int owner_fd, int report_fd) {
   for (;;) pause();
 }
 
-/* A child makes the namespaces: the zygote has threads of packages, and a process with threads cannot enter a user namespace. */
+/*
+ * A child makes the namespaces: packages have started threads in the zygote, and a process with threads cannot enter a
+ * user namespace.
+ */
 static struct stage_error add_network(struct networks *n, struct network *network) {
   struct stage_error e = {STAGE_PIPES, 0};
   int report[2];
@@ -69,7 +75,7 @@ int enter_network(int owner_fd, int network_fd) {
   return setns(owner_fd, CLONE_NEWUSER) < 0 || setns(network_fd, CLONE_NEWNET) < 0 ? -1 : 0;
 }
 
-/* Called once: finds out whether runs can use namespaces again. */
+/* Called once: finds out whether runs can reuse network namespaces. */
 void open_networks(const struct zygote *z, struct networks *n) {
   struct network *first = &n->all[0];
   n->is_open = z->mode == MODE_NAMESPACES && add_network(n, first).stage == STAGE_NONE && try_network(n, first) == 0;
@@ -77,7 +83,7 @@ void open_networks(const struct zygote *z, struct networks *n) {
 
 /*
  * Gives the next supervisor a network namespace that no run uses.
- * @return the caller notes the supervisor in it; NULL when each run makes its own.
+ * @return the namespace, in which the caller sets `supervisor`; NULL when each run makes its own namespace.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;
@@ -90,7 +96,10 @@ struct network *take_network(struct zygote *z, struct networks *n) {
   return network;
 }
 
-/* Processes of a run whose supervisor was killed may still live: such a namespace is not used again. */
+/*
+ * Frees the namespace of an ended supervisor. When the supervisor was killed, processes of its run may still live, so
+ * its namespace is closed and not reused.
+ */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {
     if (n->all[i].supervisor != supervisor) continue;

@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* Most runs at a time, and supervisors that wait. */
+/* Maximum concurrent runs, and number of supervisors that wait ahead of time. */
 #define MAX_RUNS 256
 #define SPARES 2
 
@@ -23,10 +23,10 @@ enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 /* Kinds of chunk in the answer. */
 enum { CHUNK_RESULT = 1, CHUNK_TEXT = 2, CHUNK_TRAILER = 3 };
 
-/* Trailer: end of the runner. */
+/* How the runner ended (`end` of the trailer). */
 enum { END_EXITED = 0, END_SIGNALLED = 1, END_SETUP_FAILED = 2 };
 
-/* Trailer: the limit that the supervisor enforced. */
+/* The limit that the supervisor enforced (`limit` of the trailer). */
 enum { LIMIT_NONE = 0, LIMIT_WALL = 1, LIMIT_CPU = 2, LIMIT_MEMORY = 3, LIMIT_OUTPUT = 4, LIMIT_PROCESSES = 5 };
 
 /* Stages of set-up; a fault names the stage that the kernel refused. The order is part of the protocol (wire.ts). */
@@ -65,7 +65,7 @@ struct trailer {
   uint64_t cpu_us;
   uint64_t max_rss_bytes;
   uint64_t text_bytes;
-  int32_t line; /* of the script, last reached; 0 when none. The script can write any number. */
+  int32_t line; /* last line of the script that was reached; 0: none. The script can forge it. */
   int32_t reserved;
 };
 _Static_assert(sizeof(struct trailer) == 64, "trailer layout");
@@ -84,9 +84,9 @@ struct stage_error {
 struct zygote {
   int mode;
   int listen_fd;
-  int notify_fd; /* supervisors write struct notice here */
+  int notify_fd; /* supervisors write each struct notice to it */
   int proc_fd; /* /proc of the container; -1 when there is none */
-  int network_fd; /* network namespace of the next run; -1: it makes its own */
+  int network_fd; /* network namespace for the next run; -1: the run makes its own */
   int owner_fd; /* user namespace that owns the network namespaces */
   uint64_t base_address_bytes;
   uint64_t base_resident_bytes;
@@ -98,7 +98,7 @@ struct zygote {
 
 /*
  * A waiting supervisor sends NOTICE_WAITING every HEARTBEAT_MS, and NOTICE_SERVING once when it accepts a connection. A notice
- * is smaller than PIPE_BUF, so those of several supervisors never interleave.
+ * is smaller than PIPE_BUF, so notices of several supervisors never interleave.
  */
 enum { NOTICE_WAITING = 'W', NOTICE_SERVING = 'S' };
 enum { HEARTBEAT_MS = 500 };
@@ -107,17 +107,17 @@ struct notice {
   int32_t kind;
 };
 
-/* What a supervisor gets from spawn.c: descriptors, all inherited, and the runner. */
+/* What a supervisor gets from spawn.c: inherited descriptors, and the pid of its runner. */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;
   int32_t request_fd, result_fd, text_fd, control_fd;
-  int32_t line_fd; /* one int32_t: the line of the script, last reached */
+  int32_t line_fd; /* shared memory with one int32_t: the last line of the script that was reached */
   int32_t runner;
   struct stage_error refused;
   uint64_t base_resident_bytes;
 };
 
-/* Descriptors of a runner: as inherited, and their numbers once arranged. */
+/* Descriptors of a runner as it inherits them. confine.c moves them to fixed numbers, such as RUNNER_RESULT_FD. */
 struct runner_fds {
   int request_fd, result_fd, text_fd, control_fd;
 };
@@ -130,7 +130,7 @@ enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 struct networks {
   int is_open, owner_fd;
   struct network {
-    int fd; /* 0: none yet */
+    int fd; /* 0: not made yet */
     pid_t supervisor; /* 0: free */
   } all[MAX_RUNS + SPARES];
 };
@@ -167,7 +167,10 @@ void reserve_fresh(void);
 void drop_foreign_pages(void);
 void touch_pages(void);
 
-/* spawn.c. reach_line is called in a runner: the line is reported even when the runner is killed. */
+/*
+ * spawn.c. A runner calls reach_line, which writes to shared memory: the line is known even when the runner is
+ * killed.
+ */
 void reach_line(int32_t line);
 /* @return the pid of the supervisor, or -1; 0 in the runner, with the limits of its run. */
 pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
@@ -176,7 +179,7 @@ pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);
 uint64_t monotonic_us(void);
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms);
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms);
-/* @param text of 2 * size + 1 bytes. */
+/* @param text buffer of 2 * size + 1 bytes. */
 void write_hex(char *text, const void *bytes, size_t size);
 int read_hex(const char *text, void *bytes, size_t size);
 

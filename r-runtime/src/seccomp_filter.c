@@ -70,20 +70,20 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
 }
 
 /*
- * Names of threads and queries of the caller. Not PR_SET_PDEATHSIG, which ties the run to its supervisor, nor PR_SET_DUMPABLE,
- * which would hide the memory of a process from its supervisor.
+ * Allows names of threads and queries about the caller. Refuses PR_SET_PDEATHSIG, which could untie the run from its
+ * supervisor, and PR_SET_DUMPABLE, which would hide the memory of a process from its supervisor.
  */
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
-/* Queries of terminals and of readable bytes; no request that feeds input to, or controls, a device. */
+/* Allows queries of terminals and of readable bytes. Refuses requests that feed input to a device or control it. */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
-/* Not F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, nor F_SETOWN, which directs signals. */
+/* Leaves out F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, and F_SETOWN, which directs signals. */
 static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
-/* For prlimit64 and kill: 0 addresses the caller, or its process group. */
+/* The only pid allowed for prlimit64, where 0 is the caller, and for kill, where 0 is the caller's process group. */
 static const unsigned SELF[] = {0};
 
 #define COUNT(array) (sizeof array / sizeof *array)
@@ -96,7 +96,7 @@ static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, con
   return rc;
 }
 
-/* Calls that are allowed for some arguments only. */
+/* Adds the rules of calls that are allowed for some arguments only. */
 static int allow_with_conditions(scmp_filter_ctx filter) {
   int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0));
   /* The flags of clone3 are in memory, which a filter cannot read; libc falls back to clone on ENOSYS. */

@@ -1,7 +1,8 @@
 /*
- * Starts a supervisor and its runner ahead of time, namespaces included: that hides the fork of a large process from the
- * caller. A child made by vfork borrows the zygote's memory, which waits meanwhile; it enters the namespaces, forks the runner,
- * and then becomes the supervisor by execve. So a run copies the memory of R once, and a supervisor has none of it.
+ * Starts a supervisor and its runner ahead of time, namespaces included, so that a client does not wait for the fork of
+ * a large process. The zygote makes a child by vfork, and waits while this child uses its memory. The child enters the
+ * namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory of R once, and a
+ * supervisor holds none of it.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -31,7 +32,7 @@ void reach_line(int32_t line) {
 
 /* Called in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
 static void become_runner(const struct zygote *z, struct run_header *h, const struct channels *c) {
-  /* The runner closes the supervisor's ends: it must see end of file when the supervisor dies. */
+  /* Closes the supervisor's ends of the channels: the runner must see end of file when the supervisor dies. */
   for (int i = 0; i < CHANNELS; i++) close(c->pairs[i][i == REQUEST ? 1 : 0]);
   const struct runner_fds fds = {c->pairs[REQUEST][0], c->pairs[RESULT][1], c->pairs[TEXT][1], c->pairs[CONTROL][1]};
   const char ready = MESSAGE_READY;
@@ -45,7 +46,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, &fds);
-    /* From here on control has its arranged number. */
+    /* The control socket has its fixed number once the descriptors were arranged. */
     if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
   if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
@@ -62,13 +63,13 @@ static int open_channels(struct channels *c) {
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->pairs[CONTROL]);
 }
 
-/* Keeps R's handler of SIGINT: a supervisor interrupts its runner by this signal. */
+/* Restores the default handlers, except R's handler of SIGINT, with which a supervisor interrupts its runner. */
 static void restore_signals(void) {
   const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-/* Returns in both processes, as fork does; the supervision's runner is 0 in the runner. */
+/* Returns in both processes, as fork does; `s->runner` is 0 in the runner. */
 static struct stage_error fork_runner(const struct zygote *z, struct supervision *s, struct channels *c) {
   struct stage_error e = {STAGE_NONE, 0};
   if (open_channels(c) < 0) return (struct stage_error){STAGE_PIPES, errno};
@@ -77,7 +78,10 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
   return e;
 }
 
-/* A script may make its processes unreadable for their own user: the supervisor keeps the capability to measure and kill them. */
+/*
+ * Keeps the capabilities to measure and kill processes of the run, which a script can make unreadable for their own
+ * user.
+ */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -88,7 +92,7 @@ static void keep_capabilities(void) {
   for (size_t i = 0; i < 2; i++) (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0);
 }
 
-/* The descriptors of the supervisor survive execve; all others are closed by it. */
+/* Clears close-on-exec on the supervisor's descriptors; execve closes all others. */
 static void become_supervisor(const struct zygote *z, struct supervision *s, const struct channels *c) {
   char text[2 * sizeof *s + 1];
   s->mode = z->mode;
@@ -118,7 +122,10 @@ static void start_run(const struct zygote *z, pid_t zygote, struct run_header *h
   struct channels c;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != zygote) _exit(1);
-  /* Own process group: a signal to the group of one run never reaches another run or the zygote. */
+  /*
+   * Makes a process group of its own, so that a signal to the group of one run never reaches another run or the
+   * zygote.
+   */
   setsid();
   restore_signals();
   s.refused = fork_runner(z, &s, &c);

@@ -1,7 +1,8 @@
 /*
- * The supervisor of one run, a program of its own (spawn.c starts it). It waits for a connection, moves bytes between connection
- * and runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer size), and reports how
- * the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so only it can write the trailer.
+ * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
+ * connection and runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer
+ * size), and reports how the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so
+ * only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -24,7 +25,7 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/* Time from the interrupt at a time limit to the kill: R uses it to report line and notes. */
+/* Time between the interrupt at a time limit and the kill; R uses it to report line and notes. */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
@@ -47,7 +48,10 @@ struct run {
 
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
-  /* The runner is pid 1: the kernel kills all of its namespace. Without a namespace the process group is killed. */
+  /*
+   * The runner is pid 1, so the kernel kills all processes of its namespace with it. Without namespaces, the process
+   * group is killed.
+   */
   if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
@@ -64,7 +68,10 @@ static void lose_client(struct run *r) {
   kill_run(r, LIMIT_NONE);
 }
 
-/* Connection → runner. Continues after the runner has closed its end, because unread bytes would reset the connection. */
+/*
+ * Reads request bytes from the connection. Goes on reading when the runner has closed its pipe, because closing a
+ * connection with unread bytes would reset it.
+ */
 static void read_request(struct run *r) {
   size_t wanted = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
   ssize_t n = read(r->connection, r->in, wanted);
@@ -88,7 +95,10 @@ static void feed_runner(struct run *r) {
   if (r->in_from == r->in_to && r->unread_request_bytes == 0) close_request(r);
 }
 
-/* Runner → connection, framed as chunks. @return 0 at the end of the stream, -1 when nothing can be read now. */
+/*
+ * Reads result bytes from the runner into a chunk for the connection. @return 1 after bytes, 0 at the end of the
+ * stream, -1 when nothing can be read now.
+ */
 static int read_result(struct run *r) {
   char *payload = r->out + sizeof(struct chunk_header);
   ssize_t n = read(r->result, payload, BUFFER_BYTES);
@@ -112,7 +122,10 @@ static void send_result(struct run *r) {
   else if (n < 0 && errno != EAGAIN && errno != EINTR) lose_client(r);
 }
 
-/* Keeps the first max_text_bytes and counts the rest: a script that prints gigabytes neither blocks nor fills the supervisor. */
+/*
+ * Keeps the first max_text_bytes and counts the rest: a script that prints gigabytes neither blocks nor fills the
+ * supervisor's memory.
+ */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];
   ssize_t n = read(r->text, scratch, sizeof scratch);
@@ -183,7 +196,7 @@ static void relay(struct run *r) {
   }
 }
 
-/* A run that reported after its interrupt has notes and a line. */
+/* The result is also wanted from a run that reported after its interrupt: it holds notes and a line. */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }
@@ -212,7 +225,7 @@ static char *put_chunk(char *at, uint32_t kind, const void *bytes, size_t size) 
   return at + sizeof head + size;
 }
 
-/* One write for both chunks: each write wakes the client. */
+/* Sends the captured text and the trailer in one write, because each write wakes the client. */
 static void send_end(int connection, const char *captured, size_t captured_bytes, const struct trailer *t) {
   char *chunks = malloc(2 * sizeof(struct chunk_header) + captured_bytes + sizeof *t);
   if (!chunks) _exit(1);
@@ -270,7 +283,10 @@ static void set_nonblocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* The line is in memory that the runner shares: it is known also when the runner is killed. */
+/*
+ * Opens what spawn.c passed on. The runner writes its line to shared memory, so the line is known even when the runner
+ * is killed.
+ */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;
   r->request = r->s.request_fd;
@@ -306,7 +322,7 @@ static void take_connection(struct run *r) {
   close(r->s.notify_fd);
 }
 
-/* @return 0 when a run may begin. */
+/* Reads the run header and passes it to the runner. @return STAGE_NONE when the run may begin. */
 static struct stage_error begin_run(struct run *r) {
   if (read_full(r->connection, &r->header, sizeof r->header, 5000) < 0) _exit(1);
   if (r->header.magic != RUN_MAGIC || r->header.version != 1) return (struct stage_error){STAGE_HEADER, EPROTO};
@@ -321,7 +337,7 @@ static struct stage_error begin_run(struct run *r) {
   return (struct stage_error){STAGE_NONE, 0};
 }
 
-/* From the header to the trailer. Does not return. */
+/* Oversees the run until its trailer is sent. Does not return. */
 static void oversee(struct run *r) {
   if (r->pidfd < 0) kill_run(r, LIMIT_NONE);
   else relay(r);
@@ -333,7 +349,7 @@ static void oversee(struct run *r) {
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
-  /* The supervisor outlives the run's namespace: the zygote counts supervisors to limit runs. */
+  /* Waits until the run's namespace has ended, because the zygote limits runs by counting supervisors. */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }

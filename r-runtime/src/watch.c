@@ -70,8 +70,8 @@ static void mark_descendants(struct process *seen, int n, pid_t root) {
 }
 
 /*
- * Proportional set size in bytes: the size of a shared page is divided among the processes that share it. The resident size of a
- * process whose mappings cannot be read.
+ * Proportional set size in bytes: the size of a shared page is divided among the processes that share it. Falls back to
+ * the resident size when the mappings of the process cannot be read.
  */
 static uint64_t read_pss(int proc_fd, const struct process *p) {
   char path[64], text[2048];
@@ -81,8 +81,8 @@ static uint64_t read_pss(int proc_fd, const struct process *p) {
 }
 
 /*
- * @param enough_bytes threshold of the sum of resident sizes, which counts a shared page once per process. Only at or above it
- *   are proportional sizes summed, which walks page tables.
+ * @param enough_bytes threshold for the sum of resident sizes, which counts a shared page once per process. At or above
+ * it, proportional sizes are summed instead, which is slower because the kernel walks page tables.
  */
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   static struct process seen[MAX_SEEN];

@@ -70,8 +70,8 @@ static void measure_self(struct zygote *z) {
 }
 
 /*
- * Collapses the heap into huge pages: fork and exit of a child then touch dozens of page table entries instead of 26,000.
- * Best effort: without it runs are slower, with equal results.
+ * Collapses the heap into huge pages, so that fork and exit of a child touch dozens of page table entries instead of
+ * 26,000. Best effort: without it runs are slower, with equal results.
  */
 static void collapse_heap(void) {
   const uintptr_t huge = 2u << 20;
@@ -118,14 +118,17 @@ static void reap_ended(struct spares *s) {
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
-    /* A supervisor that ends well has waited for the end of every process of its run. */
+    /* A supervisor that exits with status 0 has waited for the end of every process of its run. */
     leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;
   }
 }
 
-/* A spare without heartbeats would accept connections and not answer. The next iteration of keep_spares forks another. */
+/*
+ * Kills waiting supervisors that send no heartbeat: they would accept connections and not answer. The next iteration of
+ * keep_spares forks others.
+ */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
   for (int i = 0; i < SPARES; i++) {
@@ -136,7 +139,7 @@ static void kill_silent_spares(struct spares *s) {
   }
 }
 
-/* Heartbeat to the calculator, which replaces a silent zygote. Sends none while no run can start. */
+/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while no run can start. */
 static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
   int can_serve = s->serving > 0;
@@ -205,7 +208,7 @@ void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, in
   printf("ready\n");
   fflush(stdout);
   drop_foreign_pages();
-  /* Last: what the zygote allocates after this, every run copies. */
+  /* Must be the last allocation of the zygote: every run copies the pages that the zygote writes to later. */
   reserve_fresh();
   if (keep_spares(&z, &header) < 0) return perror("zygote");
   *result_fd = RUNNER_RESULT_FD;

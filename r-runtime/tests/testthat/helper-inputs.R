@@ -1,4 +1,4 @@
-# Builds inputs as a script sees them.
+# Builds `inputVariables` as a script receives it.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

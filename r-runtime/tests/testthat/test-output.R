@@ -1,6 +1,6 @@
 series <- function(...) tidemark:::as_output(list(TimeSeries = list(...)), 10)$series
 
-test_that("output: rows are sorted by date, stable, NA last (R-H3)", {
+test_that("output: rows are sorted by date with a stable sort, NA last (R-H3)", {
   sorted <- series(Dates = c(2, NA, 1, 2), Values = c(1, 2, 3, 4), Version = c("a", "b", "c", "d"))
   expect_identical(sorted$Dates, c(1, 2, 2, NaN))
   expect_identical(sorted$Values, c(3, 1, 4, 2))
@@ -37,7 +37,7 @@ test_that("output: dates after 2038 are doubles (R-H2)", {
   expect_identical(series(Dates = c(4e9, 5e9), Values = 1:2)$Dates, c(4e9, 5e9))
 })
 
-test_that("output: zoo, xts and ts results have their index as dates, also without a list around (R-H3)", {
+test_that("output: the index of a zoo, xts or ts result becomes the dates, also without list() around the result (R-H3)", {
   columns <- function(value) tidemark:::as_output(value, 10)$series[c("Dates", "Values")]
   expected <- list(Dates = c(60, 120), Values = c(1, 2))
   times <- as.POSIXct(c(60, 120), tz = "UTC")

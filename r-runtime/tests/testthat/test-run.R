@@ -2,7 +2,7 @@ run <- function(script, globals = list(), max_text_bytes = 10000) {
   tidemark:::run_script(script, globals, list(max_points = 1000, max_text_bytes = max_text_bytes), new.env())
 }
 
-test_that("run: names_read finds names of the three lists anywhere in a script (R-H9)", {
+test_that("run: names_read finds the names read from inputVariables, inputForms and inputConstants anywhere in a script (R-H9)", {
   script <- "f <- function() inputForms[['x y']]; if (TRUE) inputVariables$a$TimeSeries; inputConstants$`k`; other$b; inputForms[[1]]"
   found <- tidemark:::names_read(tidemark:::parse_script(script))
   expect_identical(found, c("inputForms$x y", "inputVariables$a", "inputConstants$k"))
@@ -67,14 +67,14 @@ test_that("run: a member in the wrong case is named with its line, unless the sc
   expect_identical(warnings_of("x <- data.frame(Values = 1)\n# x$value\nx$Value"), character())
 })
 
-test_that("run: unknown members of the result are warned about (R-H8)", {
+test_that("run: unknown members of the result give a warning (R-H8)", {
   result <- run("list(TimeSeries = list(Dates = 1L, Values = 1), ErrorList = 'e')")
   expect_identical(
     result$notes$warnings, "the result has unknown members, which are ignored: `ErrorList`; known are TimeSeries and Errors"
   )
 })
 
-test_that("run: Errors without a series are the message and the errors (R-H3)", {
+test_that("run: Errors without a series become the message and the errors of the run (R-H3)", {
   expect_identical(run("list(Errors = c('a', 'b'))")$errors, c("a", "b"))
 })
 
@@ -86,7 +86,7 @@ test_that("run: quit() fails the run with its line, keeps the notes, and try() d
   expect_identical(result$notes$messages, "kept")
 })
 
-test_that("run: a syntax error names the bracket or text that is not closed (R-H9)", {
+test_that("run: a syntax error names the bracket or string that is not closed (R-H9)", {
   failure <- function(script) {
     result <- run(script)
     list(result$line, result$message)
@@ -98,7 +98,7 @@ test_that("run: a syntax error names the bracket or text that is not closed (R-H
   mismatch <- failure("x <- 1\ny <- (\n}")
   expect_identical(mismatch[[1]], 3L)
   expect_match(mismatch[[2]], "The `(` of line 2 is not closed before line 3.", fixed = TRUE)
-  expect_identical(failure("x <- 1\ny <- 'abc\n"), list(2L, "the text that begins in this line has no closing quote"))
+  expect_identical(failure("x <- 1\ny <- 'abc\n"), list(2L, "the string that starts on this line has no closing quote"))
 })
 
 test_that("run: an unknown time zone is a warning, once (R-H8)", {
@@ -123,7 +123,7 @@ test_that("read: civil periods that a script groups by are found with their line
   expect_identical(read("tapply(v, d %/% n, sum)"), NULL)
 })
 
-test_that("sample data: hold the five globals, the toolbox and the seed (R-H9)", {
+test_that("sample data: the file holds the five globals, the toolbox and the seed (R-H9)", {
   globals <- c("inputConstants", "inputForms", "inputVariables", "targetVariable", "triggerDate")
   envir <- list2env(sapply(c(globals, ".Random.seed"), function(name) list(), simplify = FALSE))
   tidemark:::save_sample(path <- tempfile(), envir)

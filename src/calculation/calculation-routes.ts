@@ -36,7 +36,7 @@ export interface CalculationRouteServices extends ListingServices {
 
 export const RUN_LIST = declareQuery(PAGING, { isListing: true });
 
-/** A declaration takes up to some megabytes: a larger page is refused. */
+/** Maximum declarations per page. A declaration can take several megabytes. */
 const MAX_SAVES = 1000;
 export const SAVE_LIST = declareQuery(
   {

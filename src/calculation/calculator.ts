@@ -1,6 +1,6 @@
 /**
- * The calculator role: takes the turns it is woken for, and performs them in the order of the fair queue; a sweeper finds
- * turns whose wake-up was lost.
+ * The calculator role. A turn is a variable to run or a preview to answer. Wake-ups from Redis bring turns, which the
+ * calculator performs in the order of its fair queue. A sweeper finds turns whose wake-up was lost.
  */
 
 import type { Clock } from '../platform/clock.ts';
@@ -24,7 +24,7 @@ import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 export const CALCULATION_QUEUE = 'calculation';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum keys whose turns are taken at the same time: one query to Redis each. */
+/** Maximum concurrent queries to Redis that take the members of a key. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;
@@ -64,7 +64,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // A turn that was handed back, or requested again meanwhile, waits in the queue again.
+    // Queues the variable or preview again when it was handed back, or requested again during its run.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
@@ -72,7 +72,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
     const turns = [...(await findWaitingPreviews(services.database)), ...(await findDueTurns(services.database))];
-    // While Redis is away, this calculator works on its own.
+    // While Redis is unreachable, this calculator performs the turns itself.
     if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };
@@ -89,7 +89,9 @@ export function startCalculator(services: CalculatorServices): Calculator {
   };
 }
 
-/** @returns turns that wait for the same variable or preview afterwards. */
+/**
+ * Performs one turn. @returns what to queue next: the next run of the variable, or the preview that was handed back.
+ */
 async function performTurn(
   services: CalculatorServices,
   metrics: CalculationMetrics,

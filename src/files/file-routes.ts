@@ -78,7 +78,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
   routes.get('/storage/:id/events', async (c) => {
     const { caller } = c.var;
     const first = await getFile(database, caller, c.req.param('id'));
-    // Hono drops the body of an answer to HEAD without cancelling it: its follower would never leave.
+    // For HEAD, Hono drops the body without cancelling it: the stream would follow the file for ever.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const { states, listener } = collectStates(first);
     const leave = watch.follow(caller, first.id, listener);

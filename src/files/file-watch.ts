@@ -43,7 +43,7 @@ export function openFileWatch(options: FileWatchOptions): FileWatch {
       const found = await findStatuses(database, [...listeners.keys()]);
       for (const [fileId, some] of listeners) for (const listener of some) listener(found.get(fileId));
     } catch (error) {
-      // The process stops.
+      // The database closes because the process stops.
       if ('ending' in database && database.ending) return;
       log.warn({ err: error }, 'the state of followed files could not be read; the next poll tries again');
     }

@@ -116,7 +116,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/active-account/:accountId', operationId: 'setActiveAccount', tag },
-    summary: 'Set the active account: the account of tokens requested without one',
+    summary: 'Set the active account, which applies to tokens requested without an account',
     access: ALL_USERS,
     answers: [emptyAnswer('The active account is set.')],
   },

@@ -89,7 +89,7 @@ async function postActiveAccount(c: Context<AccountEnv>, services: AccountServic
 async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
   const query = AUDIT_QUERY.parse(c.req.url);
   const { pageNumber, itemsPerPage = AUDIT_PAGE, scope: wanted, from, to, ...others } = query;
-  // No source is concerned: a date without a zone is UTC (R-A11).
+  // Audit entries belong to no source whose time zone could apply, so a date without a zone is UTC (R-A11).
   if (from?.isLocal || to?.isLocal) setDateZones(c, ['UTC']);
   const filter = { ...others, from: from && formatInstant(from.micros), to: to && formatInstant(to.micros) };
   const scope = toScope(c.var.caller, wanted);

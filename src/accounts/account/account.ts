@@ -13,7 +13,10 @@ import { IS_ALLOWED_ACCOUNT } from '../users/user-info.ts';
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
-/** SQL of each member. Counts include only what the caller may see: parameters 3 to 5 are the lists of Reach (R-B9). */
+/**
+ * SQL of each member. Counts include only what the caller may see: parameters 3 to 5 are the id lists of `Reach`
+ * (R-B9).
+ */
 const MEMBERS = {
   id: 'a.id',
   name: 'a.name',

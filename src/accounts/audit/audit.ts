@@ -53,7 +53,7 @@ export interface NewAuditEntry {
   readonly action: AuditAction;
   readonly targetId?: string;
   readonly targetName?: string;
-  /** The change in names and levels, never secrets. */
+  /** Describes the change by names and levels; never holds secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Accounts whose managers may read the entry; default: the caller's. An empty list: only the operator. */
   readonly accountIds?: readonly number[];

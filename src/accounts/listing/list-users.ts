@@ -14,7 +14,7 @@ import type { BusinessKeyName, UserFilter } from './user-search.ts';
 export interface UserSelection {
   readonly scope: InfoScope;
   readonly level: UserDisplayLevel;
-  /** Combined with AND. */
+  /** SQL conditions, combined with AND. */
   readonly filters: readonly UserFilter[];
 }
 
@@ -23,7 +23,9 @@ export interface UserListing extends Listing<string, UserInfoLight> {
   readonly count: (queryable: Queryable) => Promise<number>;
 }
 
-/** Upper estimate of the JSON of a user at each level: columns `u` of a statement with the account as parameter 3. */
+/**
+ * SQL for the upper estimate, in bytes, of a user's JSON at each level. `u` is the user; parameter 3 is the account.
+ */
 const BYTES: Readonly<Record<UserDisplayLevel, string>> = {
   Light: '1000',
   Normal: '1500',

@@ -24,11 +24,11 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Queues the set-aside batches of one account again, or those of all accounts. @returns the number of batches. */
+  /** Queues failed batches (dead letters) of one account, or of all accounts, again. @returns the number of batches. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
-  /** @returns what stored points take, as lines of a table. */
+  /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;
-  /** @returns the variables that share a mappingConfig within a source, as lines. Works before the migrations. */
+  /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
@@ -56,8 +56,8 @@ export const ADMIN_USAGE = `admin <command>
   rotate-client-secret --client CLIENT_ID
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
-  retry-batches [--account ID]           queues the pushes again whose batches were set aside
-  storage                                prints what stored points take: in rows and in columns, by account
+  retry-batches [--account ID]           queues failed batches of pushes again
+  storage                                prints the disk space of stored points by account, in rows and in columns
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
                                          changed before an upgrade
   help                                   prints this text

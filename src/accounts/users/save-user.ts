@@ -206,7 +206,10 @@ export async function requestPasswordReset(
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/** Writes a change of the whole user to the trails of all the user's accounts, not to that of the caller's account. */
+/**
+ * Writes a change that applies in all accounts of the user to the audit trail of each of them, instead of the caller's
+ * account.
+ */
 function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,

@@ -21,8 +21,8 @@ const RANK: Readonly<Record<RoleName, number>> = { USER: 0, MANAGER: 1, ADMIN: 2
 const ALLOWED: ChangeDecision = { kind: 'allowed' };
 
 /**
- * An ADMIN may change every user (R-B8). A MANAGER may change a user, except an ADMIN, whose accounts are all the
- * MANAGER's own. A USER may change no user.
+ * An ADMIN may change every user (R-B8). A MANAGER may change a user other than an ADMIN when the MANAGER is a member
+ * of all accounts of that user. A USER may change no user.
  */
 export function planUserChange(changer: Changer, changed: Changed): ChangeDecision {
   if (changer.role === 'ADMIN') return ALLOWED;

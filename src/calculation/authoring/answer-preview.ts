@@ -1,4 +1,7 @@
-/** The calculator's side of previews (R-H9): takes a waiting task, runs it by `compute` as any run, stores the answer. */
+/**
+ * The calculator's side of previews (R-H9): takes a waiting task, runs it with `compute` like any run, and stores the
+ * answer.
+ */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { Micros } from '../../points/point.ts';

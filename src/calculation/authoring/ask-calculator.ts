@@ -6,7 +6,7 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-// A script may use its whole wall time, and other previews may come before it.
+// The API waits this long: a script may use its whole wall time, and other previews may run before it.
 export const PATIENCE_MS = 90_000;
 /** Maximum previews of one account that wait or run: each costs the API a query every 200 ms. */
 const MAX_OPEN = 20;
@@ -46,7 +46,7 @@ export async function askCalculator(
      where (select count(*) from calculation_preview
             where account_id = $1 and created_date > clock_timestamp() - $5 * interval '1 millisecond') < $4
      returning id`,
-    // An older row belongs to an API process that was killed: the preview has no reader.
+    // An older row belongs to an API process that was killed: nothing waits for its answer.
     [accountId, variableId, JSON.stringify(task), MAX_OPEN, PATIENCE_MS],
   );
   const [row] = rows;

@@ -8,7 +8,7 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** Periods that consist of whole periods of the key. */
+/** For each period, the periods that consist of whole ones, such as a Month of whole Days. */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],

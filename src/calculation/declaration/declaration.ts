@@ -33,7 +33,7 @@ const aliasSchema = z
     'must be an R name: a letter or dot, then letters, digits, dots and underscores, such as outdoor.temperature',
   );
 
-/** An instant. `settleDeclaration` has given a date without a zone that of the source (R-A11). */
+/** An instant. `settleDeclaration` has already read dates without a zone as local time of the source (R-A11). */
 const instantSchema = z
   .string({ error: DATE_RULE })
   .refine((text) => parseDate(text)?.isLocal === false, { error: DATE_RULE })
@@ -188,7 +188,10 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
   };
 }
 
-/** Where formulas overlap, the one with the latest `validFrom` is valid, so no two may have the same. */
+/**
+ * Where formulas overlap, the one with the latest `validFrom` is valid, so no two formulas may have the same
+ * `validFrom`.
+ */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
   context: z.RefinementCtx,

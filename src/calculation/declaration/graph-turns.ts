@@ -11,7 +11,7 @@ export interface GraphTurns {
   /**
    * Runs `work` in a transaction, after the earlier savers of the account. `work` is repeated in a new transaction when
    * it throws GraphBusyError.
-   * @throws {DomainError} dependency_unavailable when the turn does not come within `maxWaitMs`.
+   * @throws {DomainError} dependency_unavailable when earlier savers do not finish within `maxWaitMs`.
    */
   run<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }

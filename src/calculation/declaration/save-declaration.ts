@@ -42,7 +42,7 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Saves the declaration of a variable (R-H1). Call it in a turn (graph-turns.ts).
+ * Saves the declaration of a variable (R-H1). Must run inside the serialised transaction of graph-turns.ts.
  * @param declaration undefined when the variable is no longer calculated.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
  * @throws {GraphBusyError} when another transaction is changing the graph.

@@ -113,7 +113,7 @@ function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** How one input is read, for any dates. */
+/** How to read one input, whatever the dates of the run. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;

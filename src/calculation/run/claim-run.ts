@@ -46,9 +46,10 @@ const ABANDON = `
         else 'the calculator stopped before the run ended; the run is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
-// Dependency order (R-H5): a request waits for every variable upstream that, in the same wave or an earlier one, still has to
-// run, or has not yet announced what it wrote. It does not wait for a later wave: an input that changes all the time would
-// starve its readers. The request with the most attempts comes first: its pause bounds how often it runs.
+// Dependency order (R-H5): a wave is all runs that one change triggers. A request waits for every upstream variable
+// that still has to run in the same wave or an earlier one, or has not yet announced what it wrote. It does not wait
+// for later waves: an input that changes all the time would starve its readers. The request with the most attempts
+// comes first: its pause bounds how often it runs.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -123,13 +124,16 @@ export async function claimRun(
   });
 }
 
-/** @returns turns of variables with a due request, up to 1000 of each account, or with an abandoned run. */
+/**
+ * @returns the variables to run: those with a due request, up to 1000 for each account, and those with an abandoned
+ * run.
+ */
 export async function findDueTurns(queryable: Queryable): Promise<readonly Turn[]> {
   const { rows } = await queryable.query<RequestedRun>(FIND_DUE, [MAX_DUE_PER_ACCOUNT]);
   return rows.map(toTurn);
 }
 
-/** @returns turns of the waiting requests of a variable. */
+/** @returns the variable once for each of its due requests. */
 export async function findTurnsOf(queryable: Queryable, variableId: number): Promise<readonly Turn[]> {
   const text = `
     select variable_id as "variableId", account_id as "accountId", is_background as "isBackground"

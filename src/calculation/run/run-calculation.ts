@@ -11,7 +11,10 @@ import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
 
 const HAND_BACK_RETRY_MS = 500;
-/** A calculator that stops retries for this long, less than its grace period, before it leaves the run to another one. */
+/**
+ * While it stops, a calculator retries for this long before it leaves the run to another calculator. Shorter than the
+ * grace period.
+ */
 const STOPPING_PATIENCE_MS = 3000;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
@@ -22,7 +25,7 @@ export interface RunServices extends ComputeServices {
   readonly clock: Clock;
 }
 
-/** Outcome of a wake-up of a variable. */
+/** Outcome of the attempt to run a variable. */
 export type RunResult =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy' }
@@ -55,9 +58,9 @@ export async function runCalculation(
 }
 
 /**
- * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15). Retries
- * until the database answers, even after the slot of the run was taken back; a stopping calculator retries for 3 s. Another
- * session that abandoned the run meanwhile has requested it again.
+ * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15).
+ * Retries until the database answers, also when another account has taken the slot back; a stopping calculator retries
+ * for 3 s. Gives up when another session has requested the run again.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
   let giveUpMs = Number.POSITIVE_INFINITY;
@@ -68,7 +71,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
       );
       return;
     } catch (error) {
-      // Any other error, such as that another session has taken the run over, ends the retries.
+      // Any other error ends the retries, for example because another session has taken over the run.
       if (!isTransientError(error)) return;
     }
     if (isStopping(signal)) giveUpMs = Math.min(giveUpMs, performance.now() + STOPPING_PATIENCE_MS);

@@ -206,7 +206,7 @@ function writeScalar(writer: FrameWriter, value: ScalarValue): void {
   }
 }
 
-/** R's smallest 32-bit integer means NA; −0 is a double. */
+/** R has no integer −2³¹, which stands for NA, and no integer −0. */
 function isRInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
 }
@@ -243,7 +243,7 @@ class FrameWriter {
     this.#parts.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   }
 
-  /** All byte lengths, then all bytes. */
+  /** Writes the byte lengths of all texts, then the bytes of all texts. */
   texts(texts: readonly string[]): void {
     const encoded = texts.map((text) => Buffer.from(text.replaceAll('\0', '\uFFFD')));
     this.ints(encoded.map((bytes) => bytes.length));
@@ -254,7 +254,7 @@ class FrameWriter {
     return this.#parts.length;
   }
 
-  /** @returns 31 bits over everything written since the mark. */
+  /** @returns a 31-bit checksum of everything written since the mark. */
   checksumSince(mark: number): number {
     return this.#parts.slice(mark).reduce((sum, part) => crc32(part, sum), 0) >>> 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Checks the isolation from inside before any customer's script runs: a probe script reports what it can reach. A promise
- * of R-H7 that does not hold refuses the start.
+ * Checks the isolation from inside before any customer's script runs: a probe script reports what it can reach. The
+ * calculator does not start when a guarantee of R-H7 does not hold.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
@@ -30,7 +30,7 @@ stat <- strsplit(sub("^.*[)] ", "", tryCatch(readLines("/proc/self/stat"), error
 oom_score <- tryCatch(readLines("/proc/self/oom_score_adj"), error = function(e) "unknown")
 contained <- c(
   if (!identical(stat[3:4], c("1", "1"))) "shares its process group or session",
-  if (!identical(oom_score, "1000")) "is not what the kernel kills first",
+  if (!identical(oom_score, "1000")) "does not have the highest OOM score",
   if (can_write_oom_score) "can lower its OOM score",
   if (length(status) == 0L) "has no private /proc",
   if (!identical(visible, as.character(Sys.getpid()))) "sees other processes",
@@ -43,7 +43,7 @@ contained <- c(
 
 /**
  * Runs the probe script and requires every guarantee of R-H7.
- * @throws {SandboxUnavailableError} naming each promise that does not hold.
+ * @throws {SandboxUnavailableError} naming each guarantee that does not hold.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';

@@ -14,7 +14,10 @@ const START_TIMEOUT_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 const KEPT_LINES = 20;
-/** The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c); it is replaced after this many silent checks. */
+/**
+ * The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c); a zygote is replaced after this many checks
+ * without a heartbeat.
+ */
 const CHECK_INTERVAL_MS = 500;
 const SILENT_CHECKS = 4;
 /**
@@ -35,14 +38,17 @@ export class Zygote {
   /** Whether `#current` runs and sends its heartbeat. */
   #isAlive = false;
   readonly #closing = new AbortController();
-  /** The container that serves, or the one that starts. Rejects when a start failed; the next start replaces it. */
+  /**
+   * Resolves to the container that serves, once it has started. Rejects when its start failed; the next start replaces
+   * this promise.
+   */
   #serving: Promise<Container>;
   /** The container that serves; undefined while one starts. Every other started container is a standby. */
   #current: Container | undefined;
   #standby: Container | undefined;
-  /** Settles when the standby that R is being started for is ready, or could not be started. */
+  /** Settles when the standby that is starting is ready, or has failed to start. */
   #starting: Promise<void> | undefined;
-  /** Settles when no standby is being started or waited for. */
+  /** Settles when the preparation of a standby, with its pause, has ended. */
   #preparing: Promise<void> | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
   readonly #standbyDelayMs: number;
@@ -169,7 +175,7 @@ export class Zygote {
     if (this.#closing.signal.aborted) return;
     this.#metrics.died.inc();
     const standby = this.#standby;
-    this.#log.error({ ...how, hasStandby: standby !== undefined }, 'the R zygote ended, another takes its place');
+    this.#log.error({ ...how, hasStandby: standby !== undefined }, 'the R zygote ended and is replaced');
     this.#standby = undefined;
     if (standby) {
       this.#serving = Promise.resolve(standby);
@@ -190,7 +196,7 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // The preparation that brought this standby ends a moment after it.
+    // `#preparing` of this standby is still set here; the next standby can only be prepared once it has settled.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }

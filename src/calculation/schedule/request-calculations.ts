@@ -1,7 +1,8 @@
 /**
- * Triggers (R-H5): which variables must run over which dates after a change. A variable has at most one waiting request for
- * each number of attempts; a trigger that arrives while one with none waits widens it. A committed write becomes requests in
- * the transaction that removes its event from the outbox, so no change is lost or requested twice.
+ * Triggers (R-H5): which variables must run over which dates after a change. Requests of a variable with equal numbers
+ * of attempts are merged, so a trigger that arrives while a request without attempts waits widens that request. A
+ * committed write becomes requests in the transaction that removes its event from the outbox, so no change is lost or
+ * requested twice.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -13,12 +14,13 @@ import type { Turn } from '../turns/fair-queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
-// Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
-// upstream request, so an input that changes all the time would starve it. Dates that never failed are not charged with the
-// attempts of others: only requests with equal attempts merge. A paused request pauses all requests of its variable
-// (`isDue`): otherwise a run that ends its calculator would be tried without a pause while its input changes. A written input
-// makes the request urgent, whatever else triggers it. Runs that results of background runs trigger are background runs as
-// well.
+// A wave is all runs that one change triggers; its number is the id of the event. Merging two triggers keeps the dates
+// of both and the older wave. With the newer wave, a request would wait for every later upstream request, so an input
+// that changes all the time would starve it. Only requests with equal numbers of attempts merge, so that dates that
+// never failed are not charged with the attempts of others. A paused request pauses all requests of its variable
+// (`isDue`): otherwise a run that crashes its calculator would be tried without a pause while its input changes. A
+// written input makes the request urgent, whatever else triggers it. When the result of a background run triggers a
+// run, that run is a background run as well.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -32,7 +34,8 @@ const WIDEN = `
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
-// A request that a result triggers records the variables it came through, so that a loop is detected (R-H11).
+// When the result of a run triggers a request, the request records the variables of the path (`ancestors`), so that a
+// loop is detected (R-H11).
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -91,15 +94,15 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-/** A waiting request, as far as its turn is concerned (R-H5). */
+/** Members of a waiting request that decide its position in the queue (R-H5). */
 export interface RequestedRun {
   readonly variableId: number;
   readonly accountId: number;
-  /** Scheduled or forced, or triggered by a result of such a run. */
+  /** Whether it was scheduled or forced, or triggered by the result of such a run. */
   readonly isBackground: boolean;
 }
 
-/** @returns the turn of a request: runs triggered by inputs precede background runs (R-H5). */
+/** Converts a request to an entry of the fair queue: runs triggered by inputs precede background runs (R-H5). */
 export function toTurn({ variableId, accountId, isBackground }: RequestedRun): Turn {
   return { accountId, urgency: isBackground ? 'background' : 'triggered', id: variableId };
 }
@@ -164,7 +167,10 @@ async function requestDependents(
   return rows;
 }
 
-/** Stops loops: the graph has no cycle, but editing it while a wave passes through can create one (R-H11). */
+/**
+ * Stops loops. The graph has no cycle, but an edit can lead a change back to a variable that it has already passed
+ * (R-H11).
+ */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
   for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed');
@@ -208,7 +214,7 @@ export interface RunRequest {
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
-  /** Calculated variables of the wave through whose results the trigger came (R-H11). */
+  /** Calculated variables through whose results the change reached this one (R-H11). */
   readonly ancestors: readonly number[];
   readonly attempt: number;
   /** Id of the first HTTP request that caused it (R-A10); null when none did. */
@@ -220,7 +226,9 @@ export interface RequestBack extends RunRequest {
   readonly delaySec: number;
 }
 
-/** Maximum attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
+/**
+ * Maximum attempts when runs of a request end because the sandbox or the calculator fails; then the run ends as Failed.
+ */
 export const MAX_ATTEMPTS = 5;
 
 /** @returns SQL: whether no request of the variable of the request `alias` is paused (R-H5). */
@@ -260,8 +268,8 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable after the last attempt of another: the script may fail on their dates as
- * well (R-H5).
+ * Delays the waiting requests of a variable after the last attempt of another of its requests: the script may fail on
+ * their dates as well (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(

@@ -1,7 +1,7 @@
 /**
  * Fires schedules (R-H5). The next instant of a schedule is stored in the database and advances in the transaction that
- * requests the run, so no instant is lost or fired twice. Instants missed while no calculator ran fire once, over all of
- * them.
+ * requests the run, so no instant is lost or fired twice. After a time without calculators, a schedule fires once for
+ * all missed instants together.
  */
 import type { Clock } from '../../platform/clock.ts';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';

@@ -1,4 +1,7 @@
-/** Assigns the slots of a calculator in the order of the fair queue, and stops runs that must give a slot back. */
+/**
+ * Assigns the slots of a calculator to turns (runs and previews) in the order of the fair queue, and stops runs that
+ * must give a borrowed slot back.
+ */
 import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
@@ -12,14 +15,17 @@ const TAKEN_BACK = 'the account had borrowed the slot of the run from an account
 export interface Dispatcher {
   add(turns: readonly Turn[]): void;
   countWaiting(accountId: number, urgency: Urgency): number;
-  /** Starts no more turns and waits up to `graceMs` for those under way, then aborts them. @returns turns not started. */
+  /**
+   * Starts no more runs and previews, waits up to `graceMs` for those under way, then aborts them. @returns those that
+   * were not started.
+   */
   stop(graceMs: number): Promise<readonly Turn[]>;
 }
 
 export interface DispatcherOptions {
-  /** Turns that run at the same time. */
+  /** Maximum concurrent runs and previews. */
   readonly slots: number;
-  /** Performs a turn. When the signal is aborted, by a `HandBack`, it must end soon. */
+  /** Performs a run or a preview. Must end soon after the signal is aborted, whose reason is a `HandBack`. */
   readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
@@ -29,7 +35,7 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
-  /** Aborted with the turns that exceed the grace period. */
+  /** Aborted when the grace period ends, together with the runs and previews still under way. */
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 

@@ -4,15 +4,15 @@
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits.
  * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
- *   them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
- * borrow again soon.
+ * them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
+ * borrow again for 10 minutes.
  * - Within an account, previews and runs alternate, and triggered runs precede background runs (scheduled, forced) nine in ten.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
-/** A variable to run, or a preview to answer. */
+/** An entry of the queue: a variable to run, or a preview to answer. */
 export interface Turn {
   readonly accountId: number;
   readonly urgency: Urgency;
@@ -54,7 +54,7 @@ export class FairQueue {
   #used = 0;
   #starts = 0;
 
-  /** @param slots turns that may run at the same time. @param nowMs a monotonic clock. */
+  /** @param slots maximum concurrent runs and previews. @param nowMs a monotonic clock. */
   constructor(slots: number, nowMs: () => number) {
     this.#slots = slots;
     this.#share = Math.ceil(slots / 2);
@@ -66,7 +66,7 @@ export class FairQueue {
     return this.#accounts.size;
   }
 
-  /** A turn that waits already keeps its position. */
+  /** Adds a turn; one that already waits keeps its position. */
   add({ accountId, urgency, id }: Turn): void {
     const account = this.#accounts.get(accountId) ?? openAccount();
     this.#accounts.set(accountId, account);
@@ -211,7 +211,10 @@ export class FairQueue {
     }
   }
 
-  /** Removes accounts without work and debt; when no turn waits, debts have no creditor. */
+  /**
+   * Removes accounts without work and debt. When no turn waits, debts are dropped as well, because no account waits for
+   * the time.
+   */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));
     for (const [id, account] of this.#accounts) {

@@ -1,17 +1,20 @@
 /**
- * Wake-ups of calculators. Redis collects the ids to check for each account and urgency, and one job for such a set
- * makes a calculator take them. So thousands of ids of one account count as one job among those of other accounts. The
- * sweeper finds ids that Redis loses.
+ * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
+ * account and urgency; one job for each set makes a calculator take its ids. So thousands of ids of one account count
+ * as one job among the jobs of other accounts. The sweeper finds ids that Redis loses.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
-/** Turns of one account and urgency that a calculator holds; the others stay in Redis for every calculator. */
+/**
+ * Maximum ids of one account and urgency that a calculator takes; the others stay in Redis, where every calculator can
+ * take them.
+ */
 const MAX_HELD = 64;
 
 /**
- * Asks a calculator to check turns. Never rejects.
- * @returns false when Redis is unreachable: the sweeper finds the turns in the database.
+ * Wakes a calculator for these turns. Never rejects. @returns false when Redis is unreachable; the sweeper then finds
+ * the turns in the database.
  */
 export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: readonly Turn[]): Promise<boolean> {
   const ids = new Map<string, string[]>();
@@ -25,13 +28,13 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 }
 
 export interface TurnTaker {
-  /** Takes the turns of a woken key, as far as the calculator has capacity for them. */
+  /** Takes the ids of a woken key from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
-  /** Takes further turns of an account that had more turns than the calculator has capacity for. */
+  /** Takes further ids of an account that had more than the calculator had capacity for. */
   takeMore(accountId: number): Promise<void>;
 }
 
-/** @param target holds the turns that were taken. */
+/** @param target queue that receives the turns. */
 export function openTurnTaker(
   queue: Pick<MemberQueue, 'takeMembers'>,
   target: {

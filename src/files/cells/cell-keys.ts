@@ -67,7 +67,7 @@ export class CellKeys {
       if (length >= MAX_KEY_BYTES - 1) return MAX_KEY_BYTES + 1;
       const kind = kinds?.[column] ?? 0;
       key[length++] = kind;
-      // Separates cells. A cell that contains NUL is rejected in any case.
+      // Separates the cells of a key. A cell that itself contains NUL makes the row invalid.
       key[length++] = 0;
       hash = Math.imul(hash ^ kind, FNV_PRIME);
     }

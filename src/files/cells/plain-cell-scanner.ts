@@ -80,7 +80,7 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  // Negative for an empty cell that is followed by a dash in the buffer.
+  // `digits` is negative when the cell is empty and the byte behind it is a dash.
   if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;

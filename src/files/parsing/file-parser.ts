@@ -77,7 +77,7 @@ interface Parser {
 export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   const idle: Parser[] = [];
   const keep = (parser: Parser): void => {
-    // The file is in memory where the temporary directory is, and several parsers may be idle.
+    // Where the temporary directory is a tmpfs, the chunk file takes memory, and several parsers may be idle.
     parser.chunkFile.clear();
     idle.push(parser);
     setTimeout(() => {
@@ -118,7 +118,7 @@ function startParser(heapMebibytes: number): Parser {
     program: PROGRAM,
     readable: ['src/'],
     ...{ heapMebibytes, bufferMebibytes: BUFFER_MEBIBYTES },
-    // V8 never gives back a larger young generation, and strings die young.
+    // Limits the young generation, which V8 never shrinks once it has grown; the strings of a file live only briefly.
     options: ['--max-semi-space-size=8'],
     descriptor: chunkFile.descriptor,
   });

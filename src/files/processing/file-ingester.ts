@@ -35,7 +35,7 @@ export interface FileIngesterServices {
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
-    /** The same for attachments. */
+    /** Days after which attachments are deleted. */
     readonly attachmentRetentionDays: number;
     readonly sweepIntervalMs: number;
   };

@@ -30,7 +30,8 @@ export function openResultDecoder(): ResultDecoder {
       waiting.get(id)?.(frame && revive(frame));
       waiting.delete(id);
     });
-    // A frame that ends the thread cannot be read, nor can those behind it; the next one starts another thread.
+    // When a frame crashes the thread, that frame and all frames queued behind it count as unreadable. The next large
+    // result starts another thread.
     started.on('error', () => {});
     started.on('exit', () => {
       if (worker === started) worker = undefined;

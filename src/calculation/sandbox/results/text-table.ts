@@ -60,7 +60,10 @@ export function findLongerText(table: TextTable, maxCharacters: number): string 
   return undefined;
 }
 
-/** Whether a text of the table cannot be stored: it has a NUL, or a half character, which decoded UTF-8 never has. */
+/**
+ * Whether a text of the table cannot be stored: it has a NUL or an unpaired surrogate; decoded UTF-8 has no unpaired
+ * surrogates.
+ */
 export function hasUnstorableText(table: TextTable): boolean {
   if (table instanceof PackedTexts) return table.hasNul();
   for (let index = 0; index < table.length; index += 1) if (!isStorableText(table.at(index) ?? '')) return true;

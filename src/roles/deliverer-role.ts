@@ -40,7 +40,7 @@ export async function startDelivererRole(parts: Parts): Promise<Role> {
     send: sender.send,
     queue: trialQueue,
     queueOptions,
-    settings: { timeoutMs: config.WEBHOOK_TIMEOUT_MS, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
+    settings: { sweepIntervalMs: config.SWEEP_INTERVAL_MS },
     progress,
     log,
   });

@@ -3,6 +3,7 @@
  * only if the change is committed. A row holds no secrets; mail-sender.ts makes them when it sends the mail.
  */
 import type { Queryable } from '../database/database.ts';
+import type { LeasedRow, LeasedTable } from '../database/row-leases.ts';
 import type { MailValues } from './mail-render.ts';
 
 export interface NewMail {
@@ -23,7 +24,7 @@ export interface NewMail {
   readonly delayHours?: number;
 }
 
-export interface WaitingMail {
+export interface WaitingMail extends LeasedRow {
   readonly id: number;
   readonly kind: string;
   readonly to: string;
@@ -39,6 +40,11 @@ export interface WaitingMail {
   readonly senderName: string | null;
   readonly replyTo: string | null;
 }
+
+/** While a mail is sent, the earliest instant of its next attempt is the end of its lease. */
+export const LEASED_MAILS: LeasedTable = {
+  ...{ table: 'mail', idType: 'int8', column: 'not_before_date', state: 'Waiting' },
+};
 
 /** Sends a user's waiting mails of these kinds to another address: the previous one may belong to another person. */
 export async function redirectMails(
@@ -86,21 +92,21 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
   );
 }
 
-/** Claims the mail that has been due longest. Its lease of `leaseSec` seconds keeps other senders from claiming it. */
-export async function claimMail(database: Queryable, leaseSec: number): Promise<WaitingMail | undefined> {
+/** Claims the mail that has been due longest. Its lease of `leaseMs` keeps other senders from claiming it. */
+export async function claimMail(database: Queryable, leaseMs: number): Promise<WaitingMail | undefined> {
   const { rows } = await database.query<WaitingMail>(
     `with due as (
        select id from mail where state = 'Waiting' and not_before_date <= clock_timestamp()
        order by not_before_date limit 1 for update skip locked
      ), claimed as (
-       update mail set attempts = attempts + 1, not_before_date = clock_timestamp() + make_interval(secs => $1)
+       update mail set attempts = attempts + 1, not_before_date = clock_timestamp() + $1 * interval '1 millisecond'
        from due where mail.id = due.id returning mail.*
      )
      select c.id, c.kind, c.to_address as "to", c.language, c.data, c.account_id as "accountId", c.user_id as "userId",
             c.invitation_id as "invitationId", c.message_id as "messageId", c.attempts, c.created_date as "createdDate",
-            a.email_sender_name as "senderName", a.email_reply_to as "replyTo"
+            c.not_before_date as "claimedUntil", a.email_sender_name as "senderName", a.email_reply_to as "replyTo"
      from claimed c left join account a on a.id = c.account_id`,
-    [leaseSec],
+    [leaseMs],
   );
   return rows[0];
 }
@@ -111,19 +117,28 @@ export type MailOutcome =
   | { readonly kind: 'Failed'; readonly failure: string }
   | { readonly kind: 'Waiting'; readonly failure: string; readonly pauseSec: number };
 
-/** Stores the result of an attempt, and when the next one is due. */
-export async function writeMailOutcome(database: Queryable, mailId: number, outcome: MailOutcome): Promise<void> {
-  await database.query(
+/**
+ * Stores the result of an attempt, and when the next one is due.
+ * @returns false, with nothing stored, when the claim was lost.
+ */
+export async function writeMailOutcome(
+  database: Queryable,
+  { id, claimedUntil }: WaitingMail,
+  outcome: MailOutcome,
+): Promise<boolean> {
+  const { rowCount } = await database.query(
     `update mail set state = $2, failure = $3, sent_date = case when $2 = 'Sent' then clock_timestamp() end,
        not_before_date = clock_timestamp() + make_interval(secs => $4)
-     where id = $1`,
+     where id = $1 and not_before_date = $5 and state = 'Waiting'`,
     [
-      mailId,
+      id,
       outcome.kind,
       'failure' in outcome ? outcome.failure : null,
       outcome.kind === 'Waiting' ? outcome.pauseSec : 0,
+      claimedUntil,
     ],
   );
+  return rowCount === 1;
 }
 
 /** Deletes finished mails that were queued more than `days` days ago. */

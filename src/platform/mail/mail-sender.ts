@@ -1,12 +1,21 @@
 /**
  * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A crash
- * in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. Each attempt makes its
- * own secrets (a temporary password, the token of a link); only their hashes are stored.
+ * in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. A claim is a short lease,
+ * renewed during the attempt: another process takes over the mail of a suspended one within 10 s. Each attempt makes its own
+ * secrets (a temporary password, the token of a link); only their hashes are stored.
  */
 import type { Database } from '../database/database.ts';
+import { LEASE_MS, openRowLeases, type RowLeases } from '../database/row-leases.ts';
 import type { Log } from '../log.ts';
 import { type Sweeper, startSweeper } from '../sweep.ts';
-import { claimMail, type MailOutcome, purgeMails, type WaitingMail, writeMailOutcome } from './mail-outbox.ts';
+import {
+  claimMail,
+  LEASED_MAILS,
+  type MailOutcome,
+  purgeMails,
+  type WaitingMail,
+  writeMailOutcome,
+} from './mail-outbox.ts';
 import { type MailValues, renderMail } from './mail-render.ts';
 import type { MailTexts } from './mail-text.ts';
 import { MailRefusedError, type MailTransport } from './mail-transport.ts';
@@ -31,8 +40,6 @@ export interface MailSender extends Sweeper {
   wake(): void;
 }
 
-/** Must be longer than any attempt takes. */
-const LEASE_SEC = 300;
 const FIRST_PAUSE_SEC = 10;
 const LONGEST_PAUSE_SEC = 3600;
 const GIVE_UP_AFTER_MS = 5 * 86_400_000;
@@ -44,9 +51,10 @@ const KEPT_DAYS = 30;
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('no mail server is configured (SMTP_URL): mails wait');
+  const leases = openRowLeases<WaitingMail>(options.database, LEASED_MAILS, log);
   let sending: Promise<void> | undefined;
   const send = () => {
-    sending ??= sendWaiting(options, log).finally(() => {
+    sending ??= sendWaiting(options, leases, log).finally(() => {
       sending = undefined;
     });
     return sending;
@@ -58,6 +66,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
     stop: async () => {
       await sweeper.stop();
       await sending?.catch(() => {});
+      leases.stop();
       options.transport?.close();
     },
   };
@@ -65,25 +74,39 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
 
 type Sending = Omit<MailSenderOptions, 'intervalMs' | 'log'>;
 
-async function sendWaiting(options: Sending, log: Log): Promise<void> {
+async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log: Log): Promise<void> {
   const { database, transport } = options;
   if (!transport) return;
   for (;;) {
-    const mail = await claimMail(database, LEASE_SEC);
+    const beganMs = performance.now();
+    const mail = await claimMail(database, LEASE_MS);
     if (!mail) break;
-    const outcome = await attempt(options, transport, mail);
-    await writeMailOutcome(database, mail.id, outcome);
-    report(mail, outcome, log);
+    leases.keep([mail], beganMs);
+    const outcome = await attempt(options, transport, mail, () => leases.isHeld(mail));
+    await leases.drop([mail]);
+    if (await writeMailOutcome(database, mail, outcome)) report(mail, outcome, log);
+    else log.warn({ mailId: mail.id }, 'another process took over the mail; the result of this one is dropped');
   }
   await purgeMails(database, KEPT_DAYS);
 }
 
-async function attempt({ prepare, texts }: Sending, transport: MailTransport, mail: WaitingMail): Promise<MailOutcome> {
+/** Stops before its secrets and before the mail when the lease is lost: the secrets of the new owner must stay valid. */
+async function attempt(
+  { prepare, texts }: Sending,
+  transport: MailTransport,
+  mail: WaitingMail,
+  isHeld: () => boolean,
+): Promise<MailOutcome> {
+  const expectLease = (): void => {
+    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent');
+  };
   try {
+    expectLease();
     const translations = texts[mail.kind];
     if (!translations) throw new Error(`no text is registered for mails of kind ${mail.kind}`);
     const values = await (prepare[mail.kind]?.(mail) ?? mail.data);
     if (!values) return { kind: 'Obsolete' };
+    expectLease();
     await transport.send({
       ...renderMail(translations, mail.language, values),
       id: mail.id,

@@ -4,9 +4,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
+import { LEASE_MS, type RowLeases } from '../../platform/database/row-leases.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
-import { type ClaimLeases, LEASE_MS } from './claim-leases.ts';
 
 export interface DueAttempt {
   readonly claimed: ClaimedAttempt;
@@ -28,7 +28,7 @@ export interface PrefetchOptions {
   readonly database: Database;
   readonly webhookId: string;
   /** Renews the claims of the attempts, also after they were taken. */
-  readonly leases: ClaimLeases;
+  readonly leases: RowLeases<ClaimedAttempt>;
   /** Number of concurrent consumers. */
   readonly lanes: number;
   /** Whether the slice is over. */
@@ -57,6 +57,7 @@ export function openPrefetch({ database, webhookId, leases, lanes, isOver }: Pre
     if (taken > 0) isDry = false;
   };
   const refill = async (): Promise<void> => {
+    const beganMs = performance.now();
     const claimed = await claimAttempts(database, webhookId, limit, LEASE_MS);
     isDry = claimed.length < limit;
     limit = Math.min(2 * limit, MAX_BATCH);
@@ -64,7 +65,7 @@ export function openPrefetch({ database, webhookId, leases, lanes, isOver }: Pre
     // Read after the claim, so that the latest changes of a manager apply to these attempts.
     const receiver = await findReceiver(database, webhookId);
     if (!receiver) return;
-    leases.keep(claimed);
+    leases.keep(claimed, beganMs);
     ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
   };
   const startRefill = (): void => {

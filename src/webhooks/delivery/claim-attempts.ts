@@ -1,26 +1,29 @@
 /**
- * Leases on attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt is in
- * flight (claim-leases.ts); then any process may claim it, which covers crashes. The end of the lease is also the fencing
- * token: writing an outcome requires the same value.
+ * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt is in
+ * flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the lease is also
+ * the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
+import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
 import type { Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { TARGET_COLUMNS } from '../webhooks.ts';
 
-export interface ClaimedAttempt {
+export interface ClaimedAttempt extends LeasedRow {
   readonly id: number;
   readonly webhookId: string;
   readonly attempt: number;
   readonly isReplay: boolean;
-  /** End of the lease and fencing token, ISO 8601 to the microsecond; a renewal changes it. */
-  claimedUntil: string;
   readonly message: Message;
 }
 
 interface AttemptRow extends Omit<ClaimedAttempt, 'message' | 'webhookId'>, Omit<Message, 'id'> {
   readonly messageId: string;
 }
+
+export const LEASED_ATTEMPTS: LeasedTable = {
+  ...{ table: 'webhook_attempt', idType: 'int8', column: 'claimed_until', state: 'Pending' },
+};
 
 /** The columns of a webhook that delivery needs. */
 export interface Receiver {
@@ -59,18 +62,6 @@ const CLAIM = `
          event.type, event.date as timestamp, event.account_id as "accountId", event.data
   from claimed join webhook_event event on event.id = claimed.event_id
   order by claimed.due_date, claimed.id`;
-
-// Attempts locked by another transaction are renewed the next time: waiting for them could deadlock.
-const RENEW = `
-  with mine as materialized (
-    select attempt.id from webhook_attempt attempt
-    join unnest($1::int8[], $2::timestamptz[]) given (id, claimed_until)
-      on given.id = attempt.id and given.claimed_until = attempt.claimed_until
-    where state = 'Pending' for update of attempt skip locked
-  )
-  update webhook_attempt set claimed_until = clock_timestamp() + $3 * interval '1 millisecond'
-  from mine where webhook_attempt.id = mine.id
-  returning webhook_attempt.id, claimed_until as "claimedUntil"`;
 
 const RELEASE = `
   update webhook_attempt set claimed_until = null
@@ -122,21 +113,6 @@ export async function claimAttempts(
     ...{ id, webhookId, attempt, isReplay, claimedUntil },
     message: { id: messageId, ...message },
   }));
-}
-
-/** Renews claims for `leaseMs` from now and sets their new tokens; a claim that was lost keeps its old token. */
-export async function renewClaims(
-  queryable: Queryable,
-  attempts: readonly ClaimedAttempt[],
-  leaseMs: number,
-): Promise<void> {
-  const { rows } = await queryable.query<Pick<ClaimedAttempt, 'id' | 'claimedUntil'>>({
-    name: 'webhook-renewal',
-    text: RENEW,
-    values: [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil), leaseMs],
-  });
-  const tokens = new Map(rows.map(({ id, claimedUntil }) => [id, claimedUntil]));
-  for (const attempt of attempts) attempt.claimedUntil = tokens.get(attempt.id) ?? attempt.claimedUntil;
 }
 
 /** Releases claims of attempts that were not sent (R-K2). */

@@ -3,13 +3,13 @@
  * backlog or a slow receiver does not starve other webhooks.
  */
 import type { Database } from '../../platform/database/database.ts';
+import type { RowLeases } from '../../platform/database/row-leases.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
-import { type Receiver, releaseClaims } from './claim-attempts.ts';
-import type { ClaimLeases } from './claim-leases.ts';
+import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import { planNextStep, planPause, type RetryPolicy } from './retry-rules.ts';
 
@@ -23,7 +23,7 @@ export interface DeliveryServices {
   readonly retries: RetryPolicy;
   /** Concurrent requests to one receiver. */
   readonly parallel: number;
-  readonly leases: ClaimLeases;
+  readonly leases: RowLeases<ClaimedAttempt>;
   /** Random number from 0 inclusive to 1 exclusive. */
   readonly chance: () => number;
   readonly metrics: WebhookMetrics;
@@ -88,13 +88,13 @@ async function release({ database, log }: DeliveryServices, { claimed }: DueAtte
   });
 }
 
-/** @returns undefined when `givingUp` is aborted before the receiver answers. */
+/** @returns undefined when the claim is lost already, or `givingUp` is aborted before the receiver answers. */
 async function sendUnlessStopped(
-  { send, givingUp, log }: DeliveryServices,
+  { send, leases, givingUp, log }: DeliveryServices,
   { claimed, target }: DueAttempt,
 ): Promise<TryOutcome | undefined> {
   const stopped = Promise.withResolvers<undefined>();
-  if (givingUp.aborted) return undefined;
+  if (givingUp.aborted || !leases.isHeld(claimed)) return undefined;
   const stop = () => stopped.resolve(undefined);
   givingUp.addEventListener('abort', stop);
   const startMs = performance.now();

@@ -1,12 +1,12 @@
 /** The deliverer role: sends waiting messages of a webhook when woken; a sweeper finds those whose wake-up was lost (R-I3). */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
+import { openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
 import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import { openAccountSemaphore } from './account-semaphore.ts';
-import { findDueWebhooks, findNextDue, findReceiver } from './claim-attempts.ts';
-import { type ClaimLeases, openClaimLeases } from './claim-leases.ts';
+import { type ClaimedAttempt, findDueWebhooks, findNextDue, findReceiver, LEASED_ATTEMPTS } from './claim-attempts.ts';
 import { type DeliveryServices, deliverSlice } from './deliver-slice.ts';
 import { openDueTimers } from './due-timers.ts';
 import { endPending } from './end-pending.ts';
@@ -53,7 +53,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   let isStopped = false;
   const givingUp = new AbortController();
-  const leases = openClaimLeases(database, log);
+  const leases = openRowLeases<ClaimedAttempt>(database, LEASED_ATTEMPTS, log);
   const delivery = toDelivery(services, leases, () => isStopped, givingUp.signal);
   const semaphore = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
   const wake = async (webhookId: string): Promise<void> => {
@@ -97,7 +97,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
 
 function toDelivery(
   { database, send, metrics, settings, log }: DelivererServices,
-  leases: ClaimLeases,
+  leases: RowLeases<ClaimedAttempt>,
   isStopped: () => boolean,
   givingUp: AbortSignal,
 ): DeliveryServices {

@@ -1,5 +1,6 @@
 /** Runs trial sends, as a part of the deliverer: no other role may connect to receivers (R-I7). */
 import type { Database } from '../../platform/database/database.ts';
+import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
@@ -7,7 +8,15 @@ import { startSweeper } from '../../platform/sweep.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import { openAccountSemaphore } from '../delivery/account-semaphore.ts';
 import type { WebhookTarget } from '../webhook.ts';
-import { claimTrial, findWaitingTrials, finishTrial, releaseTrial, type TrialOutcome } from './trial-store.ts';
+import {
+  type ClaimedTrial,
+  claimTrial,
+  findWaitingTrials,
+  finishTrial,
+  LEASED_TRIALS,
+  releaseTrial,
+  type TrialOutcome,
+} from './trial-store.ts';
 
 /** Queue of trial sends; keys by `trialKey`. */
 export const TRIAL_QUEUE = 'webhook-tests';
@@ -19,8 +28,6 @@ export interface TrialSenderServices {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
-    /** Time-out of one send. */
-    readonly timeoutMs: number;
     readonly sweepIntervalMs: number;
   };
   readonly progress?: Progress;
@@ -35,8 +42,6 @@ export interface TrialSender {
 const CONCURRENCY = 16;
 /** Trial sends of one account at the same time, so that hanging receivers of one leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
-/** Lease time beyond the send, to write its result. */
-const LEASE_MARGIN_MS = 5000;
 
 /** @returns the queue key; it has the account, so that the semaphore needs no query. */
 export function trialKey(accountId: number, id: string): string {
@@ -47,12 +52,13 @@ export function trialKey(accountId: number, id: string): string {
 export function startTrialSender(services: TrialSenderServices): TrialSender {
   const { database, queue, queueOptions, settings, log } = services;
   const givingUp = new AbortController();
+  const leases = openRowLeases<ClaimedTrial>(database, LEASED_TRIALS, log);
   const semaphore = openAccountSemaphore(ACCOUNT_CONCURRENCY);
   const run = async (key: string): Promise<void> => {
     const [account, id = ''] = key.split('/');
     if (!semaphore.tryEnter(Number(account), key)) return;
     try {
-      await runTrial(services, id, givingUp.signal);
+      await runTrial(services, leases, id, givingUp.signal);
     } finally {
       const next = semaphore.leave(Number(account));
       if (next !== undefined) await queue.wake([next]);
@@ -68,19 +74,29 @@ export function startTrialSender(services: TrialSenderServices): TrialSender {
     stop: async (graceMs) => {
       const timer = setTimeout(() => givingUp.abort(), graceMs);
       await Promise.all([worker.close(), sweeper.stop()]);
+      leases.stop();
       clearTimeout(timer);
     },
   };
 }
 
-async function runTrial(services: TrialSenderServices, id: string, givingUp: AbortSignal): Promise<void> {
-  const { database, settings } = services;
+async function runTrial(
+  services: TrialSenderServices,
+  leases: RowLeases<ClaimedTrial>,
+  id: string,
+  givingUp: AbortSignal,
+): Promise<void> {
+  const { database, log } = services;
   if (givingUp.aborted) return;
-  const claimed = await claimTrial(database, id, settings.timeoutMs + LEASE_MARGIN_MS);
+  const beganMs = performance.now();
+  const claimed = await claimTrial(database, id, LEASE_MS);
   if (!claimed) return;
+  leases.keep([claimed], beganMs);
   const outcome = await Promise.race([trySend(services, claimed.webhook, claimed.message), aborted(givingUp)]);
-  if (outcome) await finishTrial(database, claimed, outcome);
-  else await releaseTrial(database, claimed);
+  await leases.drop([claimed]);
+  if (!outcome) await releaseTrial(database, claimed);
+  else if (!(await finishTrial(database, claimed, outcome)))
+    log.warn({ testId: id }, 'another process took over the trial send; the result of this one is dropped');
 }
 
 /** An internal error ends the trial too: a retry would fail the same way. */

@@ -1,5 +1,6 @@
 /** Stores trial sends, their leases and results, for 24 h (R-I7). */
 import type { Queryable } from '../../platform/database/database.ts';
+import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
@@ -20,12 +21,14 @@ export interface Trial {
   readonly error?: string;
 }
 
-export interface ClaimedTrial {
+export interface ClaimedTrial extends LeasedRow {
   readonly webhook: TrialTarget;
   readonly message: Message;
-  /** End of the lease, ISO 8601 to the microsecond; also the fencing token of the claim. */
-  readonly claimedUntil: string;
 }
+
+export const LEASED_TRIALS: LeasedTable = {
+  ...{ table: 'webhook_test', idType: 'uuid', column: 'claimed_until', state: 'Pending' },
+};
 
 /** Result of a trial send; without a request nothing was sent. */
 export type TrialOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
@@ -90,7 +93,7 @@ export async function findReusableSecrets(
  * @returns undefined when it has ended or another process holds the lease.
  */
 export async function claimTrial(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTrial | undefined> {
-  const { rows } = await queryable.query<Omit<ClaimedTrial, 'message'> & Omit<Message, 'id' | 'type'>>(
+  const { rows } = await queryable.query<Omit<ClaimedTrial, 'message' | 'id'> & Omit<Message, 'id' | 'type'>>(
     `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
      where id = $1 and ${IS_WAITING}
      returning webhook, data, account_id as "accountId", created_date as timestamp, claimed_until as "claimedUntil"`,
@@ -99,27 +102,31 @@ export async function claimTrial(queryable: Queryable, id: string, leaseMs: numb
   const [row] = rows;
   if (!row) return undefined;
   const { webhook, claimedUntil, ...message } = row;
-  return { webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
+  return { id, webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
 }
 
-/** Writes the result and deletes the secrets (R-I7). Writes nothing after the claim was lost. */
+/**
+ * Writes the result and deletes the secrets (R-I7).
+ * @returns false, with nothing written, when the claim was lost.
+ */
 export async function finishTrial(
   queryable: Queryable,
-  { message, claimedUntil }: ClaimedTrial,
+  { id, claimedUntil }: ClaimedTrial,
   { state, request, response, error }: TrialOutcome,
-): Promise<void> {
-  await queryable.query(
+): Promise<boolean> {
+  const { rowCount } = await queryable.query(
     `update webhook_test
      set state = $3, request = $4, response = $5, error = $6, claimed_until = null, webhook = webhook - 'secrets'
      where id = $1 and claimed_until = $2 and state = 'Pending'`,
-    [message.id, claimedUntil, state, toJson(request), toJson(response), error],
+    [id, claimedUntil, state, toJson(request), toJson(response), error],
   );
+  return rowCount === 1;
 }
 
 /** Releases the claim for another process (R-K2). */
-export async function releaseTrial(queryable: Queryable, { message, claimedUntil }: ClaimedTrial): Promise<void> {
+export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: ClaimedTrial): Promise<void> {
   await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
-    message.id,
+    id,
     claimedUntil,
   ]);
 }

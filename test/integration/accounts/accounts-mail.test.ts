@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { claimMail, type NewMail, queueMail } from '../../../src/platform/mail/mail-outbox.ts';
+import { claimMail, type NewMail, queueMail, writeMailOutcome } from '../../../src/platform/mail/mail-outbox.ts';
 import { type PrepareMail, startMailSender } from '../../../src/platform/mail/mail-sender.ts';
 import { openMailTransport } from '../../../src/platform/mail/mail-transport.ts';
 import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
@@ -152,9 +152,10 @@ describe('accounts: a mail', () => {
     await sender.stop();
   });
 
-  it('claimed by a crashed process is sent by another one after the lease (R-B10, R-K3)', async () => {
+  it('claimed by a crashed process is sent by another one after the lease; the former owner cannot record a result (R-B10, R-K3)', async () => {
     await queueMail(database, mailTo('orphan@x.example'));
-    expect((await claimMail(database, 60))?.to).toBe('orphan@x.example');
+    const orphan = await claimMail(database, 60_000);
+    if (orphan?.to !== 'orphan@x.example') throw new Error('the mail was not claimed');
     const sender = startSender();
     await queueMail(database, mailTo('behind@x.example'));
     await mailbox.next('behind@x.example');
@@ -163,6 +164,8 @@ describe('accounts: a mail', () => {
     await mailbox.next('orphan@x.example');
     await untilState('orphan@x.example', 'Sent');
     await sender.stop();
+    expect(await writeMailOutcome(database, orphan, { kind: 'Failed', failure: 'late' })).toBe(false);
+    expect(await stateOf('orphan@x.example')).toMatchObject({ state: 'Sent', attempts: 2, failure: null });
   });
 
   it('with a delay is sent after it, across a restart (R-B12, R-K2)', async () => {

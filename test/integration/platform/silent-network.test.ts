@@ -3,6 +3,8 @@
  * recovers by itself and continues (R-A15, R-K3). Most of each test is waiting, so they run at the same time.
  */
 import { describe, expect, test } from 'vitest';
+import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';
+import { openMailbox } from '../../support/doubles/mailbox.ts';
 import { openReceiver, SECRET, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -35,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over the work of a suspended one within 10 s, by the default settings: ingest, relay, run and delivery (R-D6, R-I3, R-I8, R-H5)',
+    'another process takes over the work of a suspended one within 10 s, by the default settings: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -140,13 +142,16 @@ const TAKE_OVER_MS = 10_000;
 const RUN_MS = 30_000;
 
 /**
- * A process that is suspended while it ingests, relays, calculates and delivers: its transactions wait for rows that the test
- * holds, its run sleeps and its receiver does not answer.
+ * A process that is suspended while it ingests, relays, calculates, delivers and mails: its transactions wait for rows that
+ * the test holds, its run sleeps, and its receivers and mail server do not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();
+  // Without a mail server, it leaves mails to the other processes.
   const apiRole = await startRoles(['api'], { ...world.environment, ...WEBHOOK_SETTINGS });
+  const sends = await openHangingSends(world);
   const environment = {
+    SMTP_URL: sends.smtpUrl,
     ...{ ...world.environment, ...WEBHOOK_SETTINGS, R_ROOT: testRRoot() },
     // The default of the poll; a time-out that no lease depends on.
     ...{ SWEEP_INTERVAL_MS: '2000', WEBHOOK_TIMEOUT_MS: '60000' },
@@ -154,7 +159,7 @@ async function startSuspendedRoles() {
   const workers: RoleProcess[] = [];
   let release = async (): Promise<void> => {};
   const start = async () => {
-    const worker = await startRoles(['ingester', 'calculator', 'deliverer'], environment);
+    const worker = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment);
     workers.push(worker);
     return worker;
   };
@@ -169,6 +174,7 @@ async function startSuspendedRoles() {
     await createSite(api);
     await fixture.push(fixture.slowInput, 1);
     await receiver.waitFor(2);
+    await sends.begin(api);
     await eventually('the run', async () => (await fixture.runStates())[0] === 'Running');
     release = await holdRows(world, fixture.input);
     await fixture.push(fixture.input, 2);
@@ -195,6 +201,7 @@ async function startSuspendedRoles() {
         fixture.expectValue(fixture.input, 2, TAKE_OVER_MS),
         eventually('an event of each site', async () => sites().size === 3, TAKE_OVER_MS),
         eventually('the attempt to be sent again', isSentAgain, TAKE_OVER_MS),
+        sends.expectRepeated(api),
         eventually(
           'the run to be repeated',
           async () => (await fixture.runStates()).join() === 'Running,Abandoned',
@@ -204,6 +211,7 @@ async function startSuspendedRoles() {
       await fixture.expectValue(fixture.slow, 2, RUN_MS + 10_000);
       // The resumed process finds that its locks are lost, and continues.
       process.kill(victim.pid, 'SIGCONT');
+      await sends.expectFenced(api, victim);
       await fixture.push(fixture.input, 3);
       await fixture.expectValue(fixture.input, 3, 20_000);
       expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(3);
@@ -212,8 +220,45 @@ async function startSuspendedRoles() {
       await Promise.all([...workers, apiRole].map((worker) => worker.kill()));
       await release();
       await receiver.close();
+      await sends.close();
       await world.close();
     },
+  };
+}
+
+/** A mail and a trial send whose first attempt is not answered until `expectFenced`, which refuses it. */
+async function openHangingSends({ database }: StoredWorld) {
+  const [mailbox, receiver] = [await openMailbox(), await openReceiver()];
+  const to = 'suspended@x.example';
+  const refuse = mailbox.hang();
+  let trialPath = '';
+  receiver.answer('hang', 200);
+  const trialState = async (api: ApiClient) => (await api.call<{ state: string }>('GET', trialPath)).state;
+  const mailState = async () =>
+    (await database.query<{ state: string }>('select state from mail where to_address = $1', [to])).rows[0]?.state;
+  return {
+    smtpUrl: mailbox.url,
+    begin: async (api: ApiClient) => {
+      const data = { name: 'N', userName: 'n', date: 'today' };
+      await queueMail(database, { kind: 'password_changed', to, language: 'en', data });
+      const trial = { url: receiver.url, eventType: 'SiteCreated', secret: SECRET };
+      trialPath = `/account/webhooks/test/${(await api.call<{ id: string }>('POST', '/account/webhooks/test', trial)).id}`;
+      await Promise.all([mailbox.next(to), receiver.waitFor(1)]);
+    },
+    expectRepeated: (api: ApiClient) =>
+      Promise.all([
+        eventually('the mail to be sent again', async () => (await mailState()) === 'Sent', TAKE_OVER_MS),
+        eventually('the trial to be sent again', async () => (await trialState(api)) === 'Succeeded', TAKE_OVER_MS),
+      ]),
+    expectFenced: async (api: ApiClient, victim: RoleProcess) => {
+      refuse(550);
+      receiver.disconnect();
+      const hasDropped = async () => ['mail', 'trial send'].every((it) => victim.log().includes(`took over the ${it}`));
+      await eventually('the results of the suspended process to be dropped', hasDropped);
+      expect([await mailState(), await trialState(api)]).toEqual(['Sent', 'Succeeded']);
+      expect([mailbox.mails.length, receiver.received.length]).toEqual([2, 2]);
+    },
+    close: () => Promise.all([mailbox.close(), receiver.close()]),
   };
 }
 

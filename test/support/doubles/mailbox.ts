@@ -19,12 +19,15 @@ export interface Mailbox {
   next(address: string, count?: number): Promise<ReceivedMail>;
   /** Refuses the next `times` mails with this SMTP code. */
   refuse(code: number, times: number): void;
+  /** Keeps the next mail and does not answer it until the returned function is called, which refuses it with this code. */
+  hang(): (code: number) => void;
   close(): Promise<void>;
 }
 
 export async function openMailbox(): Promise<Mailbox> {
   const mails: ReceivedMail[] = [];
   let refusal = { code: 0, times: 0 };
+  let hanging: Promise<number> | undefined;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -37,7 +40,10 @@ export async function openMailbox(): Promise<Mailbox> {
             throw Object.assign(new Error('refused by the test'), { responseCode: refusal.code });
           }
           const receivers = session.envelope.rcptTo.map(({ address }) => address);
+          const verdict = hanging;
+          hanging = undefined;
           mails.push({ ...(await PostalMime.parse(raw)), receivers });
+          if (verdict) throw Object.assign(new Error('refused late by the test'), { responseCode: await verdict });
         })
         .then(() => callback(), callback);
     },
@@ -53,6 +59,11 @@ export async function openMailbox(): Promise<Mailbox> {
       ),
     refuse: (code, times) => {
       refusal = { code, times };
+    },
+    hang: () => {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      hanging = promise;
+      return resolve;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -33,6 +33,8 @@ export interface WebhookReceiver {
   answer(...answers: readonly Answer[]): void;
   /** Waits until `count` messages were received. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedMessage[]>;
+  /** Cuts every connection. */
+  disconnect(): void;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export async function openReceiver(secret = SECRET): Promise<WebhookReceiver> {
     },
     waitFor: (count, timeoutMs) =>
       eventually(`${count} messages`, async () => received.length >= count && received, timeoutMs),
+    disconnect: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => {

@@ -1,0 +1,104 @@
+/**
+ * Leases on rows that a process has in work: short, renewed in the background while the work lasts. A process that is
+ * suspended or gone therefore loses its rows after LEASE_MS, however long the work may take. The end of the lease is also the
+ * fencing token: a result is written only where the row still has it. Used by mails, webhook attempts and trial sends.
+ */
+import type { Log } from '../log.ts';
+import type { Database, Queryable } from './database.ts';
+
+/** Duration of a lease from the claim or the last renewal. */
+export const LEASE_MS = 6000;
+const RENEWAL_MS = 2000;
+
+export interface LeasedRow {
+  readonly id: number | string;
+  /** End of the lease and fencing token, ISO 8601 to the microsecond; a renewal changes it. */
+  claimedUntil: string;
+}
+
+/** Identifiers of SQL, all constants of the code. */
+export interface LeasedTable {
+  readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
+  readonly idType: 'int8' | 'uuid';
+  /** Column with the end of the lease. */
+  readonly column: 'claimed_until' | 'not_before_date';
+  /** State of rows that have not ended. */
+  readonly state: 'Pending' | 'Waiting';
+}
+
+export interface RowLeases<Row extends LeasedRow> {
+  /** Renews the leases of these rows from now on. @param claimedMs performance.now() before their claim was sent. */
+  keep(rows: readonly Row[], claimedMs: number): void;
+  /** Whether no other process can own the row yet. Work that has not begun must not begin after that. */
+  isHeld(row: Row): boolean;
+  /** Ends the renewal. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
+  drop(rows: readonly Row[]): Promise<void>;
+  stop(): void;
+}
+
+/** Starts the renewal; leases that cannot be renewed in time are lost to another process. */
+export function openRowLeases<Row extends LeasedRow>(database: Database, table: LeasedTable, log: Log): RowLeases<Row> {
+  const heldUntilMs = new Map<Row, number>();
+  let renewal: Promise<void> | undefined;
+  const renew = async (): Promise<void> => {
+    const rows = [...heldUntilMs.keys()];
+    const beganMs = performance.now();
+    try {
+      const renewed = await renewLeases(database, table, rows, LEASE_MS);
+      for (const row of renewed) if (heldUntilMs.has(row)) heldUntilMs.set(row, beganMs + LEASE_MS);
+    } catch (error) {
+      log.warn({ err: error, table: table.table, rows: rows.length }, 'leases could not be renewed');
+    }
+  };
+  const timer = setInterval(() => {
+    if (heldUntilMs.size === 0) return;
+    renewal ??= renew().finally(() => {
+      renewal = undefined;
+    });
+  }, RENEWAL_MS);
+  return {
+    keep: (rows, claimedMs) => {
+      for (const row of rows) heldUntilMs.set(row, claimedMs + LEASE_MS);
+    },
+    isHeld: (row) => performance.now() < (heldUntilMs.get(row) ?? 0),
+    drop: async (rows) => {
+      for (const row of rows) heldUntilMs.delete(row);
+      // A renewal under way may still change the token.
+      await renewal;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/**
+ * Renews leases for `leaseMs` from now and sets the new tokens. A lease that was lost keeps its old token.
+ * @returns the rows whose lease was renewed.
+ */
+export async function renewLeases<Row extends LeasedRow>(
+  queryable: Queryable,
+  { table, idType, column, state }: LeasedTable,
+  rows: readonly Row[],
+  leaseMs: number,
+): Promise<readonly Row[]> {
+  const { rows: renewed } = await queryable.query<LeasedRow>({
+    name: `renewal-${table}`,
+    // Rows locked by another transaction are renewed the next time: waiting for them could deadlock.
+    text: `
+      with mine as materialized (
+        select leased.id from ${table} leased
+        join unnest($1::${idType}[], $2::timestamptz[]) given (id, until)
+          on given.id = leased.id and given.until = leased.${column}
+        where state = '${state}' for update of leased skip locked
+      )
+      update ${table} set ${column} = clock_timestamp() + $3 * interval '1 millisecond'
+      from mine where ${table}.id = mine.id
+      returning ${table}.id, ${column} as "claimedUntil"`,
+    values: [rows.map(({ id }) => id), rows.map((row) => row.claimedUntil), leaseMs],
+  });
+  const tokens = new Map(renewed.map(({ id, claimedUntil }) => [id, claimedUntil]));
+  return rows.filter((row) => {
+    const token = tokens.get(row.id);
+    if (token !== undefined) row.claimedUntil = token;
+    return token !== undefined;
+  });
+}

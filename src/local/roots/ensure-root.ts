@@ -72,7 +72,7 @@ async function unpack(
   { stage, temporary }: { readonly stage: string; readonly temporary: string },
   step: Step,
 ): Promise<void> {
-  const debootstrap = spawnTied([...privateMounts(), 'mmdebstrap', ...mmdebstrapArguments(recipe)], {
+  const debootstrap = spawnTied([...privateNamespaces(), 'mmdebstrap', ...mmdebstrapArguments(recipe)], {
     ...process.env,
     TIDEMARK_STAGE: stage,
     TMPDIR: temporary,
@@ -97,11 +97,12 @@ async function unpack(
 
 /**
  * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end with
- * it. Without root rights mmdebstrap creates that namespace itself.
+ * it. In a PID namespace of its own, all its processes end with it too, also when this process is killed. Without root
+ * rights mmdebstrap creates namespaces itself.
  */
-function privateMounts(): readonly string[] {
-  const command = ['unshare', '--mount', '--propagation', 'private', '--'];
-  return isRoot() && spawnSync('unshare', [...command.slice(1), 'true']).status === 0 ? command : [];
+function privateNamespaces(): readonly string[] {
+  const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
+  return isRoot() && spawnSync('unshare', [...options, 'true']).status === 0 ? ['unshare', ...options] : [];
 }
 
 function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {
@@ -125,8 +126,10 @@ function endGroup(pid: number): void {
   }
 }
 
+/** Starts a program that ends with this process. `unshare` blocks SIGTERM; killed, it kills its namespace. */
 function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
-  return spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], {
+  const deathSignal = argv[0] === 'unshare' ? 'KILL' : 'TERM';
+  return spawn('setpriv', ['--pdeathsig', deathSignal, '--', ...argv], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment,
     detached: true,

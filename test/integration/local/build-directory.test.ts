@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   findMounts,
   makeBuildDirectory,
@@ -13,7 +13,16 @@ import {
 
 const DEAD_PID = 2 ** 22 + 1;
 
-const makeParent = () => mkdtempSync(join(tmpdir(), 'tidemark-test-builds-'));
+const parents: string[] = [];
+afterAll(() => {
+  for (const parent of parents) removeBuildDirectory(parent);
+});
+
+function makeParent(): string {
+  const parent = mkdtempSync(join(tmpdir(), 'tidemark-test-builds-'));
+  parents.push(parent);
+  return parent;
+}
 
 function leaveBuild(parent: string, pid: number): string {
   const directory = join(parent, `tidemark-build-${pid}-abc`);

@@ -44,7 +44,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Seconds a client may stop receiving points before its read is cancelled and the connection is freed; 2 when other accounts wait for one.',
+    'Seconds a client may stop receiving points before its read is cancelled and the connection is freed; 2 while another account waits for a connection.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -316,7 +316,7 @@ function describe(value: string | undefined, error: z.ZodError, isSecret: boolea
   return isSecret || !PLAIN_VALUE.test(value) ? rules : `${rules}, got ${JSON.stringify(value)}`;
 }
 
-/** The default of a setting without further conditions; undefined where it has none. */
+/** Returns the value of a setting whose variable is unset; undefined when the setting has no default. */
 export function settingDefault<Name extends keyof Settings>(
   name: Name,
 ): z.output<Settings[Name]['schema']> | undefined {

@@ -109,14 +109,17 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
   }
 }
 
-/** Starts the roles downstream first. Each started role is pushed to `roles` at once, so that a signal can stop it. */
+/**
+ * Starts the roles against the flow of data, from the deliverer to the api, so that each finds its consumers running.
+ * Each started role is pushed to `roles` at once, so that a signal can stop it.
+ */
 async function startRoles(
   parts: Parts,
   names: ReadonlySet<RoleName>,
   roles: Role[],
   listener: HttpListener | undefined,
 ): Promise<Ready> {
-  // Takes some milliseconds, so it happens before the first request.
+  // `warmTimeZones` takes some milliseconds, so it runs before the first request.
   warmTimeZones();
   const { config } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
@@ -148,8 +151,8 @@ async function startRoles(
 }
 
 /**
- * Resolves when every role has stopped after a signal, which aborts `asked`. After SHUTDOWN_TIMEOUT_MS the process exits
- * with 1 instead.
+ * Resolves when every role has stopped after SIGTERM or SIGINT. The signal also aborts `asked`. After
+ * SHUTDOWN_TIMEOUT_MS the process exits with 1 instead.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -159,7 +162,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
         log.error('stopping took too long');
         void flushLogs().then(() => process.exit(1));
       }, config.SHUTDOWN_TIMEOUT_MS).unref();
-      // Servers first, then the workers behind them.
+      // Stops the servers before the workers that process what the servers accept.
       for (const role of [...roles].reverse()) await role.stop();
       await close();
       log.info('stopped');

@@ -31,7 +31,7 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
   ];
 }
 
-/** A calculation holds one connection and at times borrows a second; an ingest, a file and a direct write hold one each. */
+/** A calculation holds one connection and at times a second; an ingest, a file and a direct write hold one each. */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;
   return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + PUSH_DIRECT_WRITES + 2;

@@ -81,9 +81,9 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations: Completed, or Failed with a reason, and announces the end, also when the time-out was announced before
--- as Queued (R-D7). A Failed operation frees its re-send key: the same push sent again is a new operation. One event holds
--- all operations of an account.
+-- Ends operations as Completed, or as Failed with a reason, and announces the end. It does so even if the time-out of
+-- the operation was announced before, with the state Queued (R-D7). A Failed operation frees its re-send key: the same
+-- push sent again is a new operation. One event holds all operations of an account.
 create or replace function end_push_operations(ids bigint[], end_state text, reason text) returns void
 language plpgsql as $$
 declare

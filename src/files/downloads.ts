@@ -18,7 +18,7 @@ const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
 const ATTACHMENT_TYPE = 'application/octet-stream';
 
-const format = choiceParameter('Format of the answer; counts before the header `Accept`.', ['csv', 'xlsx']);
+const format = choiceParameter('Format of the answer; takes precedence over the header `Accept`.', ['csv', 'xlsx']);
 export const ERRORS_QUERY = declareQuery({ format });
 export const TEMPLATE_QUERY = declareQuery({ format });
 

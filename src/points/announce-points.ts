@@ -12,7 +12,10 @@ export interface PointsWritten {
     readonly to: string;
     readonly count: number;
   }[];
-  /** Id of the event that started the wave of calculations this write belongs to; absent when the write starts one. */
+  /**
+   * Id of the first event of the chain of calculations that this write belongs to; absent when the write starts a
+   * chain.
+   */
   readonly wave?: number;
   /** Id of the request that caused the write; the first one when there are several (R-A10). */
   readonly requestId?: string;
@@ -24,7 +27,7 @@ declare module '../platform/database/outbox.ts' {
   }
 }
 
-/** Cause of a write. */
+/** What caused a write: a calculation of a wave, a request, or both. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**

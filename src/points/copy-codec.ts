@@ -65,7 +65,7 @@ export class TupleWriter {
   }
 }
 
-/** Encodes entries in order. */
+/** Encodes points as COPY tuples, in order. */
 export function encodeTuples(entries: readonly PointEntry[]): Buffer {
   const writer = new TupleWriter(entries.length);
   for (const { variableId, dateMicros, value, versionTagId, tagSetId } of entries) {

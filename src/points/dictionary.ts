@@ -78,7 +78,10 @@ export function openDictionary(database: Database): Dictionary {
   };
 }
 
-/** @param entries unique key → text of the second column to insert, or null when there is none. */
+/**
+ * @param entries from the unique key of an entry to its JSON text (tag sets), or null (VersionTags, whose key is the
+ * text).
+ */
 async function findOrCreate(
   database: Database,
   cache: LRUCache<string, number>,

@@ -9,7 +9,7 @@ export interface PushAnswer {
   readonly rejected: readonly Rejection[];
   /** The first 100 local dates that a clock change makes ambiguous or skips; or one warning that nothing was accepted. */
   readonly warnings: readonly PushWarning[];
-  /** Zones in which dates without one were read, for the header `Time-Zone` (R-A11). */
+  /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */
   readonly timeZones: readonly string[];
 }
 

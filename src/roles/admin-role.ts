@@ -41,7 +41,7 @@ async function readLine(): Promise<string> {
   return String(line);
 }
 
-/** Only the embedded issuer stores passwords here. */
+/** @returns the function that sets a user's password; undefined with Keycloak, which stores passwords itself. */
 function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Config): AdminServices['setPassword'] {
   if (USER_DIRECTORY !== 'embedded') return undefined;
   return async (transaction, userId, password) => {

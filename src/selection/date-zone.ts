@@ -1,6 +1,7 @@
 /**
- * The zone of dates without one in a request (R-A11): `timeZoneId` of a read, else that of the source when one source is
- * concerned, else UTC. The answer names it in the header `Time-Zone`. Answers and buckets follow `timeZoneId` alone.
+ * Determines the zone of the dates that a request gives without a zone (R-A11): `timeZoneId` of a read, else the zone
+ * of the source when the request concerns one source, else UTC. The answer names it in the header `Time-Zone`. Answers
+ * and buckets follow `timeZoneId` alone.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -70,7 +70,7 @@ export const PERIOD = {
 export const SHAPE = {
   unitId: integerParameter('Converts values into this unit, which must be of the same family.', { min: 1 }),
   timeZoneId,
-  format: choiceParameter('Format of the answer; counts before the header `Accept`.', [
+  format: choiceParameter('Format of the answer; takes precedence over the header `Accept`.', [
     'json',
     'csv',
     'arrow',
@@ -120,7 +120,7 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/** The query of `POST /data`: a link names the format of its download in the address (R-A13). */
+/** The query of `POST /data`: only `format`, because a link names the format of its download in the address (R-A13). */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the location. */

@@ -44,7 +44,7 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 }
 
 /**
- * Parses `POST /data` (R-G1). `format` in the address counts before `format` in the body (R-A13).
+ * Parses `POST /data` (R-G1). `format` in the address takes precedence over `format` in the body (R-A13).
  * @throws {DomainError} invalid_input naming every member that is wrong, or the format of the address.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
@@ -55,7 +55,7 @@ export function parseReadBody(address: string, body: unknown): Zoned<RestReadReq
   return inDateZone(given, (zone) => toReadRequest(given, source.locationOf, source.tagPairs, zone));
 }
 
-/** A request whose dates without a zone wait for one (R-A11). */
+/** A parsed request whose dates without a zone are not yet converted to instants (R-A11). */
 export interface Zoned<Request> {
   /** `timeZoneId`; undefined when it is not given. */
   readonly zone: string | undefined;

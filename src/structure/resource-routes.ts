@@ -77,7 +77,7 @@ export type Transact = <Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Completes the members of a change; names the zones in which dates without one were read (R-A11). */
+/** Completes the members of a change. Also returns the zones applied to dates without an offset (R-A11). */
 export type Settle = (
   transaction: Transaction,
   current: ResourceObject,
@@ -103,7 +103,7 @@ export interface ListingParts extends ListingServices {
 
 /** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
-/** The same where a row may take a megabyte. */
+/** The same limit for rows that may take a megabyte. */
 const LARGE_ROWS_AT_ONCE = 16;
 
 /**
@@ -184,7 +184,7 @@ export function changeHandler(database: Database, resource: Resource, options: C
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
       const isPatch = c.req.method === 'PATCH';
-      // A patch applies to what clients read.
+      // A patch applies to the resource as GET returns it.
       const [shown = current] = isPatch ? await present(transaction, caller.accountId, [current]) : [];
       const given = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
       const { members, dateZones: zones } = await settle(transaction, current, given);

@@ -97,7 +97,7 @@ export async function countResources(
   return rows[0]?.count ?? 0;
 }
 
-/** Whether rows with these members differ in size by more than their short texts: JSON members take up to 1 MiB. */
+/** Whether rows with these members may be large: JSON members take up to 1 MiB. */
 export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
   return members.some((name) => resource.fields[name]?.isJson);
 }
@@ -255,7 +255,7 @@ export async function updateResource(
   await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/** Deletes rows that nothing references and announces each with its last name and parents. */
+/** Deletes rows that nothing references, and announces each deletion with the name and parents that the row had. */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,

@@ -37,14 +37,14 @@ import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.
 /** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which it may call `save`: one at a time in an account, in FIFO order. `work` may be
-   * repeated in a new transaction. A waiting call holds no connection.
-   * @throws {DomainError} dependency_unavailable when the turn does not come within some seconds.
+   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time, in FIFO order.
+   * `work` may be repeated in a new transaction. A waiting call holds no connection.
+   * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
   inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
    * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
-   * the variable. A `calculated` that is neither null nor undefined needs a turn.
+   * the variable. Call it within `inTurn`, unless `calculated` is null or undefined.
    * @param calculated declaration as received; undefined keeps the stored one.
    * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
    */
@@ -238,8 +238,8 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that waits for a turn when the body may declare a calculation, and repeats work that a concurrent write
- *   of the same mappingConfig made fail.
+ * @returns a `Transact` that runs a change by `inTurn` when its body may declare a calculation, and repeats work that a
+ *   concurrent write of the same mappingConfig made fail.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>

@@ -16,7 +16,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 const REFUSED_PREFIXES = ['webhook-', 'proxy-'] as const;
 
 export interface HeaderProblem {
-  /** The header; undefined: all headers together. */
+  /** Name of the header at fault; undefined when the problem concerns all headers together. */
   readonly name?: string;
   readonly message: string;
 }

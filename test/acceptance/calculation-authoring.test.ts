@@ -111,7 +111,7 @@ describe('calculation: validate', () => {
     expect(await api.call('POST', pathOf(first, 'validate'))).toMatchObject({ isValid: true });
   });
 
-  test('a window that holds the groups of the script in part is warned about (R-H9)', async () => {
+  test('a window that can hold only part of the hours that the script sums gives a warning (R-H9)', async () => {
     const body = {
       calculated: calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]),
     };
@@ -206,7 +206,7 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains the toolbox and the random seed, whatever the text of the script: the series is the same (R-H4, R-H9)', async () => {
+  test('contains the toolbox and the random seed, so plain R returns the same series for any script (R-H4, R-H9)', async () => {
     const script = `axis <- do.call("GetRegularAxis", list())
       both <- SetDataOnCommonAxis(inputVariables, axis)
       drawn <- do.call("runif", list(length(axis))) + kmeans(c(1, 2, 8, 9, 15), 2)$cluster[1] + mtcars[sample(1:32, 1), 1]

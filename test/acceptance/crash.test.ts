@@ -88,7 +88,7 @@ describe('calculation: a calculator killed during a run', () => {
         return operation.state === 'Completed';
       });
     }
-    // The first scrape of this process comes after the writes: a cached value cannot be older than they are.
+    // This process is scraped for the first time after the writes, so no cached value is older than the writes.
     await eventually('the request of a run', async () => {
       const families = parseExposition(await (await fetch(`${front.health}/metrics`)).text());
       return sampleOf(families, 'tidemark_outbox_events') === 0 && sampleOf(families, 'tidemark_calculation_due') === 1;
@@ -127,7 +127,7 @@ async function createSlowVariable(): Promise<readonly [input: number, variable: 
   return [input, variable];
 }
 
-test('stop: SIGTERM ends a process in order (R-K2)', async () => {
+test('stop: SIGTERM ends an ingester and a calculator with exit code 0 (R-K2)', async () => {
   const stop = async (role: 'ingester' | 'calculator') => {
     const process = await start(role);
     expect(await process.kill('SIGTERM')).toBe(0);

@@ -18,7 +18,7 @@ let world: World;
 let databaseGate: TcpGate;
 let redisGate: TcpGate;
 let roles: RoleProcess;
-/** A process that loses only Redis when its gate is shut. */
+/** A process that loses only Redis when `redisGate` is shut. */
 let cutOff: RoleProcess;
 let api: ApiClient;
 let sourceId: number;

@@ -1,7 +1,8 @@
 /**
- * Copies the content of a site as the duplicators of the shipped Python clients do. They GET at the levels they use and
- * POST the result without its id; calculated variables first with `[{}]`, then by PUT with the ids of the copies
- * (R-C12, R-H1). Replays what three clients sent, duplicators included.
+ * Copies the content of a site as the duplicators of the shipped Python clients do. They GET each resource at the
+ * display level they use, and POST the answer without its id. They create a calculated variable with the formulas
+ * `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). Also replays recorded requests of three
+ * clients, duplicators included.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecording, replay } from '../support/clients/recordings.ts';
@@ -136,7 +137,7 @@ function renewInput(variable: Member, siteId: number, copies: Copies, sourceIds:
   return { ...variable, siteId, sourceId: sourceIds.get(variable.sourceId ?? 0) ?? null, variableId: copy?.id };
 }
 
-/** The newer client: forms by their `entityType`, with an `entityId`. */
+/** Renews a formula as the newer client does: it sets `siteId` and `entityId` of every form. */
 function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   return {
     ...formula,
@@ -148,7 +149,7 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
   };
 }
 
-/** The older client: gives every form the source of the last input. */
+/** Renews a formula as the older client does: it gives every form the source of the last input. */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));
   const sourceId = variables.at(-1)?.sourceId ?? null;

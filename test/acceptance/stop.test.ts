@@ -62,7 +62,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
       while (!(await reader?.read())?.done);
       return 'ended';
     };
-    // An endless stream is cut off; in either case no client is left waiting.
+    // The stream may end or be cut off; the client must not wait for ever.
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 

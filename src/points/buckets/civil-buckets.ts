@@ -33,7 +33,7 @@ export function civilBuckets(
   if (bucket === 'minute' || bucket === 'hour') return clockBuckets(LENGTHS[bucket], offsetAt);
   const dateOf = (instant: Micros) => firstDate(bucket, instant + offsetAt(instant));
   const walk = (start: Micros, sign: 1 | -1): Micros => {
-    // A date that the zone skipped begins with the next date.
+    // A date that the zone skipped begins at the same instant as the next date.
     for (let date = dateOf(start); ; ) {
       date = addBuckets(bucket, date, sign);
       const found = startOfDay(date);

@@ -18,8 +18,8 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 }
 
 /**
- * Converts a local time to an instant (R-D4): a repeated local time is the later instant, a skipped one moves forward by
- * the gap. In both cases the new offset applies from the local time it starts at.
+ * Converts a local time to an instant (R-D4): a repeated local time is the later instant, a skipped one moves forward
+ * by the gap. So from the local time at which a new offset starts, that offset applies.
  *
  * @param local SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

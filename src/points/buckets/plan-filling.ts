@@ -12,7 +12,10 @@ export interface Filling {
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
-/** Aggregates without a value for a single point: the next bucket with a value can be any number of buckets away. */
+/**
+ * Aggregates that have no value for a single point. With them, the next bucket with a value can be any number of
+ * buckets away.
+ */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /** Start of the latest bucket of a period; for an empty period, the bucket before its first. */

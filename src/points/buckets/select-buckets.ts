@@ -28,7 +28,7 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
-  /** Applied per variable. */
+  /** The limit and offset apply to each variable separately. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
 }
 

@@ -37,7 +37,7 @@ export function offsetSpans(
   });
 }
 
-/** Joins adjacent spans that have the same offset after `offsetOf`. */
+/** Joins adjacent spans for which `offsetOf` returns the same offset. */
 export function mergeSpans(
   spans: readonly OffsetSpan[],
   offsetOf: (offset: Micros) => Micros = (offset) => offset,

@@ -1,7 +1,7 @@
 /**
- * Keeps quiet chunks in columns (Community edition of TimescaleDB), in a tenth of the space. A chunk goes into columns when no
- * write has changed it for some hours, whatever its dates, and again when writes have left rows beside its columns. With the
- * Apache edition there is nothing to do.
+ * Compresses chunks of points into columns (Community edition of TimescaleDB), which take a tenth of the space. A chunk
+ * is compressed when no write has changed it for some hours, whatever its dates. Later writes leave uncompressed rows
+ * in it, and it is compressed again. With the Apache edition there is nothing to do.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -15,26 +15,29 @@ import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
 
 export interface ColumnSettings {
-  /** Seconds without writes after which a chunk goes into columns. */
+  /** Seconds without writes after which a chunk is compressed. */
   readonly quietSec: number;
-  /** Seconds without writes after which the rows beside the columns of a chunk join them. */
+  /** Seconds without writes after which the uncompressed rows of a compressed chunk are compressed too. */
   readonly settleSec: number;
 }
 
-/** Rows beside columns join them after this time, however often they change. */
+/** Maximum age of uncompressed rows in a compressed chunk; then they are compressed even while writes go on. */
 const MAX_ROWS_SEC = 480;
 /**
- * Longest wait for a lock: reads and writes wait behind it. Shorter than `deadlock_timeout` (1 s), so that the compression
- * gives up before PostgreSQL would end a write that waits for it.
+ * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than
+ * `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL ends a write.
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
 /** Key of the lease: one process compresses at a time. */
 const LOCK_CLASS = 0x636f_6c73;
-/** lock_not_available, deadlock_detected, query_canceled, serialization_failure (rows were written meanwhile). */
+/**
+ * SQLSTATEs after which the chunk is left for a later call: lock_not_available, deadlock_detected, query_canceled,
+ * serialization_failure (rows were written meanwhile).
+ */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Bit 0 of the status marks a chunk in columns, bit 3 rows beside them. The statistics lag by a second at most.
+// Bit 0 of the status marks a compressed chunk, bit 3 uncompressed rows in it. The statistics lag by a second at most.
 const OBSERVE = `
   with seen as (
     select chunk.id, format('%I.%I', chunk.schema_name, chunk.table_name)::regclass as relation,
@@ -64,7 +67,7 @@ const OBSERVE = `
         else quiet_sec >= $1 and pg_relation_size(relation) > 0 end
   order by is_compressed desc, quiet_sec desc`;
 
-/** The table that holds the columns of a chunk. */
+/** Finds the table that holds the compressed rows of a chunk. */
 const COLUMNS_OF = `
   select format('%I.%I', columns.schema_name, columns.table_name) as name
   from _timescaledb_catalog.chunk
@@ -72,8 +75,9 @@ const COLUMNS_OF = `
   where format('%I.%I', chunk.schema_name, chunk.table_name)::regclass = $1::regclass`;
 
 /**
- * Puts the chunks into columns that are due. One process does this at a time; a chunk that is in use is left for the next call.
- * @returns the number of chunks put into columns.
+ * Compresses the chunks that are due. One process does this at a time; a chunk that is in use is left for the next
+ * call.
+ * @returns the number of chunks compressed.
  */
 export async function compressChunks(
   database: Database,
@@ -90,10 +94,7 @@ export async function compressChunks(
       const isDone = await compressChunk(connection, name);
       if (isDone) count += 1;
       const durationMs = Math.round(performance.now() - startMs);
-      log.info(
-        { chunk: name, durationMs },
-        isDone ? 'chunk put into columns' : 'chunk in use; it goes into columns later',
-      );
+      log.info({ chunk: name, durationMs }, isDone ? 'chunk compressed' : 'chunk in use; it is compressed later');
     }
     return count;
   };
@@ -104,11 +105,11 @@ export async function compressChunks(
 }
 
 /**
- * Puts a chunk into columns, or the rows beside its columns into them. Reads and writes of other chunks go on; a write to this
- * one waits.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Reads and writes of other chunks go on; a write
+ * to this chunk waits.
  * @param name quoted name of the chunk's table.
- * @returns false when the chunk, or a long read, is in the way; nothing has changed then.
- * @throws {DatabaseError} another failure of the compression.
+ * @returns false when another transaction uses the chunk, or a long read holds `point_gate`; nothing has changed then.
+ * @throws {DatabaseError} for any other failure of the compression.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
   try {
@@ -125,22 +126,24 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Gives the pages of the rows and of replaced batches back to the file system; autovacuum would do so later.
+  // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would do so later.
   const { rows } = await connection.query<{ name: string }>(COLUMNS_OF, [name]);
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...rows.map((row) => row.name)].join()}`);
   return true;
 }
 
-// The rows are deleted, not truncated: readers in older snapshots still see them.
+// Makes TimescaleDB delete the compressed rows instead of truncating the table, so readers with older snapshots still
+// see them.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
-/** Reads and writes that begin wait behind a try to close the gate, so each try is short. */
+/** New reads and writes wait while this transaction tries to lock `point_gate`, so each attempt is short. */
 const GATE_TIMEOUT_MS = 50;
 const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;
 
-// A read or write that holds the gate and waits for the chunk: neither side would ever end.
+// True when a read or write waits for this transaction. It may hold `point_gate`, so waiting for that lock would be a
+// deadlock.
 const IS_WAITED_FOR = `
   select exists (select from pg_stat_activity
                  where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))) as "isWaitedFor"`;
@@ -148,9 +151,10 @@ const IS_WAITED_FOR = `
 class ChunkInUseError extends Error {}
 
 /**
- * Waits for the reads and writes of points that run, and keeps new ones waiting until the end of this transaction.
- * @throws {ChunkInUseError} when one waits for the chunk.
- * @throws {DatabaseError} 55P03 when one lasts too long.
+ * Locks `point_gate`: waits for running reads and writes of points, and makes new ones wait until this transaction
+ * ends.
+ * @throws {ChunkInUseError} when a read or write waits for the chunk.
+ * @throws {DatabaseError} 55P03 when a read or write lasts too long.
  */
 async function closeGate(transaction: Transaction): Promise<void> {
   await transaction.query('savepoint gate');

@@ -1,11 +1,11 @@
-/** Words and metrics for what stored points take. */
+/** Shows the disk space of stored points as a table of text and as metrics. */
 import type { Database } from '../../platform/database/database.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import { measureStorage, type StoredPoints } from './measure-storage.ts';
 
 const HEADINGS = ['table', 'form', 'account', 'points', 'bytes', 'bytes a point'] as const;
 
-/** @returns the lines of a table, headings first; only these without points. */
+/** @returns the lines of a table; the first holds the headings, and it is the only one when no points are stored. */
 export function describeStoredPoints(stored: readonly StoredPoints[]): readonly string[] {
   const rows = stored.map(({ table, form, accountId, points, bytes }) => [
     table,
@@ -27,7 +27,7 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 }
 
 /**
- * Registers the gauges of what stored points take, by table, form and account.
+ * Registers gauges of the number and disk space of stored points, by table, form and account.
  * @returns a function that measures again; until its first call the gauges are omitted.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {

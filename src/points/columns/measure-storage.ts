@@ -1,6 +1,6 @@
 /**
- * Measures what stored points take: by table, by form (rows, or columns of the Community edition) and by account. Used by
- * `admin storage` and the metrics.
+ * Measures the number and disk space of stored points, by table, by form (rows, or compressed columns of the Community
+ * edition) and by account. Used by `admin storage` and the metrics.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { type Chunk, findChunks, type PointTable } from '../write/find-chunks.ts';
@@ -10,13 +10,13 @@ export interface StoredPoints {
   readonly form: 'rows' | 'columns';
   /** Null: points of deleted variables that are not purged yet. */
   readonly accountId: number | null;
-  /** Exact in columns; in rows counted from a sample where a chunk has more than a million. */
+  /** Exact for columns; for rows estimated from a sample when a chunk has more than a million. */
   readonly points: number;
-  /** On disk with indexes; the bytes of a chunk are divided by points. */
+  /** On disk with indexes. The bytes of a chunk are divided among accounts by their number of points. */
   readonly bytes: number;
 }
 
-/** Most rows of a chunk that are counted one by one. */
+/** Maximum rows of a chunk that are counted; in a larger chunk a sample is counted. */
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
@@ -49,7 +49,7 @@ const COLUMNS_OF = `
   where format('%I.%I', chunk.schema_name, chunk.table_name) = $1`;
 
 async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<readonly StoredPoints[]> {
-  // A scan of a chunk would read its columns too.
+  // Without this, a scan of the rows of a chunk would read its compressed columns too.
   if (chunk.isCompressible) await transaction.query(`set local timescaledb.enable_transparent_decompression = off`);
   const { rows } = await transaction.query<{ percent: number }>(
     `select least(100, 100 * $2::float8 / greatest(reltuples, 1)) as percent from pg_class where oid = $1::regclass`,

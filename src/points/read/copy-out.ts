@@ -94,7 +94,7 @@ export class CopyOut extends Readable implements Submittable {
       this.#rest -= count;
     }
     if (size === 0) return;
-    // Reset before `push`: a consumer may ask for more during the call.
+    // `#isWanted` is reset before `push`, because the consumer may ask for more during the call.
     this.#isWanted = false;
     if (this.push(piece.subarray(0, size))) this.#isWanted = true;
   }

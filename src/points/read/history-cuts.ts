@@ -1,7 +1,8 @@
 /**
- * Finds the variables whose history was cut after the earliest state a selection reads (R-F9): there, a missing or older
- * version does not prove that no other was known. The latest versions are always complete. A selection by VersionTag or tags,
- * or of every version, reads no particular state, so any cut concerns it.
+ * Finds the variables whose history was cut (versions were deleted) after the earliest state a selection reads (R-F9).
+ * For such a variable, a missing or older version does not prove that no other version was known. The latest versions
+ * are always complete. A selection by VersionTag or tags, or of every version, reads no particular state, so any cut
+ * concerns it.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -19,7 +20,7 @@ export type NoteCuts = (cuts: readonly HistoryCut[]) => void;
 
 /**
  * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement for the latest versions.
- * @param transaction the snapshot of the rows: a cut that it does not see has not removed a row from it either.
+ * @param transaction the snapshot that the rows are read from: it still has every row that a cut after it removed.
  */
 export async function findHistoryCuts(
   transaction: Queryable,
@@ -36,7 +37,7 @@ export async function findHistoryCuts(
   return rows;
 }
 
-/** Passes on the rows of a snapshot, after its cuts. */
+/** Calls `noteCuts` with the cuts that a snapshot shows, then yields the rows. */
 export async function* withHistoryCuts<Item>(
   transaction: Transaction,
   selection: PointSelection,
@@ -60,7 +61,10 @@ function conditionOf(selection: PointSelection): string | undefined {
   return `(${states.join(' or ')})`;
 }
 
-/** With a horizon, the earliest state read is that of the first date; an open period has no first date. */
+/**
+ * With a horizon, the earliest state read is that of the first date. A period without a start has no first date, so
+ * every cut counts.
+ */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';
   return `history_from > (select ${horizonBefore(selection)} from (select ${instantLiteral(fromMicros)} as date) asked)`;

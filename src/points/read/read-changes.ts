@@ -4,9 +4,9 @@
  * everything. Writers of a variable are serialized by its lock and have increasing VersionTimestamps, so every commit that
  * is not visible yet lies after the position. Positions do not depend on clocks and survive database restarts.
  *
- * Changed dates are found without an index of VersionTimestamps: appended dates lie after the last date that existed
- * before, and every other write records its dates (write/record-rewrites.ts). Both also hold for a position in the middle
- * of an appending write; a write that gives a date several versions leaves a record.
+ * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates lie after the
+ * last date the follower knows, and every other write records its dates (write/record-rewrites.ts). Both also hold for
+ * a position in the middle of an appending write; a write that gives a date several versions leaves a record.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -18,7 +18,10 @@ import { streamFromIndexes } from './select-of-variables.ts';
 import { ALL_COLUMNS } from './select-versions.ts';
 import { instantArrayLiteral, instantBound, instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
-/** The follower has all versions before `versionTimestamp`, and those at it up to `dateMicros`, inclusive. May be infinite. */
+/**
+ * The follower has all versions before `versionTimestamp`, and of the versions at it those with dates up to
+ * `dateMicros`, inclusive. Both may be infinite.
+ */
 export interface ChangePosition {
   readonly versionTimestamp: Micros;
   readonly dateMicros: Micros;
@@ -40,13 +43,13 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Each period is a separate index scan; above this number they are read as one.
+// Each period is a separate index scan; more periods than this are read as one.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
   `case when isfinite(${instant}) then (extract(epoch from ${instant}) * 1000000)::int8 end`;
 
-// A follower that has seen no VersionTimestamp has seen no date: all dates are new.
+// For a follower that has seen no VersionTimestamp (-infinity), all dates are new.
 export const FIND_CHANGES = `
   select wanted.id as "variableId", ${MICROS('series.last_version_timestamp')} as "lastVersionTimestamp", changed.periods
   from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) wanted (id, seen, seen_date)
@@ -141,7 +144,7 @@ export async function* readChanges(
   scales?: ReadonlyMap<number, LinearScale>,
 ): AsyncGenerator<PointChunk> {
   await streamFromIndexes(transaction);
-  // No index has the order of VersionTimestamps.
+  // Allows a sort, because no index has the order of VersionTimestamps.
   await transaction.query('set local enable_sort = on');
   for await (const block of copyRows(transaction, selectChanges(group), POINT_LAYOUT)) {
     for (const run of runsOf(block)) yield toPointChunk(block, run, scales?.get(run.variableId));

@@ -20,7 +20,7 @@ export function selectOfVariables(variableIds: readonly number[], columns: strin
   return `select ${columns} from unnest(${ids}) variable (id) cross join lateral (${perVariable}) wanted`;
 }
 
-/** SQL name of the variable in a subquery. */
+/** SQL name of the variable's id in a subquery. */
 export const VARIABLE = 'variable.id';
 
 /** Yields the distinct ids in groups of at most 10,000. */

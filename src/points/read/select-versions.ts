@@ -102,9 +102,9 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 }
 
 /**
- * Limits history to the dates between the first and the last whose current version does not match; every date has a current
- * version and it is the newest. Most past states differ from the latest only in a part of the period. The two extra
- * queries do not pay off for a page, such as the last point of many variables.
+ * Limits history to the dates from the first to the last whose current version does not match. Outside them the current
+ * version is the result, because it is the newest version of its date. Most past states differ from the latest only in
+ * a part of the period. The two extra queries do not pay off for a page, such as the last point of many variables.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;

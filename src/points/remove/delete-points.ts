@@ -85,7 +85,7 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** Runs a statement on every chunk of current values and joins the ranges of each variable. */
+/** Runs a statement on every chunk of current values and joins the ranges it returns for each variable. */
 async function collect(
   transaction: Transaction,
   removal: Removal,
@@ -100,7 +100,7 @@ async function collect(
   return [...ranges.values()].sort((a, b) => a.variableId - b.variableId);
 }
 
-/** Ranges of one variable in ascending chunks. */
+/** Joins the ranges of one variable in two chunks, the earlier chunk first. */
 function join(earlier: WrittenRange | undefined, later: WrittenRange): WrittenRange {
   if (!earlier) return later;
   return { ...later, fromMicros: earlier.fromMicros, count: earlier.count + later.count };

@@ -15,8 +15,9 @@ import { attemptPurge } from './attempt-purge.ts';
 
 // Counts tagged and untagged versions separately, newest first. The current version is the newest of its kind.
 /**
- * Deletes surplus versions from one chunk of history; returns their number and the instant from which the states of the
- * chunk's dates are complete after that (R-F9): the version after the newest one deleted at any date.
+ * Deletes surplus versions from one chunk of history. Returns their number and the instant from which the past states
+ * of the chunk are complete afterwards (R-F9): the VersionTimestamp of the version that followed the newest deleted
+ * one.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

@@ -13,12 +13,16 @@ export interface Chunk {
   readonly table: PointTable;
   /** Quoted name of the chunk's own table. */
   readonly name: string;
-  /** Quoted name for statements. A chunk in columns is accessed through its hypertable. */
+  /** Quoted name for statements. A compressed chunk is accessed through its hypertable. */
   readonly target: string;
-  /** The hypertable keeps chunks in columns; a chunk can be compressed whenever no transaction holds the gate. */
+  /**
+   * Compression is enabled for the hypertable; a chunk can be compressed whenever no transaction locks `point_gate`.
+   */
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;
-  /** The chunk holds rows beside its columns, and every read looks for them. */
+  /**
+   * The chunk is compressed but marked as having uncompressed rows too; reads look for such rows only with this mark.
+   */
   readonly isPartial: boolean;
   /** Rows may be inserted into the chunk's own table: it is not compressible, or `openChunks` has opened it. */
   readonly isOpen: boolean;
@@ -27,8 +31,8 @@ export interface Chunk {
   readonly toMicros: Micros;
 }
 
-// Reads the catalogue: timescaledb_information.chunks takes five times as long, half the time of a small write.
-// Bit 0 of the status marks a compressed chunk, bit 3 one with rows beside its columns.
+// Reads the catalogue: timescaledb_information.chunks takes five times as long, half the time of a small write. Bit 0
+// of the status marks a compressed chunk, bit 3 one that also has uncompressed rows.
 const FIND_CHUNKS = `
   select hypertable.table_name as "table", format('%I.%I', chunk.schema_name, chunk.table_name) as name,
          chunk.status & 1 = 1 as "isCompressed", chunk.status & 8 = 8 as "isPartial",
@@ -74,8 +78,8 @@ export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumbe
 
 /**
  * @param chunks as `openChunks` returns them.
- * @returns the table to insert rows of a span into: the chunk that holds the whole span, which is up to a fifth faster, or
- *   else the hypertable.
+ * @returns the table to insert rows of a span into: the chunk if one covers the whole span, which is up to a fifth
+ *   faster, or else the hypertable.
  */
 export function insertTargetOf(chunks: readonly Chunk[], table: PointTable, { fromMicros, toMicros }: Span): string {
   const holding = chunks.find((chunk) => {

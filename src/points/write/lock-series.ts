@@ -22,7 +22,7 @@ export const LOCK_SERIES = `
               then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
   from series where variable_id = any($1::int[]) order by variable_id for update`;
 
-// Read after the locks are acquired, so that earlier changes and deletions apply.
+// This statement runs after the locks are acquired, so it sees all changes and deletions committed before.
 export const FIND_SETTINGS = `
   select variable_id as "variableId", account_id as "accountId", is_versioned as "isVersioned",
          version_limit as "versionLimit"
@@ -93,7 +93,7 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
   return now;
 }
 
-/** Saves the write state that a plan computed, and what the write has cut (R-F9). */
+/** Saves the write state that the plan computed, and the instants up to which the write has cut history (R-F9). */
 export async function saveSeries(
   transaction: Transaction,
   written: readonly WrittenSeries[],

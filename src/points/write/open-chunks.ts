@@ -1,8 +1,9 @@
 /**
- * Prepares chunks in columns (Community edition) for rows. TimescaleDB checks every row that is inserted through the
- * hypertable against the compressed batches: 35,000 rows take 1.8 s where an uncompressed chunk takes 0.4 (measured 2026-11).
- * The writer deletes the rows it replaces first, so no batch can hold a row with the same key, and rows go straight into the
- * chunk's own table. Reads look there only if the chunk is marked as partial, and only TimescaleDB sets that mark.
+ * Prepares compressed chunks (Community edition) for new rows. TimescaleDB checks every row that is inserted through
+ * the hypertable against the compressed batches: 35,000 rows take 1.8 s, in an uncompressed chunk 0.4 s (measured
+ * 2026-11). The writer deletes the rows it replaces first, so no batch can hold a row with the same key, and rows go
+ * straight into the chunk's own table. Reads look there only if the chunk is marked as partial, and only TimescaleDB
+ * sets that mark.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -10,11 +11,11 @@ import type { Chunk, PointTable } from './find-chunks.ts';
 import { withSideConnection } from './prepare-chunks.ts';
 
 /**
- * Marks the chunks in columns that receive rows as partial. The gate of the transaction (`begin_point_write`) keeps the state
- * of all chunks as it is until its end.
- * @param stored chunks as `findChunks` returned them after the gate was taken.
- * @param tables those that receive rows.
- * @returns `stored`, where `insertTargetOf` may name the tables of these chunks.
+ * Marks the compressed chunks that receive rows as partial. The transaction's lock on `point_gate`
+ * (`begin_point_write`) keeps the state of all chunks as it is until the transaction ends.
+ * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
+ * @param tables hypertables that receive rows.
+ * @returns `stored` with `isOpen` set for these chunks, so that `insertTargetOf` returns their own tables.
  */
 export async function openChunks(
   transaction: Transaction,
@@ -27,7 +28,10 @@ export async function openChunks(
   return stored.map((chunk) => (isNeeded(chunk) ? { ...chunk, isOpen: true } : chunk));
 }
 
-/** The mark is a row of the catalog: set in this transaction, it would make other writers of the chunk wait for its end. */
+/**
+ * Sets the mark on another connection: it is a row of the catalog, and other writers of the chunk would wait until this
+ * transaction ends.
+ */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[]): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {
     for (const chunk of chunks) await insertAndDelete(client, chunk);
@@ -35,12 +39,15 @@ async function markPartial(transaction: Transaction, chunks: readonly Chunk[]): 
   await withSideConnection(transaction, mark).catch(() => mark(transaction));
 }
 
-/** Span of the dates of inserted rows, from the start of a chunk: an hour. */
+/** Inserted rows have a random date in the first hour of the chunk. */
 const DATES_MICROS = 3_600_000_000;
 
-/** An insert marks the chunk, and the mark stays. Variable 0 does not exist. */
+/**
+ * Inserts a row of variable 0, which does not exist, and deletes it: the insert makes TimescaleDB mark the chunk, and
+ * the mark stays.
+ */
 async function insertAndDelete(client: Queryable, { table, fromMicros }: Chunk): Promise<void> {
-  // A date that no other writer uses: on the same one, it would wait for the other's transaction.
+  // The date is random: two writers that insert the same date would wait for each other's transaction.
   const values = [formatInstant(fromMicros + Math.floor(Math.random() * DATES_MICROS))];
   await client.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

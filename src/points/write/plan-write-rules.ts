@@ -1,7 +1,8 @@
 /**
- * Plans a write before any statement runs. New rows go into `point` by COPY. Dates up to the high-water mark of a variable
- * may be stored already; the plan lists them as runs, which are superseded first. Rows of a variable whose dates do not
- * strictly ascend are resolved among themselves; all other rows stay in their batch.
+ * Plans a write before any statement runs. New rows go into `point` by COPY. Dates up to the high-water mark of a
+ * variable may be stored already; the plan lists them as runs, which are superseded first. Rows of a variable whose
+ * dates do not strictly ascend are first resolved among themselves (settle-rows-rules.ts); all other rows stay in their
+ * batch.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -40,7 +41,7 @@ export interface WritePlan {
   readonly written: readonly WrittenSeries[];
 }
 
-// Keeps the column in range; a bound above every possible limit needs no precision.
+// Keeps the bound within the range of its column; a bound above every possible version limit needs no precision.
 const MAX_VERSION_BOUND = 1_000_000;
 
 /** Variables and chunks of a write. */
@@ -101,7 +102,7 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
-/** Adds runs for the dates of ordered variables that may be stored. */
+/** Adds runs for the dates that may be stored already, for variables whose dates strictly ascend. */
 function findRuns(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

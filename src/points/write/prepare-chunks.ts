@@ -13,7 +13,7 @@ import { findChunks, type PointTable } from './find-chunks.ts';
 const CONNECTION_TIMEOUT_MS = 2000;
 const LOCK_TIMEOUT_MS = 2000;
 
-// Runs in one transaction with the insert, so other sessions never see the changed length.
+// This statement runs in one transaction with the insert, so other sessions never see the changed length.
 const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
 // Variable 0 does not exist. Only an insert creates a chunk; the chunk stays after the row is deleted.
@@ -102,7 +102,8 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // Chunk creation is serialized anyway; this lock starts before the chunk length is read.
+    // TimescaleDB serializes the creation of chunks anyway; this lock is taken earlier, before the chunk length is
+    // read.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }

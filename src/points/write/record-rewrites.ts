@@ -24,8 +24,8 @@ export async function recordRewrites(transaction: Transaction, written: readonly
   ]);
 }
 
-// Records of the last hour stay; older ones are joined by day, those older than 32 days into one. A joined record covers a
-// wider period: followers read more, but miss nothing.
+// Keeps the records of the last hour. Joins older ones by day, and those older than 32 days into one. A joined record
+// covers a wider period, so followers read more, but miss nothing.
 const JOIN = `
   with aged as (
     select variable_id, version_timestamp,

@@ -1,15 +1,15 @@
 /**
- * Compresses dates into runs of first date, last date and step. A million quarter-hours of a thousand variables are a
- * thousand runs, which the database finds by a thousand index ranges. A date without a regular step is a run of its own.
- * Runs are grouped by chunk.
+ * Compresses dates into runs of first date, last date and step. A million quarter-hourly dates of a thousand variables
+ * are a thousand runs, which the database finds by a thousand index ranges. A date without a regular step is a run of
+ * its own. Runs are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';
 import { chunkOf } from './chunk-rules.ts';
 
 /**
- * Dates with a longer step become runs of one date: many stored dates may lie between them, and skipping those costs more
- * than one lookup per date.
+ * Maximum step of a run. Dates further apart become runs of one date: many stored dates may lie between them, and
+ * skipping those costs more than one lookup per date.
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
@@ -23,7 +23,7 @@ export interface Runs {
   readonly stepMicros: Micros[];
   /** VersionTag id written at every date of the run; 0 when none. */
   readonly versionTagIds: number[];
-  /** Versions kept per date and kind. */
+  /** Maximum versions kept per date, for tagged and untagged versions separately. */
   readonly versionLimits: number[];
 }
 
@@ -31,9 +31,9 @@ export interface Runs {
 export interface ChunkRuns {
   /** Not versioned: the stored row is deleted. */
   readonly overwritten: Runs;
-  /** No longer versioned: stored history is deleted too. */
+  /** No longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
-  /** Versioned, cut before: the VersionTag may be that of a version at the end of the cut. */
+  /** Versioned, history cut before (R-F9): the VersionTag may be that of the first version kept after the cut. */
   readonly exposed: Runs;
   /** Versioned: the stored row becomes history. */
   readonly superseded: Runs;

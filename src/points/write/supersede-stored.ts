@@ -1,8 +1,8 @@
 /**
- * Clears stored rows whose dates are written again: they are deleted (not versioned) or moved to history (versioned). Each
- * statement takes the runs of dates (stored-runs-rules.ts) of one chunk and finds each run in the chunk's key. Measured on
- * a million quarter-hours of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on
- * conflict` 5.5 s.
+ * Clears stored rows whose dates are written again: they are deleted (not versioned) or moved to history (versioned).
+ * Each statement takes the runs of dates (stored-runs-rules.ts) of one chunk and finds each run in the chunk's key.
+ * Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from`
+ * 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -11,8 +11,8 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
-// For a chunk in columns: constants by which TimescaleDB finds the compressed batches to turn into rows. By the runs alone it
-// turns the whole chunk into rows: revising a year took 6.1 s instead of 0.4 (measured 2026-11).
+// Constant conditions by which TimescaleDB finds the batches of a compressed chunk that it must decompress. With the
+// runs alone it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured 2026-11).
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
@@ -50,8 +50,8 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// A version at the end of a cut is about to be replaced by its own VersionTag: the cut then reaches further, here up to the
-// write itself (R-F9).
+// Finds variables whose first version kept after a cut is replaced, because this write has its VersionTag. The cut then
+// reaches further: past states are complete from this write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
@@ -91,7 +91,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds which batches of a chunk in columns hold surplus versions: mostly none, or those of the oldest version.
+// Finds the span of VersionTimestamps of surplus versions, and with it the batches of a compressed chunk to decompress:
+// mostly none, or those of the oldest version.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -104,9 +105,12 @@ interface RunStep {
    * @param history table that receives superseded rows.
    */
   readonly statement: (target: StatementTarget, history: string) => string;
-  /** In columns, finds the span of VersionTimestamps of the rows to delete first; none: nothing is deleted. */
+  /**
+   * For a compressed chunk, runs first and finds the span of VersionTimestamps of the rows to delete; without a span,
+   * nothing is deleted.
+   */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** Earlier states lack every row that the statement removes (R-F9). */
+  /** The statement cuts history: past states lack every row that it removes (R-F9). */
   readonly isCut?: true;
 }
 
@@ -118,7 +122,8 @@ export type HistoryCuts = Map<number, Micros>;
 
 /** Statements by set of runs, in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // Counts as a cut for every variable of the statement: finding those with stored rows would look up each run twice.
+  // If the statement deletes any row, all its variables count as cut: finding those with stored rows would look up each
+  // run twice.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },
@@ -163,7 +168,8 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Superseded rows may have created chunks of history and may hold a VersionTag that is written again.
+  // Finds the chunks again, because superseding may have created chunks of history, with rows whose VersionTag is
+  // written again.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 
@@ -231,8 +237,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a run statement: six arrays, the bounds of the chunk and, in columns, the first and last date of
- *   the runs.
+ * @returns the parameters of a run statement: six arrays, the bounds of the chunk and, for a compressed chunk, the
+ *   first and last date of the runs.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

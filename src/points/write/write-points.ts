@@ -26,7 +26,8 @@ export interface WriteResult {
   readonly versionTimestamp: Micros;
 }
 
-// Finding chunks takes 1 ms, as long as copying 500 rows; inserting into a chunk directly is up to a fifth faster.
+// Minimum rows for inserting into a chunk directly, which is up to a fifth faster: finding the chunk takes 1 ms, as
+// long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**
@@ -60,13 +61,13 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   return { ranges, versionTimestamp };
 }
 
-/** @returns the chunks of the write; those that receive rows are open for them. */
+/** @returns the chunks of the write, prepared by `openChunks`. */
 async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span): Promise<readonly Chunk[]> {
   const stored = await findChunks(transaction, span);
   return openChunks(transaction, stored, historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point']);
 }
 
-/** Copies the rows of a write chunk by chunk when a chunk is in columns; otherwise in one statement. */
+/** Copies the rows of a write: chunk by chunk when a chunk is compressed, otherwise in one statement. */
 async function copyCurrent(
   transaction: Transaction,
   stored: readonly Chunk[],

@@ -104,5 +104,5 @@ async function storePush(
       }
     }
   }
-  throw new Error('a push was neither stored nor found');
+  throw new Error('expected a push to be stored, or found as a re-send, within 3 attempts');
 }

@@ -1,6 +1,6 @@
 /**
  * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written. An account may hold at most as much of either as stays free (R-A14).
+ * accepted readings wait to be written. An account may use at most as much of either as is left free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -20,21 +20,23 @@ export interface Admission {
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
   noteQueued(accountId: number, bytes: number): void;
-  /** Opens the memory holding of one body; call `release` when done. */
+  /** Starts counting the memory of one body; call `release` when done. */
   openBody(owner: BudgetOwner): BodyShare;
 }
 
 export interface BodyShare {
-  /** @param bytes that have arrived. @throws {DomainError} queue_full when bodies take too much memory. */
+  /**
+   * @param bytes number of bytes that have arrived. @throws {DomainError} queue_full when bodies take too much memory.
+   */
   take(bytes: number): void;
-  /** @param bytes that have arrived. @returns false if bodies take too much memory. */
+  /** @param bytes number of bytes that have arrived. @returns false if bodies take too much memory. */
   tryTake(bytes: number): boolean;
   release(): void;
 }
 
 type Refusals = Pick<PushMetrics, 'queueFull' | 'memoryFull'>;
 
-/** Opens the admission control of this process (R-D10). @param metrics count refused pushes. */
+/** Opens the admission control of this process (R-D10). @param metrics counters of refused pushes. */
 export function openAdmission(database: Database, limits: AdmissionLimits, metrics: Refusals): Admission {
   const memory = openSharedBudget(limits.maxMemoryBytes);
   return {

@@ -12,7 +12,7 @@ export interface PushContext {
   readonly caller: Caller;
   /** The client's label, or a generated one. */
   readonly label: string;
-  /** Whether the client gave the label: then the same body is the same operation (R-D7). */
+  /** Whether the client gave the label; then the same body sent again is the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
@@ -30,7 +30,10 @@ function nothingAccepted(count: number): PushWarning {
   return { path: '$', code: 'nothing_accepted', message };
 }
 
-/** Creates new VersionTags and tag sets. The operation has no `resendKey` yet. */
+/**
+ * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey` is null; the caller
+ * sets it.
+ */
 export async function encodeOperation(
   dictionary: Dictionary,
   { caller, label, requestId, timeoutSec, mapperId }: PushContext,

@@ -1,8 +1,9 @@
 /**
- * Group commit: pushes that arrive while a group is being stored form the next group, of any accounts; a group costs
- * one statement and one flush of the log. No push is delayed to fill a group. A user is in one group at a time: their
- * turns in the database (R-D6) would make a second group wait for the flush of the first (64 clients: half as fast). If
- * a group fails, its pushes are stored one by one, so that one push cannot fail the others.
+ * Group commit: pushes of any accounts that arrive while a group is being stored form the next group. A group costs one
+ * statement and one flush of the write-ahead log. No push is delayed to fill a group. The pushes of a user are in one
+ * group at a time: the lock that orders them (R-D6, store/turn-lock.ts) would make a second group wait for the flush of
+ * the first (half as fast with 64 clients). If a group fails, its pushes are stored one by one, so that one push cannot
+ * fail the others.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -19,13 +20,13 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Submission {
-  /** Key of the turn that the push needs. */
+  /** Key of the lock that orders the pushes of a user (store/turn-lock.ts). */
   readonly turn: string;
   readonly resolve: (outcome: GroupOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-// Two: a user whose turn another process holds delays only the pushes of the same group.
+// Two groups run at a time: a user whose lock another process holds delays only the pushes of the same group.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
@@ -64,7 +65,9 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
   };
 }
 
-/** Takes the oldest pushes whose turns are not busy: at least one if there is any, even a large one. */
+/**
+ * Takes the oldest pushes of users without a push in a running group: at least one if there is any, even a large one.
+ */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];
   const left: Waiting[] = [];

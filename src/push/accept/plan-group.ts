@@ -1,4 +1,4 @@
-/** Arranges the pushes of a group as batches, and keeps which pushes belong to which operation. */
+/** Arranges the pushes of a group as batches, and records which pushes belong to which operation. */
 import type { PlainPush } from '../fast-paths/fast-paths.ts';
 import type { NewBatch, NewOperation } from '../store/new-operation.ts';
 
@@ -19,8 +19,8 @@ export interface GroupBatch<Waiting extends Submission> {
 }
 
 /**
- * One batch per account and structure version; within it one operation for all plain pushes of a user. A push that may be
- * a re-send gets a batch of its own, because its readings are dropped if it is a re-send (R-D7).
+ * Makes one batch per account and structure version, and in it one operation for all plain pushes of a user. A push
+ * that may be a re-send gets a batch of its own, because its readings are dropped if it is a re-send (R-D7).
  * @param join joins plain pushes of one user in one operation.
  */
 export function toBatches<Waiting extends Submission>(

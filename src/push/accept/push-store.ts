@@ -24,7 +24,7 @@ export interface PushStoreParts {
   readonly wake: (accountId: number) => void;
 }
 
-/** @returns the store that chooses between direct write and queue for each push. */
+/** @returns the store of this process; both functions wake the ingester after a commit. */
 export function openPushStore({ group, fastPaths, admission, wake }: PushStoreParts): PushStore {
   return {
     submit: async (submission) => {

@@ -11,7 +11,8 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// A portion costs as much as about a hundred small pushes. Up to 2,000 pushes a second, the pause is at most 10 ms.
+// For the ingester, each portion costs as much as about a hundred small pushes. Up to 2,000 pushes a second, the pause
+// is at most 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;

@@ -32,7 +32,7 @@ export interface EncodedPush {
   readonly readingCount: number;
   /** The first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
-  /** Zones in which dates without one were read (R-A11), each once, at most 20. */
+  /** Zones applied to dates without an offset (R-A11), each once, at most 20. */
   readonly timeZones: readonly string[];
   /** First date of each variable, in microseconds; undefined if a variable has one date under several VersionTags. */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
@@ -43,7 +43,10 @@ const MAX_WARNINGS = 100;
 /** Limits the header `Time-Zone` to some 400 characters. */
 const MAX_TIME_ZONES = 20;
 
-/** Leaves `given` unchanged, so that it can be encoded again for other targets (R-D4, R-D5). */
+/**
+ * Encodes the readings of a push (R-D4, R-D5). Leaves `given` unchanged, so that it can be encoded again for other
+ * targets.
+ */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings, timeZones } = settleLocalDates(given, input);
   const contents = { ...given, dates };

@@ -44,9 +44,12 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   };
 }
 
-/** Bare numbers that JSON does not have and data frames write. */
+/** NaN and Infinity without quotes: not JSON, but common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
-/** Sources of numbers that JSON reads as infinite; the reviver distinguishes them. */
+/**
+ * Replacements that JSON.parse reads as infinite numbers. The reviver sees their source text and turns that of NaN into
+ * NaN.
+ */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
   Infinity: '1e999',
@@ -67,7 +70,7 @@ function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   }
 }
 
-/** Replaces bare NaN and Infinity by sources that JSON.parse reads; inside strings they are text. Linear in the length. */
+/** Replaces NaN and Infinity outside of strings by texts that JSON.parse can read. Takes time linear in the length. */
 function repairNonFinite(text: string): string {
   let quote = text.indexOf('"');
   let outside = 0;
@@ -90,7 +93,7 @@ function endOfString(text: string, quote: number): number {
   return text.length;
 }
 
-/** @throws `fault` when the text is not JSON for another reason too. */
+/** @throws `fault` when the repaired text is not JSON either. */
 function parseNonFinite(text: string, fault: unknown): unknown {
   try {
     return JSON.parse(text, (_name, value: unknown, { source }: { readonly source?: string } = {}) =>
@@ -114,7 +117,8 @@ function parseContents(body: unknown, limits: PushLimits): PushContents {
   }
 }
 
-// Parsing reports the problems of bodies below this number of extra containers.
+// A body may exceed the largest allowed push by this many objects and arrays; `parsePush` then reports its problems
+// with paths.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;

@@ -81,7 +81,7 @@ export interface SmallPushServices extends SmallPushParts {
 export interface SmallPush {
   readonly structureVersion: number | null;
   readonly push: PlainPush;
-  /** Zones in which dates without one were read (R-A11). */
+  /** Zones applied to dates without an offset (R-A11). */
   readonly timeZones: readonly string[];
 }
 

@@ -63,7 +63,7 @@ function admit(
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
-  // The app answers pages of other origins.
+  // The app checks the origin of requests from web pages (CORS).
   if (headers.origin !== undefined) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
   if (!caller?.permissions.has('datapusher.standard') || !admission.hasCapacity(caller.accountId)) return undefined;
@@ -80,7 +80,10 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   return count > 1;
 }
 
-/** Charges what arrives. Without memory for it, `done` still receives the body, for the app to refuse. */
+/**
+ * Reads the body and counts its bytes in `share`. When `share` refuses them, `done` receives the body with `hasMemory`
+ * false, and the app refuses the request.
+ */
 function readBody(
   incoming: IncomingMessage,
   share: BodyShare,
@@ -110,7 +113,7 @@ async function handle(
   } catch (error) {
     left = { ...left, pushFailure: { error } };
   }
-  // The app charges the body itself.
+  // The app counts the memory of the body itself.
   share.release();
   app(Object.assign(incoming, left), outgoing);
 }

@@ -20,8 +20,8 @@ export interface MapperLimits {
 export interface MapperRunner {
   /**
    * Maps a body, or only checks an expression.
-   * @param use whose mapper it is. `key` identifies one version of a mapper, whose process may be reused; undefined: use a
-   * new process once.
+   * @param use the account of the mapper and a `key` that identifies one version of it. A process may be reused for the
+   * same key; without a key, a new process is used once.
    * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
    * `request.maxBytes`; queue_full when too many mappers run.
    */
@@ -82,7 +82,7 @@ function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind:
   }
 }
 
-/** Processes that wait for the next body of their mapper, at most `capacity`. */
+/** Opens a pool of idle processes, at most `capacity`, that wait for the next body of their mapper. */
 function openIdlePool(capacity: number) {
   const idle = new Map<string, { readonly accountId: number; readonly child: ChildProcess }>();
   const take = (key: string): ChildProcess | undefined => {
@@ -90,7 +90,10 @@ function openIdlePool(capacity: number) {
     idle.delete(key);
     return child?.connected ? child : undefined;
   };
-  /** The oldest process of the account with the most processes, so that one account does not end the processes of others. */
+  /**
+   * Kills the oldest process of the account with the most processes, so that one account does not displace the
+   * processes of others.
+   */
   const makeRoom = (): void => {
     if (idle.size < capacity) return;
     const counts = new Map<number, number>();

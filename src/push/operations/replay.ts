@@ -1,6 +1,7 @@
 /**
- * Replays rejected elements once their targets exist (R-D8). A replay is an operation of its own under the same label. It
- * takes over the replayed elements, accepted or rejected again. A replay that accepts nothing changes nothing.
+ * Replays rejected elements once their targets exist (R-D8). A replay is an operation of its own under the same label.
+ * The replayed elements move to it, whether they are accepted or rejected again. A replay that accepts nothing changes
+ * nothing.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -50,7 +51,7 @@ export function createReplay(services: ReplayServices): Replay {
   };
 }
 
-/** Adds the batches that were queued again to what the replay accepted. */
+/** Adds the elements and readings of re-queued batches to those that the replay accepted. */
 function withRetried(answer: PushAnswer, { elements, readings }: RetriedBatches): PushAnswer {
   const { accepted } = answer;
   return { ...answer, accepted: { elements: accepted.elements + elements, readings: accepted.readings + readings } };

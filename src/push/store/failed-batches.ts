@@ -1,8 +1,9 @@
 /**
  * Batches whose data cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of
- * several pushes is split first, so that only the faulty push stays behind. After MAX_ATTEMPTS attempts, alone in its
- * transaction, a batch is set aside: its operation is Failed with the reason, its readings are kept (R-K3), and a retry
- * takes it up again. Faults of the service never count (R-A15): the caller does not report them here.
+ * several pushes is split first, so that only the faulty push is held back. After MAX_ATTEMPTS attempts, alone in its
+ * transaction, a batch is set aside, which is our dead letter: ingesters skip it, its operation is Failed with the
+ * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an
+ * unreachable database, do not count as attempts (R-A15); the caller does not report them here.
  *
  * Two ingesters may work on one account, one after the other. So `noteFailedBatch` checks under the lock of the queue
  * that the failed batch is still the first one: the other ingester may have written it meanwhile.
@@ -26,7 +27,8 @@ const NOTE = `
   where id = $1
   returning id, operation_ids as "operationIds", attempts`;
 
-// The parts keep the `place` of the whole batch; their ids ascend with the operations and order them.
+// The parts keep the `place` (position in the queue) of the whole batch; within it they are ordered by id, in the order
+// of the operations.
 const SPLIT = `
   with whole as (delete from push_batch where id = $1 returning *)
   insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
@@ -45,8 +47,8 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at the first waiting batch of an account; splits or sets aside the batch when due (R-K3,
- * R-A15).
+ * Counts a failed attempt at the first waiting batch of an account; splits a batch of several pushes, and sets aside a
+ * batch after MAX_ATTEMPTS (R-K3, R-A15).
  * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
  * @returns whether the batch was set aside by this call.
  */
@@ -107,8 +109,8 @@ export interface RetriedBatches {
 }
 
 /**
- * Re-queues batches that were set aside, with their old `place`. Their operations are Queued, and are announced
- * again when they end (R-D7, R-A15).
+ * Re-queues batches that were set aside, at their old position (`place`). Their operations are Queued, and are
+ * announced again when they end (R-D7, R-A15).
  * @param filter neither member: the batches of all accounts.
  */
 export async function retryBatches(

@@ -1,6 +1,6 @@
 /**
- * Queries the queue of accepted batches without taking any: its bytes, its backlog, and whether a direct write may pass it.
- * `waiting-batches` takes and ends batches.
+ * Queries the queue of accepted batches without taking any: its bytes, its backlog, and whether a direct write may
+ * overtake it. `waiting-batches` takes and ends batches.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';
@@ -17,7 +17,8 @@ export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap
   return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
 }
 
-// Dates up to the last stored one: the writer would have to compare with stored points.
+// The second condition finds dates that are not later than all stored ones: a direct write does not compare with stored
+// points.
 const MUST_QUEUE = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null)
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -46,7 +47,8 @@ const HAS_WAITING = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "hasWaiting"`;
 
 /**
- * Takes the turn of a user until the end of the transaction, so that no further push of the user can queue (R-D6).
+ * Holds the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the user can be
+ * queued (R-D6).
  * @returns whether a batch of the account waits.
  */
 export async function takeTurn(queryable: Queryable, accountId: number, userId: string): Promise<boolean> {

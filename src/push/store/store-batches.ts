@@ -15,7 +15,8 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-// Batches draw their places under the turns of their users (R-D6). Turns are taken in key order: groups cannot deadlock.
+// The statement holds the locks of the users (turn-lock.ts) when it assigns each batch its position in the queue,
+// `place` (R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
 const STORE = `
   with batch as materialized (
     select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[]) with ordinality
@@ -164,7 +165,10 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
   ];
 }
 
-/** Per operation the first and last index, from 1, of its members in the columns that follow; 0 and 0: one push. */
+/**
+ * Columns of the first and last 1-based index of each operation's members, both 0 for an operation of one push, and
+ * then the columns of all members.
+ */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);
   let last = 0;

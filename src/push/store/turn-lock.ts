@@ -1,9 +1,9 @@
 /**
- * The turn of a user: an advisory lock per account and user that ends with the commit. Batches draw their `place` under
- * it, so pushes of one user take effect in the order of their answers (R-D6).
+ * The turn of a user is an advisory lock per account and user, held until the commit. Batches get their position in the
+ * queue (`place`) while it is held, so pushes of one user take effect in the order of their answers (R-D6).
  */
 
-/** The turn as a key, for the process that stores pushes (R-D6). Equals `turnKeySql`. */
+/** @returns the key of a user's lock, for use in this process (R-D6). It equals the key that `turnKeySql` computes. */
 export function turnKey(accountId: number, userId: string): string {
   return `${accountId} ${userId}`;
 }
@@ -18,8 +18,8 @@ export function turnKeySql(accountId: string, userId: string): string {
 }
 
 /**
- * @param key SQL expression of a turn's key.
- * @returns SQL expression that waits for the turn and takes it (R-D6).
+ * @param key SQL expression of the key, as from `turnKeySql`.
+ * @returns SQL expression that waits for the lock and acquires it (R-D6).
  */
 export function lockTurnSql(key: string): string {
   return `pg_advisory_xact_lock(hashtextextended(${key}, 0))`;

@@ -72,7 +72,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // One variable has one instant, so either side gives it.
+      // A variable has one `history_from`, so if a cut concerns both sides, they report the same one.
       const cuts = await findHistoryCuts(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right));
     }

@@ -76,10 +76,7 @@ function toVariableId(given: Given): readonly number[] {
 function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): VersionRequest {
   if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, zone);
   const { subject } = locationOf('leftAsOf');
-  throw locationError(
-    locationOf('leftVersion'),
-    `must be given, or ${subject}; it chooses the version to compare with`,
-  );
+  throw locationError(locationOf('leftVersion'), `or ${subject} must be given, to choose the left version`);
 }
 
 function toSide(

@@ -41,9 +41,12 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** A record batch has at least this many rows, if the table does. */
+/** Minimum rows of a record batch, unless the table has fewer or the next batch would exceed MAX_ROWS. */
 const MIN_ROWS = 4096;
-/** Distinct values of a record batch fit the indexes of a dictionary, unless a single batch has more rows. */
+/**
+ * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with more rows
+ * is written alone.
+ */
 const MAX_ROWS = 2 ** 15 - 1;
 
 /** Yields one piece per record batch; the schema is in the first piece. */
@@ -67,7 +70,7 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
-/** Batches that share a record batch. */
+/** Yields the batches that share a record batch. */
 async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
   let group: Batch[] = [];
   let rowCount = 0;
@@ -141,7 +144,7 @@ function areFinite(values: Float64Array): boolean {
   return true;
 }
 
-/** Values of numbers or instants, joined; `none` where a part has none. */
+/** Joins the numbers or instants of all parts; rows of a part without values get `none`. */
 function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   const [only] = parts;
   const valuesOf = (cells: Cells) => (cells.kind === 'numbers' || cells.kind === 'instants' ? cells.values : undefined);
@@ -156,7 +159,7 @@ function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   return joined;
 }
 
-/** Cells as keys, one for all rows or one per row, and the value of a key. */
+/** Cells as keys of values: one key for all rows, or one per row. `valueAt` returns the value of a key. */
 interface Keyed<Value> {
   readonly keys: number | Int32Array;
   readonly valueAt: (key: number) => Value | null;
@@ -259,7 +262,7 @@ function idVector(ids: readonly number[]): Vector<Int32> {
   return makeVector(makeData({ type: new Int32(), length: ids.length, nullCount: 0, data: Int32Array.from(ids) }));
 }
 
-/** Built from buffers: the builders of apache-arrow take ten times as long. */
+/** Builds the vector from buffers, because the builders of apache-arrow take ten times as long. */
 function textVector(texts: readonly string[]): Vector<Utf8> {
   const valueOffsets = new Int32Array(texts.length + 1);
   for (const [index, text] of texts.entries()) {

@@ -11,12 +11,15 @@ import { writeXlsx } from './xlsx-table.ts';
 
 export interface Format {
   readonly contentType: string;
-  /** Reads lazily: nothing before the first piece is asked for, nothing after the iteration ends. */
+  /** Reads lazily: it reads nothing before the first piece is requested, and nothing after the iteration ends. */
   readonly write: (table: Table) => AsyncGenerator<Uint8Array>;
 }
 
 const JSON_TYPE = 'application/json';
-/** JSON by columns (`displayLevel=Columns`) in the description: a type of its own, so that generated clients type both forms. */
+/**
+ * Media type of JSON by columns (`displayLevel=Columns`) in the API description. It differs from that of rows, so that
+ * generated clients have a type for each form.
+ */
 export const COLUMNS_TYPE = `${JSON_TYPE}; profile=columns`;
 export const CSV_TYPE = 'text/csv';
 const COLUMNS = { contentType: `${JSON_TYPE}; charset=utf-8; profile=columns`, write: writeJsonColumns };

@@ -32,7 +32,10 @@ export async function* writeJsonColumns(
   yield Buffer.from(rowCount > 0 ? ']' : '[]');
 }
 
-/** Yields an object after its beginning, and empties the members. Every member begins with a comma, but not the first. */
+/**
+ * Yields an object, beginning with `before`, and empties the members. Every member begins with a comma; that of the
+ * first is cut off.
+ */
 function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
   const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
   yield Buffer.concat([Buffer.from(before), head.subarray(1)]);

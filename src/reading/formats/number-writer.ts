@@ -53,7 +53,7 @@ function findDecimals(size: number): number | undefined {
 function writeDecimal(bytes: Uint8Array, at: number, digits: number, decimals: number): number {
   const count = Math.max(countDigits(digits), decimals + 1);
   const end = at + count + (decimals > 0 ? 1 : 0);
-  // Split into two small integers.
+  // Splits the digits into two 32-bit integers, whose division is faster.
   let rest = digits % BEYOND_LOW;
   const high = (digits - rest) / BEYOND_LOW;
   let offset = end;

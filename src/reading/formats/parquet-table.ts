@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
   json: TEXT,
 };
 
-/** Sink that returns written bytes; the offset of the file continues. */
+/** Sink whose `take` returns the bytes written since the last call; offsets in the file continue to grow. */
 class Pieces extends ByteWriter {
   take(): Uint8Array {
     const taken = this.getBytes().slice();
@@ -46,8 +46,8 @@ class Pieces extends ByteWriter {
 }
 
 /**
- * Yields one piece per row group, then the footer. The first piece follows the first row group, so an error until then is
- * an error answer.
+ * Yields one piece per row group, then the footer. The first piece follows the first row group, so an error before it
+ * becomes an error answer.
  */
 export async function* writeParquet({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const sink = new Pieces();

@@ -1,6 +1,6 @@
 /**
- * A table as an Excel workbook, with the columns of CSV. Instants are ISO 8601 text with their zone, as in CSV: a date
- * cell has no zone, so both passes through the repeated hour of autumn would look alike, no microseconds, and no dates
+ * Writes a table as an Excel workbook, with the columns of CSV. Instants are ISO 8601 text with their offset, as in
+ * CSV. A date cell would have no offset (the repeated hour in autumn would be ambiguous), no microseconds, and no dates
  * before 1900. Values and ids are number cells.
  */
 import { type WorkbookCell, type WorkbookRow, writeWorkbook } from '../../platform/http/workbook-writer.ts';
@@ -8,7 +8,7 @@ import { INSTANT_BYTES } from './instant-writer.ts';
 import { instantWriters } from './row-bytes.ts';
 import type { Batch, Cells, InstantWriter, Table } from './table.ts';
 
-/** Pieces of the workbook; its first sheet is `points`. @throws what reading the rows throws. */
+/** Yields pieces of the workbook; its first sheet is `points`. @throws what reading the rows throws. */
 export function writeXlsx({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   return writeWorkbook({
     name: 'points',

@@ -12,7 +12,7 @@ import { listTimeZones } from './list-time-zones.ts';
 import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from './types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** Path → catalogue; the number of each member is its `id`. */
+/** The catalogue served at each path; the number of each member is its `id`. */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,

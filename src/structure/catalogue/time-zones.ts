@@ -1,7 +1,7 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day, on a day with a clock change per quarter of an hour, and in a quarter of an hour with
- * a clock change not at all: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
+ * Offsets are cached per zone and day; on a day with a clock change, per quarter of an hour. A quarter of an hour with
+ * a clock change is not cached: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -22,8 +22,8 @@ export interface LocalDateInstant {
 }
 
 /**
- * Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. A date alone (`isDay`), given as its
- * midnight, is the first instant of its day, and exact.
+ * Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. A date alone (`isDay`) is
+ * given as its midnight; the result is the first instant of the day, of the kind `exact`.
  */
 export type LocalClock = (localMicros: number, isDay?: boolean) => LocalDateInstant;
 
@@ -106,8 +106,9 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Caches a function of time that seldom changes, for each day, or else quarter of an hour, at whose both ends it has the
- * same value. No zone changes its clock back and forth within one.
+ * Caches the values of a function of time that seldom changes. A day is cached when the function has the same value at
+ * both its ends, otherwise each of its quarters of an hour for which that holds. No zone changes its clock back and
+ * forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,

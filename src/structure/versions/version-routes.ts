@@ -13,7 +13,8 @@ import { parsePathId } from '../resource-routes.ts';
 import { VARIABLE } from '../variable.ts';
 import { listVersions } from './list-versions.ts';
 
-// Shorter than the server's request time-out. The purge of an account has no such limit: it runs in the background.
+// Statement time-out of the purge of one variable, shorter than the server's request time-out. The purge of an account
+// has no such limit: it runs in the background.
 const PURGE_TIMEOUT_MS = 280_000;
 
 export const VERSION_LIST = declareQuery(PAGING, { isListing: true });

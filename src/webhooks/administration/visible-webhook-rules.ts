@@ -4,7 +4,7 @@
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
-/** Ids named by filters that the user has access to. */
+/** The ids in webhook filters to which the user has access. */
 export interface ReachedEntities {
   /** Sites the user sees, possibly for some of their sources only. */
   readonly shownSites: ReadonlySet<number>;
@@ -18,7 +18,7 @@ export type VisibleWebhook = Omit<StoredWebhook, keyof Outcome> & Partial<Outcom
 
 type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCount'>;
 
-/** Replaces hidden texts. */
+/** Shown in place of a hidden text. */
 const HIDDEN = '…';
 
 /** @returns the webhook as the user sees it; undefined when it does not exist for them (R-B9). */
@@ -37,7 +37,10 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
   };
 }
 
-/** Whether the user sees everything the filter names. Results of deliveries would else reveal activity of other entities. */
+/**
+ * Whether the user sees everything the filter names. Only then are results of deliveries shown: they would reveal
+ * activity of entities the user may not see.
+ */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);
 }

@@ -1,6 +1,7 @@
 /**
- * Semaphore for each account: limits the keys of one account that a process works on at the same time, so that an account
- * with hundreds of hanging receivers leaves capacity to others. A refused key is handed out again by `leave`.
+ * Semaphore for each account: limits the webhooks (keys) of one account that a process works on at the same time, so
+ * that an account with hundreds of hanging receivers leaves capacity to others. `leave` returns a key that was refused
+ * before.
  */
 export interface AccountSemaphore {
   /** @returns false when the account has no free permit; `key` is then remembered for `leave`. */

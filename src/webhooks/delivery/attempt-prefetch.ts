@@ -1,6 +1,7 @@
 /**
- * Prefetch of due attempts for one time slice. Batches start at the number of lanes and double, and the next batch is claimed
- * while the previous one is sent: a slow receiver has few attempts claimed, a fast one never waits for the database.
+ * Prefetch of due attempts for one time slice. The first batch has one attempt per lane (concurrent consumer), and each
+ * further batch has twice as many. The next batch is claimed while the previous one is sent. So few attempts are
+ * claimed for a slow receiver, and a fast receiver never waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -20,7 +21,7 @@ export interface AttemptPrefetch {
   done(): void;
   /** Ends the prefetch. @returns the claimed attempts that were not taken; their claims are still renewed. */
   end(): Promise<readonly ClaimedAttempt[]>;
-  /** Whether due attempts may be left. */
+  /** Whether the webhook may have more due attempts. */
   isMoreDue(): boolean;
 }
 

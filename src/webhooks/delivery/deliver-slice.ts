@@ -34,14 +34,16 @@ export interface DeliveryServices {
   readonly log: Log;
 }
 
-/** How long a slice starts attempts. */
+/** Time during which a slice starts new attempts. */
 const SLICE_MS = 2000;
-/** Unwritten outcomes of a lane before it waits: back-pressure while the database is unavailable. */
+/**
+ * Maximum unwritten outcomes of a lane. At the limit the lane waits: back-pressure while the database is unavailable.
+ */
 const MAX_UNWRITTEN = 50;
 
 /**
  * Sends due attempts of a webhook for one time slice (R-I3).
- * @returns whether due attempts may be left.
+ * @returns whether the webhook may have more due attempts.
  * @throws the first error of a lane, after all lanes have ended and unsent claims are released.
  */
 export async function deliverSlice(

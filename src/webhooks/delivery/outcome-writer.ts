@@ -14,7 +14,7 @@ export interface OutcomeWriter {
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** This long after the end of an attempt, its outcome is no longer written again. */
+  /** Time after the end of an attempt during which writing its outcome is retried. */
   readonly patienceMs: number;
   readonly log: Log;
 }

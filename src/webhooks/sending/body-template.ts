@@ -25,7 +25,7 @@ type Part = ValuePart | TextPart;
 export interface TemplateProblem {
   /** Characters before the problem. */
   readonly offset: number;
-  /** Continues after the path of the field: `must …`. */
+  /** The rule that was broken, such as `must close every {{ with }}`. Errors show it after the path of the field. */
   readonly message: string;
 }
 

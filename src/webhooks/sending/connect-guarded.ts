@@ -34,12 +34,13 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Resolves by the name servers. `dns.lookup` would block the threads of libuv's pool, which file access shares, on slow names.
+ * Resolves names by querying the name servers. `dns.lookup` would block threads of libuv's pool, which file access
+ * shares, while a name server is slow.
  * @param servers `address:port` of each; default: the name servers of the machine.
  */
 export function nameResolver(servers?: readonly string[]): Resolve {
   return async (host) => {
-    // RFC 6761 §6.3: never sent to a name server.
+    // RFC 6761 §6.3: names under `localhost` must not be sent to a name server.
     if (/(^|\.)localhost\.?$/i.test(host)) return LOOPBACK;
     const resolver = new Resolver({ timeout: LOOKUP_TRY_MS, tries: LOOKUP_TRIES });
     if (servers) resolver.setServers(servers);

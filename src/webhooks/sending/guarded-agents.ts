@@ -76,7 +76,7 @@ class GuardedHttpsAgent extends https.Agent {
   }
 }
 
-/** @param wrap returns the stream for the request, over the plain connection. */
+/** @param wrap turns the plain connection into the stream of the request. */
 function connect(
   { host, port }: http.ClientRequestArgs,
   options: ConnectOptions,

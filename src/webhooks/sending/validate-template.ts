@@ -6,7 +6,7 @@ import { MAX_TEMPLATE_LENGTH, parseTemplate, templateSkeleton } from './body-tem
 export interface LocatedProblem {
   /** `line 2, column 5`. */
   readonly location: string;
-  /** Continues after the path of the field: `must …`. */
+  /** The rule that was broken, such as `must be JSON …`. Errors show it after the path of the field. */
   readonly message: string;
 }
 

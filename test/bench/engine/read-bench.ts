@@ -26,7 +26,7 @@ export async function benchReads(database: Database): Promise<readonly Figure[]>
   const known: number[] = [];
   for (let version = 0; version < VERSIONS; version += 1) known.push(await writeYear(database, many, version));
   await writeYear(database, one, 0);
-  // As autovacuum does: sets the visibility map.
+  // Sets the visibility map, as autovacuum does.
   await database.query('vacuum (analyze) point, point_version');
   const timeOf = (variableId: number, version: VersionChoice) =>
     timeRead(database, { variableIds: [variableId], ...YEAR, version, order: 'ASC' });

@@ -1,6 +1,7 @@
 /**
- * Compares points in columns with the same points in rows: bytes, reads and revisions. 40 variables, a year of 15-minute
- * points, two superseded versions of each; BENCH_STORAGE_VARIABLES=4 or 400 gives a tenth and ten times of it.
+ * Compares points in compressed columns with the same points in rows: bytes, reads and revisions. Stores a year of
+ * 15-minute points of 40 variables, with two superseded versions of each point. BENCH_STORAGE_VARIABLES sets another
+ * number of variables.
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -27,7 +28,7 @@ const log = createLog('error', 'bench');
 
 type Times = Readonly<Record<string, readonly number[]>>;
 
-/** Empty where TimescaleDB cannot keep columns. */
+/** @returns no figures with the Apache edition of TimescaleDB, which cannot compress. */
 export async function benchStorage(database: Database): Promise<readonly Figure[]> {
   const { rows } = await database.query<{ license: string }>(
     `select current_setting('timescaledb.license') as license`,
@@ -44,7 +45,8 @@ export async function benchStorage(database: Database): Promise<readonly Figure[
   const known = Date.now() * 1000;
   await database.query('vacuum (analyze) point, point_version');
   const inRows = await bytesOf(database, accountId, 'rows');
-  // Reads first: revisions leave dead rows. The second half of the variables stays as it is for columns.
+  // Measures reads before revisions, which leave dead rows. Only the first half of the variables is revised in rows;
+  // the second half is revised once it is compressed.
   const [first, second] = [ids.slice(0, ids.length / 2), ids.slice(ids.length / 2)];
   const rowTimes = { ...(await timeReads(database, second, known)), ...(await timeRevisions(database, first)) };
   await compressAll(database);
@@ -122,7 +124,7 @@ async function revise(database: Database, variableId: number, count: number): Pr
   await withTransaction(database, (transaction) => writePoints(transaction, [encodeTuples(entries)]));
 }
 
-/** Until no chunk is due: the statistics of the last writes arrive within a second. */
+/** Repeats until no chunk is due three times in a row: the statistics of the last writes arrive within a second. */
 async function compressAll(database: Database): Promise<void> {
   for (let idle = 0; idle < 3; ) {
     idle = (await compressChunks(database, { quietSec: 0, settleSec: 0 }, log)) === 0 ? idle + 1 : 0;

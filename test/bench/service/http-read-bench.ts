@@ -1,6 +1,7 @@
 /**
- * Compares `GET /data` from socket to socket with the same rows straight from the database: a bare COPY for rows, the same
- * SQL for buckets and last points. The end is a day's correction until a reader has it.
+ * Compares `GET /data` from socket to socket with the same rows straight from the database: a bare COPY for rows, the
+ * same SQL for buckets and last points. The last figure is the time from the push of a day's correction until a reader
+ * has it.
  */
 import { Agent, get } from 'node:http';
 import { to as copyTo } from 'pg-copy-streams';

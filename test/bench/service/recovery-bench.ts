@@ -22,12 +22,12 @@ const LOAD_PAUSE_MS = 50;
 const SETTLE_MS = 2000;
 const MAX_RECOVERY_MS = 60_000;
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
-/** No limits of requests, because the load would reach them. */
+/** The limit of requests is out of reach, because the load would exceed the default. */
 const SETTINGS = { API_RATE_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
 const SCRIPT =
   'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
 
-/** Seconds to reach, median, loaded. */
+/** Target of each stage: median seconds to recover under load. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
 /** Roles that each stage needs besides the push itself. */

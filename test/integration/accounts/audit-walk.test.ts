@@ -62,7 +62,7 @@ const replayWebhook: Deed = async () => {
 const invite = () => manager.post<{ id: string }>('/account/invitations', { email: `guest${++count}@x.example` });
 const invitation = async () => (await invite()).body.id;
 
-/** @returns a deed that accepts a new invitation by the token of its link. */
+/** @returns a function that accepts a new invitation by the token of its link. */
 const accept =
   (path: string, query: string): Deed =>
   async () => {

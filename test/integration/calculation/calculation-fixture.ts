@@ -65,7 +65,7 @@ export interface CalculationFixture {
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
   /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
-  /** Announces a write at these dates; default: START and a new wave. */
+  /** Announces a write at these dates. Default: at START, as the beginning of a new chain of calculations (`wave`). */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
   /** Announces a write and relays it, so that the variables that read it have requests. */

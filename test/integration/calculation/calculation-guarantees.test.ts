@@ -92,7 +92,7 @@ describe('calculation: merging of triggers', () => {
 });
 
 describe('calculation: a chain of five variables', () => {
-  test('is computed in one wave, each variable once, in whatever order workers claim them (R-H5)', async () => {
+  test('runs each variable once after one write, in whatever order workers claim them (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];
@@ -101,7 +101,7 @@ describe('calculation: a chain of five variables', () => {
     // All variables wait at the same time, and each is requested again by its input.
     await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // In reverse order, although none may run before its input.
+      // Claims in reverse order, although no variable may run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }

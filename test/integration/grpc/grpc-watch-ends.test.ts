@@ -263,7 +263,8 @@ describe('watch: delivery', () => {
     const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    // The short read, which finds too many points, and the long read, whose reader stalls.
+    // The watch first reads in a short transaction, which it ends because there are too many points; then in a long
+    // one, which ends because the reader stalls.
     await eventually('both reads to be cut', async () => (await countCut()) >= cutBefore + 2);
     await noneIsOpen();
     watcher.resume();

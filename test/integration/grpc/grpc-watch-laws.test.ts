@@ -1,6 +1,6 @@
 /**
- * The law of `WatchPoints` (R-J1): a reader that is interrupted at any time and resumes with the cursor of its last message
- * gets every stored point once, per variable in the order of VersionTimestamps, also with concurrent writers.
+ * Property of `WatchPoints` (R-J1): a reader that is interrupted at any time and resumes with the cursor of its last
+ * message gets every stored point once, per variable in the order of VersionTimestamps, also with concurrent writers.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Notes that writes leave for watches, and the merging of old notes (R-J1). */
+/**
+ * Records of rewritten dates (`point_rewrite`), by which watches find changed points, and the merging of old records
+ * (R-J1).
+ */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +33,7 @@ afterAll(() => store?.close());
 
 const day = (number: number) => START + number * DAY;
 
-/** First and last day of each note, oldest first. */
+/** First and last day of each record of the variable, oldest first. */
 async function notesOf(variableId: number): Promise<readonly (readonly number[])[]> {
   const { rows } = await store.database.query<{ days: number[] }>(
     `select array[extract(epoch from from_date) * 1000000, extract(epoch from to_date) * 1000000]::float8[] as days
@@ -57,8 +60,8 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
   return values;
 }
 
-describe('watch notes: a write', () => {
-  it('that only appends leaves no note; any other leaves its first and last date (R-J1)', async () => {
+describe('watch: a write', () => {
+  it('that only appends dates leaves no rewrite record; any other records its first and last date (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -89,7 +92,7 @@ describe('watch notes: a write', () => {
     ]);
   });
 
-  it('that is rolled back leaves no note (R-J1)', async () => {
+  it('that is rolled back leaves no rewrite record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[day(0), 1]]);
     const { database } = store;
@@ -146,7 +149,7 @@ describe('watch changes: points after a position', () => {
             ],
           ],
         ],
-        // Dates written again in one write: the position between them is in the middle of a note.
+        // Dates written again in one write: the position between them is in the middle of a rewrite record.
         [
           true,
           [
@@ -180,8 +183,8 @@ async function age(variableId: number, length: string): Promise<void> {
   );
 }
 
-describe('grpc: notes that watches follow', () => {
-  it('are merged into one note per day, later into a single note, and still find the same points (R-J1)', async () => {
+describe('watch: rewrite records', () => {
+  it('are merged into one per day, later into a single one, and still find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -211,7 +214,7 @@ describe('grpc: notes that watches follow', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('exist for points written before notes were introduced (R-J1)', async () => {
+  it('exist for points written before rewrites were recorded (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

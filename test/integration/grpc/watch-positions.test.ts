@@ -1,7 +1,7 @@
 /**
- * The law of following a variable (R-J1) under every operation on points: rewrite, replacement by VersionTag, removal,
- * purge to a limit, change of versioning, compaction of notes, and a clock that is set back. Readers stop at any
- * position and resume there.
+ * A watch that resumes at any position misses no point and repeats none (R-J1), under every operation on points:
+ * rewrite, replacement by VersionTag, removal, purge to a limit, change of versioning, merging of rewrite records, and
+ * a clock that is set back. Readers stop at any position and resume there.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

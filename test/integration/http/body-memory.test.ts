@@ -1,4 +1,7 @@
-/** Memory of bodies: what has arrived is charged, and no account or user takes what others need (R-A14, R-D10). */
+/**
+ * Memory of request bodies: only bytes that have arrived are counted, and no account or user takes the memory that
+ * others need (R-A14, R-D10).
+ */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

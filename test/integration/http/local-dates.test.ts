@@ -41,7 +41,7 @@ describe('dates without a zone', () => {
   test('in pushes: the answer names the zones of the sources, also the second answer of a repeated push (R-A11, R-D4)', async () => {
     const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
-    // The second push of a cached caller is answered in front of the app.
+    // The small-push handler answers the second push, because its caller is cached.
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
     expect(await zoneOf('POST', '/api/data', both)).toBe('Europe/Brussels, Europe/Lisbon');
     for (const _repeat of [1, 2]) {

@@ -53,7 +53,7 @@ async function choose(browser: Browser, address: string): Promise<void> {
   await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
 }
 
-/** By the link in a mail. */
+/** Changes the password by the link in a mail. */
 async function reset(name: string, userId: string): Promise<void> {
   const { token } = await makePasswordReset(api.database, userId, `${name}@north.example`);
   await choose(createBrowser(), `${api.origin}/realms/tidemark/reset-password?token=${token}`);
@@ -66,7 +66,7 @@ async function signInBrowser(name: string): Promise<Browser> {
   return browser;
 }
 
-/** At the page, in a browser with a session. */
+/** Changes the password at the page for it, in a browser with a session. */
 async function change(browser: Browser, name: string): Promise<void> {
   const client = await signInPerson(api, name);
   await choose(browser, (await client.get<{ link: string }>('/user/updatePasswordLink')).body.link);

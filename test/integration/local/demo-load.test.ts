@@ -61,8 +61,9 @@ it('npm start: a demo load that was interrupted after any of its requests is com
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Site, source, three variables, forecast: each load finds the objects of earlier loads, so its first POST makes the next
-    // object. The measurement comes last: the load before it has repeated the forecast, which changes nothing.
+    // Each load finds the objects of earlier loads, so its first POST creates the next one: site, source, three
+    // variables, forecast. The last load first repeats the push of the forecast, which changes nothing; its second POST
+    // pushes the measured values.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

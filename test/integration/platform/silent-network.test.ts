@@ -138,7 +138,7 @@ describe.concurrent('network faults', () => {
 
 /** Time from the suspension until another process does the work. */
 const TAKE_OVER_MS = 10_000;
-/** The run of the suspended process ends after this time, and so does the one that repeats it. */
+/** Duration of the run in the suspended process, and of its repetition in the other process. */
 const RUN_MS = 30_000;
 
 /**
@@ -153,7 +153,7 @@ async function startSuspendedRoles() {
   const environment = {
     SMTP_URL: sends.smtpUrl,
     ...{ ...world.environment, ...WEBHOOK_SETTINGS, R_ROOT: testRRoot() },
-    // The default of the poll; a time-out that no lease depends on.
+    // The sweep interval is the default. The webhook time-out is long, and no lease depends on it.
     ...{ SWEEP_INTERVAL_MS: '2000', WEBHOOK_TIMEOUT_MS: '60000' },
   };
   const workers: RoleProcess[] = [];

@@ -1,4 +1,4 @@
-/** Old chunks are stored in columns where the edition of TimescaleDB supports it (architecture 7). */
+/** Compression of chunks that are no longer written, where the edition of TimescaleDB supports it (architecture 7). */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
@@ -53,7 +53,7 @@ const writeHours = (variableId: number, base: number, count = 24) =>
     Array.from({ length: count }, (_, hour): WrittenPoint => [DAY + hour * 3_600_000_000, base + hour]),
   );
 
-it('points: with the Apache edition, no chunk goes into columns, however often it is asked for (architecture 7)', async (test) => {
+it('points: with the Apache edition of TimescaleDB, no call compresses a chunk (architecture 7)', async (test) => {
   if (await isCommunity()) test.skip('the Community edition is installed (TIMESCALEDB_BUILD)');
   const variableId = await store.addVariable({ isVersioned: true });
   await writeHours(variableId, 1);
@@ -65,8 +65,8 @@ it('points: with the Apache edition, no chunk goes into columns, however often i
   expect((await findChunkSizes()).some(({ isCompressed }) => isCompressed)).toBe(false);
 });
 
-describe('points: with the Community edition', () => {
-  it('a quiet chunk goes into columns, and corrections join them, without a change to any state (architecture 7, R-F5)', async (test) => {
+describe('points: with the Community edition of TimescaleDB', () => {
+  it('a chunk without writes is compressed, later corrections too, and every read returns the same as before (architecture 7, R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
@@ -92,14 +92,14 @@ describe('points: with the Community edition', () => {
     );
   });
 
-  it('a chunk that was just written stays in rows, and one in use is left for later (architecture 7)', async (test) => {
+  it('a chunk that was just written is not compressed, and one in use is compressed by a later call (architecture 7)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);
     const inRows = async () => (await findChunkSizes()).filter(({ isCompressed }) => !isCompressed).length;
     expect(await compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log)).toBe(0);
     expect(await inRows()).toBe(1);
-    // A write that has found the chunk in rows and has not ended.
+    // This write found the chunk uncompressed and has not ended.
     await withTransaction(store.database, async (transaction) => {
       const tuples = encodeTuples([{ variableId, dateMicros: DAY, value: 2, versionTagId: 0, tagSetId: 0 }]);
       await writePoints(transaction, [tuples]);
@@ -111,7 +111,7 @@ describe('points: with the Community edition', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  it('a chunk waits for the snapshots of reads, which would see neither its rows nor its columns (architecture 7, R-F5)', async (test) => {
+  it('a chunk is not compressed while a read has an older snapshot, in which its points would be missing (architecture 7, R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);

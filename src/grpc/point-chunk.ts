@@ -30,7 +30,9 @@ export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number
   for (const part of partsOf(chunk, labels)) yield pointMessage(part, labels, unitId);
 }
 
-/** @returns the chunk in parts of at least one point, whose distinct texts fit into MAX_TEXT_BYTES. */
+/**
+ * Splits the chunk into parts of at least one point, so that the distinct texts of each part fit into MAX_TEXT_BYTES.
+ */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
   for (const end of endsOfParts(chunk, labels)) {
@@ -39,7 +41,7 @@ export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChun
   }
 }
 
-/** @returns bytes of the distinct texts of a chunk. */
+/** @returns the total length, in bytes, of the distinct texts of a chunk. */
 export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   const addRow = textCounter(chunk, labels).addRow;
   let bytes = 0;
@@ -47,7 +49,7 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Counts the bytes of the texts that a row has and no row before it has. */
+/** Counts, for each row, the bytes of its texts that no earlier row has. */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },

@@ -13,12 +13,12 @@ import { aggregateMessage, type PointChunkMessage, pointMessages } from './point
 import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 import { sendCuts } from './send-cuts.ts';
 
-/** Columns of eight bytes of a point: date, value and VersionTimestamp. */
+/** Number of columns with eight bytes per point: date, value and VersionTimestamp. */
 const COLUMNS = 3;
 
 export interface ReadServices extends StreamServices {
   readonly database: Database;
-  /** Connections of reads, shared by accounts. */
+  /** Connections for reads, divided among accounts. */
   readonly reads: ReadPool;
   readonly dictionary: Dictionary;
 }

@@ -1,4 +1,7 @@
-/** Says in the initial metadata of a read from which instants the states of its variables are complete (R-F9). */
+/**
+ * Sends `history-from` in the initial metadata of a read: the instants from which the states of its variables are
+ * complete (R-F9).
+ */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { HISTORY_HEADER, historyHeader } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';

@@ -40,7 +40,8 @@ const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
 
-// planRequest of rate-rules.ts on the clock of Redis, because the clocks of processes differ. ARGV[1]: the request's cost in ms.
+// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV[1]: the
+// request's cost in ms.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
@@ -51,7 +52,7 @@ const COUNT = `
   redis.call('SET', KEYS[1], string.format('%.3f', after), 'PX', math.ceil(after - now))
   return 0`;
 
-// Adds to each key what was counted in memory. Returns the milliseconds until each is full again.
+// Adds the cost that was counted in memory to each key. Returns the milliseconds until each is full again.
 const SETTLE = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

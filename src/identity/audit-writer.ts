@@ -10,7 +10,7 @@ export type WriteAuditEntry<Action extends string> = (
     readonly action: Action;
     readonly targetId?: string;
     readonly targetName?: string;
-    /** The change in names and numbers, never secrets. */
+    /** Describes the change by names and numbers; never holds secrets. */
     readonly details?: Readonly<Record<string, unknown>>;
   },
 ) => Promise<void>;

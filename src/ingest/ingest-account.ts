@@ -37,7 +37,7 @@ const NOTHING_WAITS: Portion = {
   requestId: undefined,
 };
 
-/** As `ingestPortion` (R-D6). @returns the number of batches written. */
+/** Calls `ingestPortion` (R-D6). @returns the number of batches written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
   return (await ingestPortion(database, accountId, maxRows)).batches;
 }

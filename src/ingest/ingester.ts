@@ -138,7 +138,10 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
   return {
     batches: counter('tidemark_ingest_batches_total', 'Accepted batches written as points.'),
     readings: counter('tidemark_ingest_readings_total', 'Readings of these batches.'),
-    setAside: counter('tidemark_ingest_set_aside_total', 'Batches set aside because they cannot be written.'),
+    setAside: counter(
+      'tidemark_ingest_set_aside_total',
+      'Batches set aside (kept, but not retried) because they cannot be written.',
+    ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',
       'From the acceptance of the oldest push of a transaction to the commit of its points.',

@@ -1,10 +1,10 @@
 /**
- * Tracks which background loops of this process make progress. `/health/ready` (R-A9) names a loop that can open a connection
- * but completes no turn, which a check by "select 1" would miss.
+ * Tracks which background loops of this process make progress. `/health/ready` (R-A9) names a loop that completes no
+ * iteration although the database answers, which a check by "select 1" would miss.
  */
 export interface Progress {
   /**
-   * Registers a loop, as having made progress now.
+   * Registers a loop; its first period begins now.
    * @param limitMs longest time between two beats before the loop counts as stalled.
    */
   track(name: string, limitMs: number): ProgressTrack;
@@ -13,9 +13,9 @@ export interface Progress {
 }
 
 export interface ProgressTrack {
-  /** A turn was completed, successfully or with a reported error. */
+  /** Records a completed iteration, successful or with a reported error. */
   beat(): void;
-  /** The loop was stopped. */
+  /** Stops tracking the loop. */
   end(): void;
 }
 

@@ -64,7 +64,10 @@ const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 // next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
-/** Members of one command, and how long untaken members are kept: sweepers find them in the database afterwards. */
+/**
+ * Maximum members of one command, and the time after which Redis drops members that no worker took; sweepers then find
+ * them in the database.
+ */
 const MEMBERS_PER_COMMAND = 1000;
 const MEMBERS_TTL_SEC = 86_400;
 
@@ -76,7 +79,7 @@ interface WakeJob {
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): MemberQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
-  // The connection reports its outages; BullMQ repeats each of them here.
+  // Ignores errors that BullMQ repeats: the connection itself reports its outages.
   queue.on('error', () => {});
   const setOf = (key: string): string => `${prefix}:${name}:members:${key}`;
   const wake = async (keys: readonly string[]): Promise<boolean> => {

@@ -53,7 +53,7 @@ export class PlainRows {
     this.#column = -1;
     let cells = 0;
     for (; at >= 0 && bytes[at] === LESS && bytes[at + 1] === LOWER_C; cells += 1) at = this.#cell(bytes, at);
-    // `xml-rows.ts` refuses it.
+    // Leaves a row with too many cells to `xml-rows.ts`, which refuses it.
     if (cells > MAX_COLUMNS) at = NOT_PLAIN;
     if (at >= 0 && isAt(bytes, at, ROW_END)) return at + ROW_END.length;
     this.rowNumber = before;

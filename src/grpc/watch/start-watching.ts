@@ -31,10 +31,11 @@ export interface Watching {
 // The first row arrives after the sort of a variable's changes, which may be a hundred million rows.
 const SORT_MS = 600_000;
 
-// A snapshot held open blocks vacuum, and a new one repeats the sort: a slow reader may hold one for ten times the work in it.
+// An open snapshot blocks vacuum, but a new snapshot repeats the sort. So a slow reader may hold a snapshot for ten
+// times as long as the database works for it.
 const PATIENCE_PER_WORK = 10;
 
-// A watch waits for its turn as long as it takes; a timer takes at most 24 days.
+// A watch may wait for a permit without limit; 24 days is the longest delay of a timer.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Opens the connection pool of watches and starts the hub. */

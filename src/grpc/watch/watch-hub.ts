@@ -41,7 +41,7 @@ export interface WatchHub {
 const CHECK_MS = 1000;
 /** A watch whose access could not be checked for this long ends (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
-/** Variables of one poll query. */
+/** Maximum variables of one poll query. */
 const MAX_IDS = 10_000;
 
 const stopped = () =>
@@ -198,7 +198,10 @@ async function findStates(
   return found;
 }
 
-/** The previous poll has compared an unchanged state, or a watch opened since has read it. */
+/**
+ * Whether the state is unchanged, so that it need not be compared again: the previous poll has compared it, or a watch
+ * opened since then has read it.
+ */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
     before !== undefined &&
@@ -219,7 +222,10 @@ function compare({ watch, caller }: Entry, variableId: number, now: VariableStat
   if (now.lastVersionTimestamp !== null && now.lastVersionTimestamp > seen) watch.markChanged(variableId);
 }
 
-/** Applies the result of an access check that began at `startMs`. A check that failed on a dependency ends a watch late. */
+/**
+ * Applies the result of an access check that began at `startMs`. When the check failed because a dependency was
+ * unavailable, the watch ends only after MAX_UNCHECKED_MS without a successful check.
+ */
 function applyAccess(
   entry: Entry,
   caller: Caller | Error,

@@ -89,7 +89,7 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
-  // Both are set by browsers alone; older ones send the origin without the site.
+  // Only browsers set these two headers; older browsers send `Origin` without `Sec-Fetch-Site`.
   const isOwn =
     site === undefined
       ? origin === undefined || hostOf(origin) === req.header('host')
@@ -106,7 +106,10 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** UTF-8 as the challenge asks, else Latin-1, which older clients send (RFC 7617 §2.1) and which is rarely valid UTF-8. */
+/**
+ * Decodes UTF-8, which the challenge requests; falls back to Latin-1, which older clients send (RFC 7617 §2.1) and
+ * which is rarely valid UTF-8.
+ */
 function decodeText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
@@ -116,10 +119,10 @@ function decodeText(bytes: Buffer): string {
  * page is offered Bearer alone, because the browser would prompt the user for Basic.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
-  // Browsers alone send the site; Node's fetch sends the mode too.
+  // Only browsers send `Sec-Fetch-Site`; Node's fetch sends `Sec-Fetch-Mode` as well.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
-    // A request without Basic credentials has this challenge already.
+    // For a request without Basic credentials, `authenticate` has already set this challenge.
     if (/^Basic\b/i.test(authorization ?? '')) c.header('WWW-Authenticate', BEARER_CHALLENGE);
   } else if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);

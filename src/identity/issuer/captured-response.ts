@@ -46,7 +46,7 @@ class CapturedResponse extends ServerResponse {
     for (const [name, value] of Object.entries(this.getHeaders())) {
       for (const item of [value ?? []].flat()) headers.append(name, String(item));
     }
-    // The server computes the length of what it sends; compression would make this one wrong.
+    // The server sets Content-Length itself; the length of the uncompressed body would be wrong after compression.
     headers.delete('content-length');
     const body = this.#chunks.length > 0 ? new Uint8Array(Buffer.concat(this.#chunks)) : null;
     return new Response(body, { status: this.statusCode, headers });

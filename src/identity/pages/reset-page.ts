@@ -24,7 +24,7 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
   sendPage(ctx, { language, title: texts.forgotTitle, body: html`${paragraphHtml(texts.forgotLead)}\n${form}` });
 }
 
-/** Mails per user and period: anyone who knows a user name can request them. */
+/** Maximum mails per user and period, because anyone who knows a user name can request them. */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 

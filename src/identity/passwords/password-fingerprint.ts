@@ -15,7 +15,7 @@ export function passwordFingerprintSql(user: string): string {
                then encode(sha256(convert_to(${user}.password_hash, 'UTF8')), 'hex') end`;
 }
 
-/** SQL for whole Unix seconds, like the claim `iat`: tokens issued earlier are revoked. 0: none is. */
+/** SQL for whole Unix seconds, like the claim `iat`: tokens issued earlier are revoked. 0: no token is revoked. */
 export function tokensValidFromSql(user: string): string {
   return `coalesce(floor(extract(epoch from ${user}.tokens_valid_from)), 0)::float8`;
 }

@@ -32,7 +32,8 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// Guesses counted meanwhile make a sign-in check the locks again; each round needs a new guess.
+// Maximum checks of the locks in one sign-in. A sign-in repeats its check when a wrong password of another attempt was
+// counted meanwhile.
 const MAX_ROUNDS = 5;
 
 /**

@@ -81,7 +81,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
         suspects.map((client) => stateOf(client).processID ?? 0),
       );
       unreachableSinceMs = undefined;
-      // Only those still silent: an answer may have come during the probe.
+      // Keeps only connections that are still silent: an answer may have arrived during the probe.
       const silent = findSilent(connections);
       judge(
         suspects.filter((client) => silent.includes(client)),
@@ -139,7 +139,7 @@ async function askServer(connectionString: string, pids: readonly number[]): Pro
     await client.connect();
     return (await client.query<SessionReport>(PROBE, [pids])).rows;
   } finally {
-    // Without waiting for the server's goodbye, which may never come.
+    // Does not wait until the server closes its end, which may never happen.
     void client.end().catch(() => {});
     setTimeout(() => destroyConnection(client as unknown as pg.PoolClient), PROBE_TIMEOUT_MS).unref();
   }

@@ -71,7 +71,10 @@ const SESSION_OPTIONS = [
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
-/** Keeps the chunks of points as they are (points/columns). It precedes the snapshot, because LOCK needs none. */
+/**
+ * Keeps chunks of points from being converted to columns during the snapshot (points/columns). LOCK takes no
+ * snapshot, so the lock is held before the snapshot begins.
+ */
 const ENTER_SNAPSHOT = '; lock table point_gate in access share mode';
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
@@ -198,7 +201,8 @@ async function* streamDirectly<Item>(
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
   const limits = source.readLimits;
   const watch = watchRead(watched, limits, signal);
-  // The watch ends the read of a slow reader; the server's time-out is for a process that is stopped or gone.
+  // The watch ends the read when the client is slow; the server's time-out ends it when this process is stopped or
+  // gone.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {
     const begin = beginStatement({

@@ -24,7 +24,10 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
-/** Whether another transaction deleted a row that this transaction refers to, or referred to a row that it deletes (23503). */
+/**
+ * Whether another transaction deleted a row that this transaction refers to, or added a reference to a row that this
+ * transaction deletes (23503).
+ */
 export function isReferenceViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
 }

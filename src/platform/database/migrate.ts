@@ -23,7 +23,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Ten minutes in all. */
+/** Tries for ten minutes in total. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** lock_not_available, deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);

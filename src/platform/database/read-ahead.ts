@@ -19,7 +19,7 @@ export interface ReadAhead {
 /** Estimated bytes of an item besides its columns: its members and references. */
 const ITEM_BYTES = 512;
 
-/** @returns bytes of the typed arrays of an item of columns. */
+/** @returns an estimate of the memory of an item, in bytes: its typed arrays and ITEM_BYTES. */
 export function columnBytes(item: unknown): number {
   let bytes = ITEM_BYTES;
   if (typeof item !== 'object' || item === null) return bytes;
@@ -79,7 +79,7 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // An item beyond the budget is the last of the queue.
+        // The producer waits after an item beyond the budget, which is therefore the last item of the queue.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -27,10 +27,10 @@ export interface ReadPool {
 const MAX_WAIT_MS = 5000;
 const WAITERS_PER_ACCOUNT = 100;
 const ACCOUNT_PART = 4;
-/** Bytes one read may be ahead: 65,000 points. */
+/** Maximum bytes that one read may be ahead: about 65,000 points. */
 const MAX_AHEAD_BYTES = 2 << 20;
 
-/** Opens no connection itself. */
+/** Creates the shares of the accounts; the pool of `readDatabase` opens the connections. */
 export function openReadPool(options: ReadPoolOptions): ReadPool {
   const { readDatabase, database, connections, connectionsPerAccount, aheadBytes } = options;
   const semaphore = openFairSemaphore({
@@ -63,7 +63,7 @@ async function borrow(
   try {
     const connection = await readDatabase.connect();
     const release = connection.release.bind(connection);
-    // The pool sets `release` anew for each checkout.
+    // Replacing `release` is safe: the pool sets it again at each checkout.
     connection.release = (error) => {
       release(error);
       leave();

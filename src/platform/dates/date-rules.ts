@@ -17,7 +17,7 @@ export const MOMENT_RULE =
 export const INSTANT_RULE =
   'must be an ISO 8601 date and time such as 2026-03-01T12:00:00Z, or epoch milliseconds; without a zone it is UTC';
 
-/** Mark of a date alone in a column whose dates are 0 (UTC) or 1 (local). */
+/** Marks a date without a time of day, in a column where 0 marks a UTC date and 1 a local date. */
 export const LOCAL_DAY = 2;
 
 export interface ParsedDate {
@@ -104,8 +104,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11). A text without a
- * zone is UTC, because no source is concerned (R-A11).
+ * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11). A text
+ * without a zone is UTC, because it belongs to no source (R-A11).
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, or a day or hour that does not exist.
  */

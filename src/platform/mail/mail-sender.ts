@@ -26,7 +26,7 @@ export type PrepareMail = (mail: WaitingMail) => Promise<MailValues | undefined>
 export interface MailSenderOptions {
   readonly database: Database;
   readonly transport: MailTransport | undefined;
-  /** Texts by kind of mail. A mail of another kind is not sent, and logged. */
+  /** Texts by kind of mail. A mail of another kind is logged and not sent. */
   readonly texts: MailTexts;
   /** By kind of mail. A kind without an entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
@@ -131,7 +131,7 @@ function planPause(attempts: number): number {
 
 function report({ id, kind, attempts, accountId }: WaitingMail, outcome: MailOutcome, log: Log): void {
   const fields = { mailId: id, accountId, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
-  if (outcome.kind === 'Failed') log.error(fields, 'mail given up');
+  if (outcome.kind === 'Failed') log.error(fields, 'mail not sent; it will not be retried');
   else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');
   else log.info(fields, outcome.kind === 'Sent' ? 'mail sent' : 'mail is obsolete');
 }

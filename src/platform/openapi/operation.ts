@@ -119,8 +119,8 @@ export const DATE_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A path parameter that is a text, such as a label.
- * @param fixed fixed segments of other paths at the same place: no id is one of these words.
+ * A path parameter that is a text, such as a label. @param fixed words that other routes have as a fixed segment at
+ * this position, so that they cannot be the parameter's value.
  */
 export function textId(description: string, fixed: readonly string[] = []): Parameter {
   const schema = z.string().min(1);

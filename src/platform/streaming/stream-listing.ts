@@ -32,7 +32,10 @@ const KEYS_PER_FETCH = 1000;
 const MAX_BATCH_ROWS = 200;
 const MAX_BATCH_BYTES = 1 << 20;
 
-/** The turns of an account. A reader that stalls holds none; the number of its listings is bounded by its connections. */
+/**
+ * One permit per account, held while a batch is read. A client that stalls holds no permit; the account's share of
+ * connections bounds the number of its listings.
+ */
 const turns = openFairSemaphore({
   resource: 'batches of listings',
   permits: Number.POSITIVE_INFINITY,

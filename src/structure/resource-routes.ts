@@ -12,6 +12,7 @@ import type { QueryValues } from '../platform/http/query.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
 import { compileFilter } from './filter/custom-filter.ts';
 import {
+  type CustomCondition,
   countResources,
   getResource,
   hasLargeMembers,
@@ -35,6 +36,7 @@ interface ListQuery<Level extends string, Filter extends string> {
   parse(address: string): {
     readonly displayLevel: Level;
     readonly customFilter: string | undefined;
+    readonly hasProblems?: boolean | undefined;
   } & QueryValues<typeof PAGING> &
     Readonly<Record<Filter, readonly number[]>>;
 }
@@ -53,6 +55,8 @@ export interface ListOptions<Level extends string, Filter extends string> {
     readonly condition: (parameter: string) => string;
   };
   readonly present?: Present;
+  /** SQL condition that `hasProblems` of the query selects by. */
+  readonly hasProblems?: string;
 }
 
 /** Turns stored resources of an account into the form clients read. */
@@ -130,11 +134,9 @@ export function listHandler<Level extends string, Filter extends string>(
       await getResource(database, pathFilter.resource, c.var.caller, id);
       filters.push({ condition: pathFilter.condition, ids: [id] });
     }
-    const { customFilter: text, displayLevel } = query;
-    const custom =
-      text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);
+    const { displayLevel } = query;
     const { caller } = c.var;
-    const selection = selectResources(resource, caller, filters, custom);
+    const selection = selectResources(resource, caller, filters, customConditions(resource, options, query));
     if (isTotalWanted(c)) setTotalCount(c, await countResources(database, selection));
     const members = options.levels[displayLevel];
     const { present = asStored } = options;
@@ -149,6 +151,18 @@ export function listHandler<Level extends string, Filter extends string>(
       show(queryable, await read(queryable, ids));
     return answerListing(c, services, caller.accountId, { ...listing, read: readShown }, paging);
   };
+}
+
+function customConditions<Level extends string, Filter extends string>(
+  resource: Resource,
+  { site, hasProblems }: ListOptions<Level, Filter>,
+  query: { readonly customFilter: string | undefined; readonly hasProblems?: boolean | undefined },
+): readonly CustomCondition[] {
+  const { customFilter: text, hasProblems: isBroken } = query;
+  const conditions: CustomCondition[] = [];
+  if (text !== undefined) conditions.push((values) => compileFilter(text, resource, site, values));
+  if (hasProblems && isBroken !== undefined) conditions.push(() => `${isBroken ? '' : 'not '}${hasProblems}`);
+  return conditions;
 }
 
 /** `GET` of one resource. @throws {DomainError} not_found, invalid_input for an unknown display level. */

@@ -74,14 +74,14 @@ export function selectResources(
   resource: Resource,
   caller: Caller,
   filters: readonly Filter[],
-  custom?: CustomCondition,
+  customs: readonly CustomCondition[] = [],
 ): ResourceSelection {
   const values: unknown[] = [];
   const conditions = visibility(resource, caller, values);
   for (const { condition, ids } of filters) {
     if (ids.length > 0) conditions.push(condition(`$${values.push(ids)}::int[]`));
   }
-  if (custom) conditions.push(custom(values));
+  for (const custom of customs) conditions.push(custom(values));
   return { resource, where: conditions.join(' and '), values };
 }
 

@@ -43,7 +43,13 @@ function readShape(resource: Resource, levels: Levels<string>): Record<string, z
 
 const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
 const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
-const variable = z.object(readShape(VARIABLE, VARIABLE_LEVELS)).meta({ id: 'Variable' });
+const problems = z.array(z.object({ path: z.string(), message: z.string() })).meta({
+  description:
+    'References of `calculated` to something that was deleted or no longer converts; runs fail until they change.',
+});
+const variable = z
+  .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional() })
+  .meta({ id: 'Variable' });
 
 /**
  * Describes the routes of sites, sources and variables (R-A9).

@@ -6,6 +6,7 @@ import {
   flagParameter,
   idsParameter,
   named,
+  optionalFlagParameter,
   textParameter,
 } from '../platform/http/query-parameters.ts';
 import { SITE_LEVELS } from './site.ts';
@@ -60,6 +61,9 @@ export const VARIABLE_LIST = declareQuery(
     variableIds: ofVariables('Variable ids to return.', 'id', 'ids'),
     sourceIds: ofSources('Return the variables of these sources.'),
     siteIds: ofSites('Return the variables of these sites.'),
+    hasProblems: optionalFlagParameter(
+      'Return the calculated variables whose declaration refers to something that was deleted or no longer converts; `false`: the others.',
+    ),
     customFilter,
     ...PAGING,
   },

@@ -33,6 +33,7 @@ import {
 } from './structure-queries.ts';
 import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.ts';
+import { HAS_PROBLEMS } from './variable-problems.ts';
 
 /** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
 export interface Declarations {
@@ -58,7 +59,7 @@ export interface Declarations {
     sourceId: unknown,
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
-  /** Completes `calculated` of variables of an account as clients read it (R-C12). */
+  /** Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` where it has some. */
   present(
     queryable: Queryable,
     accountId: number,
@@ -191,6 +192,7 @@ function variablesRoutes(parts: Parts): Hono<Env> {
     levels: VARIABLE_LEVELS,
     filters,
     present: declarations.present,
+    hasProblems: HAS_PROBLEMS,
   };
   const inTurn = takeTurns(database, declarations);
   const pathFilter = {

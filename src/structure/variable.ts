@@ -65,10 +65,10 @@ export const VARIABLE: Resource = {
   required: ['sourceId'],
 };
 
-/** Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12). */
+/** Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12), one without problems no `problems`. */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => name !== 'calculated')],
-  Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields)],
+  Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems'],
 } as const;
 
 /**

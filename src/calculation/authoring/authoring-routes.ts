@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
+import { readReach } from '../../identity/caller/site-reach.ts';
 import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
 import { setDateZones } from '../../platform/dates/date-zone-header.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
@@ -115,7 +116,8 @@ async function readBody(c: Context<CallerEnv>): Promise<unknown> {
 async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: unknown): Promise<Declaration> {
   const declaration = parseInput(DECLARATION_SCHEMA, calculated, ROOT);
   const formulas = declaration.calculatedVariableFormulas;
-  const problems = await findReferenceProblems(asker.database, c.var.caller, formulas, ROOT);
+  const reader = { accountId: c.var.caller.accountId, reach: readReach(c.var.caller) };
+  const problems = await findReferenceProblems(asker.database, reader, formulas, ROOT);
   if (problems.length > 0) throw invalidInput(problems);
   return declaration;
 }
@@ -126,7 +128,8 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports problems that saving would refuse, syntax errors, and names that are read but not declared. Runs and saves nothing.
+ * Reports problems that saving a new variable would refuse, syntax errors, and names that are read but not declared. Runs and
+ * saves nothing. Saving accepts a missing input that the saved declaration has; its runs fail, so it is a problem here.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -1,10 +1,16 @@
 /** Checks that the variables, units, sites and sources of a declaration exist and that the caller may read them (R-H1). */
-import type { Caller } from '../../identity/caller/caller.ts';
-import { isReached, readReach } from '../../identity/caller/site-reach.ts';
+import { isReached, type Reach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { findInputScales } from '../inputs/input-scales.ts';
+import { type AcceptedReferences, NONE_ACCEPTED } from './accepted-references.ts';
 import type { FormulaDeclaration } from './declaration.ts';
+
+/** What the reader of a declaration may read. */
+export interface Reader {
+  readonly accountId: number;
+  readonly reach: Reach;
+}
 
 interface Visible {
   readonly variables: ReadonlyMap<number, number | null>;
@@ -27,36 +33,38 @@ const VISIBLE = `
 /**
  * Finds references to missing or invisible variables, units, sites and sources (R-H1).
  * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
+ * @param accepted references that are not checked. Default: none.
  * @returns one problem for each reference that does not exist, or that the caller may not read.
  */
 export async function findReferenceProblems(
   queryable: Queryable,
-  caller: Caller,
+  reader: Reader,
   formulas: readonly FormulaDeclaration[],
   root: string,
+  accepted: AcceptedReferences = NONE_ACCEPTED,
 ): Promise<readonly ErrorDetail[]> {
-  const visible = await findVisible(queryable, caller, formulas);
+  const visible = await findVisible(queryable, reader, formulas);
   const problems: ErrorDetail[] = [];
   for (const [index, formula] of formulas.entries()) {
     const path = `${root}.calculatedVariableFormulas[${index}]`;
-    problems.push(...findMissingVariables(formula, visible, path), ...findMissingOwners(formula, visible, path));
-    problems.push(...(await findUnitProblems(queryable, formula, visible, path)));
+    problems.push(...findMissingVariables(formula, visible, accepted, path));
+    problems.push(...findMissingOwners(formula, visible, accepted, path));
+    problems.push(...(await findUnitProblems(queryable, formula, visible, accepted, path)));
   }
   return problems;
 }
 
 async function findVisible(
   queryable: Queryable,
-  caller: Caller,
+  { accountId, reach: { siteIds, sourceIds, shownSiteIds } }: Reader,
   formulas: readonly FormulaDeclaration[],
 ): Promise<Visible> {
-  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
   const entities = formulas.flatMap((formula) => formula.entities);
   const { rows } = await queryable.query<{ kind: string; id: number; unitId: number | null }>(VISIBLE, [
     formulas.flatMap(({ variables }) => variables.map(({ variableId }) => variableId)),
     entities.flatMap(({ siteId }) => siteId ?? []),
     entities.flatMap(({ sourceId }) => sourceId ?? []),
-    caller.accountId,
+    accountId,
     ...[siteIds, sourceIds, shownSiteIds],
   ]);
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
@@ -70,22 +78,28 @@ async function findVisible(
 function findMissingVariables(
   { variables }: FormulaDeclaration,
   { variables: known }: Visible,
+  accepted: AcceptedReferences,
   path: string,
 ): ErrorDetail[] {
   return variables.flatMap(({ variableId }, index) => {
-    if (known.has(variableId)) return [];
+    if (known.has(variableId) || accepted.hasVariable(variableId)) return [];
     return [{ path: `${path}.variables[${index}].variableId`, message: `variable ${variableId} does not exist` }];
   });
 }
 
-function findMissingOwners({ entities }: FormulaDeclaration, { sites, sources }: Visible, path: string): ErrorDetail[] {
+function findMissingOwners(
+  { entities }: FormulaDeclaration,
+  { sites, sources }: Visible,
+  accepted: AcceptedReferences,
+  path: string,
+): ErrorDetail[] {
   return entities.flatMap(({ siteId, sourceId }, index) => {
     const owner = `${path}.entities[${index}]`;
+    const isSiteMissing = siteId && !sites.has(siteId) && !accepted.hasSite(siteId);
+    const isSourceMissing = sourceId && !sources.has(sourceId) && !accepted.hasSource(sourceId);
     return [
-      ...(siteId && !sites.has(siteId) ? [{ path: `${owner}.siteId`, message: `site ${siteId} does not exist` }] : []),
-      ...(sourceId && !sources.has(sourceId)
-        ? [{ path: `${owner}.sourceId`, message: `source ${sourceId} does not exist` }]
-        : []),
+      ...(isSiteMissing ? [{ path: `${owner}.siteId`, message: `site ${siteId} does not exist` }] : []),
+      ...(isSourceMissing ? [{ path: `${owner}.sourceId`, message: `source ${sourceId} does not exist` }] : []),
     ];
   });
 }
@@ -94,10 +108,12 @@ async function findUnitProblems(
   queryable: Queryable,
   { variables }: FormulaDeclaration,
   { variables: known }: Visible,
+  accepted: AcceptedReferences,
   path: string,
 ): Promise<ErrorDetail[]> {
   const pairs = variables.map(({ variableId, unitId }) => {
-    return { unitId: known.get(variableId) ?? null, wantedId: known.has(variableId) ? unitId : undefined };
+    const isChecked = known.has(variableId) && unitId && !accepted.hasUnit(variableId, unitId);
+    return { unitId: known.get(variableId) ?? null, wantedId: isChecked ? unitId : undefined };
   });
   const scales = await findInputScales(queryable, pairs);
   return scales.flatMap((scale, index) =>

@@ -3,17 +3,19 @@
  * the same transaction. The graph has no cycle, except that a variable may read its own past (R-H1).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
+import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { invalidInput, parseInput } from '../../platform/http/lenient.ts';
 import type { Declarations } from '../../structure/structure-routes.ts';
 import { replaceSchedules } from '../schedule/schedules.ts';
+import { type AcceptedReferences, findLastSaved, isSameDeclaration, referencesOf } from './accepted-references.ts';
 import { findReferenceProblems } from './check-references.ts';
 import { type Declaration, type InputDeclaration, SAVED_DECLARATION_SCHEMA } from './declaration.ts';
 import { keepSave } from './declaration-history.ts';
+import { presentVariables } from './declaration-problems.ts';
 import { findCycle } from './find-cycle.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
-import { presentDeclarations } from './present-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
@@ -33,17 +35,20 @@ export function openDeclarations(database: Database): Declarations {
         await keepSave(transaction, caller, variableId, {});
         return;
       }
+      const saved = await findLastSaved(transaction, variableId);
+      if (isSameDeclaration(saved, calculated)) return;
       const { note, ...declaration } = parseInput(SAVED_DECLARATION_SCHEMA, calculated, ROOT);
-      await saveDeclaration(transaction, caller, variableId, declaration);
+      await saveDeclaration(transaction, caller, variableId, declaration, referencesOf(saved));
       await keepSave(transaction, caller, variableId, { declaration, note, calculated });
     },
-    present: presentDeclarations,
+    present: presentVariables,
   };
 }
 
 /**
  * Saves the declaration of a variable (R-H1). Must run inside the serialised transaction of graph-turns.ts.
  * @param declaration undefined when the variable is no longer calculated.
+ * @param accepted references of the former declaration, which stay good. Default: none.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
  * @throws {GraphBusyError} when another transaction is changing the graph.
  */
@@ -52,11 +57,12 @@ export async function saveDeclaration(
   caller: Caller,
   variableId: number,
   declaration: Declaration | undefined,
+  accepted?: AcceptedReferences,
 ): Promise<void> {
   const formulas = declaration?.calculatedVariableFormulas ?? [];
   if (declaration) {
     await lockGraph(transaction, caller.accountId);
-    await checkDeclaration(transaction, caller, variableId, declaration);
+    await checkDeclaration(transaction, caller, variableId, declaration, accepted);
   }
   await replaceEdges(
     transaction,
@@ -68,6 +74,7 @@ export async function saveDeclaration(
 
 /**
  * Makes every check of saving, and changes nothing (R-H1).
+ * @param accepted references that are not checked. Default: none.
  * @throws {DomainError} invalid_input with one detail for each input, unit and form owner that does not exist;
  *   calculation_cycle when the variable would trigger itself or close a cycle.
  */
@@ -76,8 +83,10 @@ export async function checkDeclaration(
   caller: Caller,
   variableId: number,
   { calculatedVariableFormulas: formulas }: Declaration,
+  accepted?: AcceptedReferences,
 ): Promise<void> {
-  const problems = await findReferenceProblems(queryable, caller, formulas, ROOT);
+  const reader = { accountId: caller.accountId, reach: readReach(caller) };
+  const problems = await findReferenceProblems(queryable, reader, formulas, ROOT, accepted);
   if (problems.length > 0) throw invalidInput(problems);
   const inputs = formulas.flatMap(({ variables }) => variables);
   assertNoOwnTrigger(inputs, variableId);
@@ -100,6 +109,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   );
 }
 
+/** An accepted input that no longer exists has no edge. */
 async function replaceEdges(
   transaction: Transaction,
   variableId: number,
@@ -109,6 +119,7 @@ async function replaceEdges(
   await transaction.query(
     `insert into variable_input (variable_id, input_variable_id, is_trigger)
      select $1, input_id, bool_or(is_trigger) from unnest($2::int[], $3::boolean[]) input (input_id, is_trigger)
+     join variable on variable.id = input_id
      group by input_id`,
     [variableId, inputs.map((input) => input.variableId), inputs.map((input) => input.canBeUsedAsATrigger)],
   );

@@ -9,19 +9,26 @@ export interface Home {
   readonly siteId: number;
 }
 
+export interface FormValues {
+  /** In the order declared. */
+  readonly forms: readonly SandboxScalar[];
+  /** Forms whose site or source was deleted since the declaration was saved; their values are NULL. */
+  readonly warnings: readonly string[];
+}
+
 /**
- * Reads the values in the order declared (R-H2). Without an id the form is that of the variable's own site or source.
- * An object or a list becomes its JSON text.
+ * Reads the values (R-H2). Without an id the form is that of the variable's own site or source. An object or a list becomes its
+ * JSON text.
  */
 export async function loadFormValues(
   queryable: Queryable,
   entities: readonly EntityDeclaration[],
   home: Home,
-): Promise<readonly SandboxScalar[]> {
-  if (entities.length === 0) return [];
+): Promise<FormValues> {
+  if (entities.length === 0) return { forms: [], warnings: [] };
   const wanted = entities.map((entity) => ({ ...entity, ...ownerOf(entity, home) }));
-  const { rows } = await queryable.query<{ ordinal: number; value: unknown }>(
-    `select ordinal, coalesce(site.client_data, source.client_data) #> array(select jsonb_array_elements_text(path)) as value
+  const { rows } = await queryable.query<{ ordinal: number; value: unknown; isGone: boolean }>(
+    `select ordinal, site.id is null and source.id is null as "isGone", coalesce(site.client_data, source.client_data) #> array(select jsonb_array_elements_text(path)) as value
      from unnest($1::text[], $2::int[], $3::jsonb[]) with ordinality wanted (kind, id, path, ordinal)
      left join site on wanted.kind = 'Site' and site.id = wanted.id
      left join source on wanted.kind = 'Source' and source.id = wanted.id`,
@@ -31,8 +38,15 @@ export async function loadFormValues(
       wanted.map(({ path }) => JSON.stringify(parseFormPath(path) ?? [])),
     ],
   );
-  const values = new Map(rows.map(({ ordinal, value }) => [ordinal, value]));
-  return entities.map(({ alias }, index) => ({ alias, value: toScalar(values.get(index + 1)) }));
+  const found = new Map(rows.map((row) => [row.ordinal, row]));
+  return {
+    forms: entities.map(({ alias }, index) => ({ alias, value: toScalar(found.get(index + 1)?.value) })),
+    warnings: wanted.flatMap(({ alias, entityType, id }, index) =>
+      found.get(index + 1)?.isGone
+        ? [`inputForms$${alias} is NULL: ${entityType.toLowerCase()} ${id} does not exist`]
+        : [],
+    ),
+  };
 }
 
 /** The site or source that owns the form. */

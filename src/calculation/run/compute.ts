@@ -18,11 +18,11 @@ import {
   instantMicros,
 } from '../declaration/declaration.ts';
 import type { DateRange, FormulaPeriod } from '../declaration/formula-period-rules.ts';
-import { type Home, loadFormValues, toScalar } from '../inputs/form-values.ts';
+import { type FormValues, type Home, loadFormValues, toScalar } from '../inputs/form-values.ts';
 import { type InputRecord, loadInputs } from '../inputs/load-inputs.ts';
 import { findVariables } from '../inputs/variable-infos.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
-import type { PictureFormat, SandboxJob, SandboxOutcome, SandboxScalar } from '../sandbox/sandbox-types.ts';
+import type { PictureFormat, SandboxJob, SandboxOutcome } from '../sandbox/sandbox-types.ts';
 import { mergeNotes, sumTimings } from './merge-outcomes.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
@@ -91,6 +91,7 @@ interface Loaded {
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
   readonly read: number;
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -124,7 +125,7 @@ export async function compute(
   const { formulas, inputs, read } = loaded;
   return {
     result: conclude(loaded, outcomes, request.defaultVersion),
-    notes: { ...mergeNotes(outcomes, loaded.planned.length), ...identifyScripts(loaded.jobs, outcomes) },
+    notes: { ...mergeNotes(outcomes, loaded), ...identifyScripts(loaded.jobs, outcomes) },
     durations: { ...durations, ...sumTimings(outcomes) },
     ...{ formulas, inputs, read, outcomes, declaration: loaded.declaration },
   };
@@ -196,7 +197,7 @@ async function load(
   const planned = planFormulas(declaration, changed, triggerMicros, variables);
   const parts = {
     ...{ jobs: [] as SandboxJob[], wholes: [] as (DateRange | undefined)[], formulas: [] as FormulaRecord[] },
-    ...{ inputs: [] as InputRecord[], read: 0 },
+    ...{ inputs: [] as InputRecord[], read: 0, warnings: [] as string[] },
   };
   for (const plan of planned) {
     const remainingPoints = maxInputPoints - parts.read;
@@ -211,7 +212,7 @@ async function load(
     const window = { from: toSeconds(plan.changed.fromMicros), to: toSeconds(plan.changed.toMicros) };
     const inputs = await loadInputs(transaction, dictionary, wanted);
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
-    const forms = await readForms(transaction, plan, home, request.formValue);
+    const { forms, warnings } = await readForms(transaction, plan, home, request.formValue);
     const { formula, constants } = plan.formula;
     const { pictures, script = formula ?? '' } = request;
     const given = {
@@ -227,6 +228,7 @@ async function load(
     parts.wholes.push(inputs.whole);
     parts.formulas.push(toRecord(plan, forms));
     parts.inputs.push(...inputs.records);
+    parts.warnings.push(...warnings);
     parts.read += inputs.pointCount;
   }
   return { isVersioned, planned, declaration: { hash: hashDeclaration(declaration), declaration }, ...parts };
@@ -237,9 +239,10 @@ async function readForms(
   { index, formula }: PlannedFormula,
   home: Home,
   formValue: ComputeRequest['formValue'],
-): Promise<readonly SandboxScalar[]> {
+): Promise<FormValues> {
   if (!formValue) return loadFormValues(transaction, formula.entities, home);
-  return formula.entities.map(({ alias }) => ({ alias, value: toScalar(formValue(index, alias)) }));
+  const forms = formula.entities.map(({ alias }) => ({ alias, value: toScalar(formValue(index, alias)) }));
+  return { forms, warnings: [] };
 }
 
 function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: FormulaRecord['forms']): FormulaRecord {

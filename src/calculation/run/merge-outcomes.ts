@@ -4,12 +4,13 @@ import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 /**
  * @returns messages, warnings, errors and output, in the order of the formulas, and details of the one that failed
  *   (R-H8).
+ * @param loaded the formulas that were run, and warnings from before the scripts began.
  */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],
-  plannedCount: number,
+  { planned, warnings }: { readonly planned: readonly unknown[]; readonly warnings: readonly string[] },
 ): Readonly<Record<string, unknown>> {
-  if (plannedCount === 0) return { warnings: ['no formula is valid for these dates'] };
+  if (planned.length === 0) return { warnings: ['no formula is valid for these dates'] };
   const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
   if (notes.length === 0) return describeFailure(outcomes.at(-1));
   const errorsOf = (kind: SandboxOutcome['kind']) =>
@@ -17,7 +18,7 @@ export function mergeNotes(
   return {
     messages: notes.flatMap(({ messages }) => messages),
     // `Errors` beside a series are warnings of the run (R-H3).
-    warnings: [...notes.flatMap(({ warnings }) => warnings), ...errorsOf('ok')],
+    warnings: [...warnings, ...notes.flatMap((note) => note.warnings), ...errorsOf('ok')],
     output: notes.map(({ output }) => output).join(''),
     errors: [...errorsOf('ok'), ...errorsOf('script_error')],
     ...describeFailure(outcomes.at(-1)),

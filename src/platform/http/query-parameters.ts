@@ -50,12 +50,16 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
     schema: z.boolean().default(false),
-    read: (values, locationOf) =>
-      mapLast(values, (text) => {
-        if (TRUE.test(text)) return true;
-        if (FALSE.test(text)) return false;
-        throw locationError(locationOf(), `must be true or false, got ${JSON.stringify(text)}`);
-      }) ?? false,
+    read: (values, locationOf) => mapLast(values, (text) => toBoolean(locationOf(), text)) ?? false,
+  };
+}
+
+/** `true`, `True`, `1`, `false`, `0`; absent is undefined. */
+export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
+  return {
+    description,
+    schema: z.boolean(),
+    read: (values, locationOf) => mapLast(values, (text) => toBoolean(locationOf(), text)),
   };
 }
 
@@ -220,6 +224,12 @@ function mapEach<Value>(
 function choiceSchema<Name extends string>(names: readonly Name[], fallback?: Name): z.ZodType {
   const choice = z.enum(names as unknown as [string, ...string[]]);
   return fallback === undefined ? choice : choice.default(fallback);
+}
+
+function toBoolean(location: InputLocation, text: string): boolean {
+  if (TRUE.test(text)) return true;
+  if (FALSE.test(text)) return false;
+  throw locationError(location, `must be true or false, got ${JSON.stringify(text)}`);
 }
 
 function toChoice<Name extends string>(location: InputLocation, text: string, choices: readonly Name[]): Name {

@@ -1,0 +1,83 @@
+/**
+ * What was accepted once stays good: a declaration may keep a reference whose target was deleted or changed its unit since, so
+ * that renaming the variable, or mending one of two inputs, is not refused. Only new references are checked.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
+import { nameMembers } from './present-declarations.ts';
+
+/** Tells which references an earlier declaration had. */
+export interface AcceptedReferences {
+  hasVariable(variableId: number): boolean;
+  /** Whether the input was converted into this unit. */
+  hasUnit(variableId: number, unitId: number): boolean;
+  hasSite(siteId: number): boolean;
+  hasSource(sourceId: number): boolean;
+}
+
+/** Nothing was accepted before. */
+export const NONE_ACCEPTED: AcceptedReferences = {
+  hasVariable: () => false,
+  hasUnit: () => false,
+  hasSite: () => false,
+  hasSource: () => false,
+};
+
+/** The references of formulas that were accepted. */
+export function acceptedReferences(formulas: readonly FormulaDeclaration[]): AcceptedReferences {
+  const inputs = formulas.flatMap(({ variables }) => variables);
+  const entities = formulas.flatMap((formula) => formula.entities);
+  const variables = new Set(inputs.map(({ variableId }) => variableId));
+  const units = new Set(inputs.map(({ variableId, unitId }) => `${variableId}/${unitId}`));
+  const sites = new Set(entities.map(({ siteId }) => siteId));
+  const sources = new Set(entities.map(({ sourceId }) => sourceId));
+  return {
+    hasVariable: (variableId) => variables.has(variableId),
+    hasUnit: (variableId, unitId) => units.has(`${variableId}/${unitId}`),
+    hasSite: (siteId) => sites.has(siteId),
+    hasSource: (sourceId) => sources.has(sourceId),
+  };
+}
+
+/** @returns the declaration that was saved last, as the client wrote it; null when there is none. */
+export async function findLastSaved(queryable: Queryable, variableId: number): Promise<unknown> {
+  const { rows } = await queryable.query<{ calculated: unknown }>(
+    'select calculated from declaration_save where variable_id = $1 order by id desc limit 1',
+    [variableId],
+  );
+  return rows[0]?.calculated ?? null;
+}
+
+/** @returns the references of a saved declaration; none when a later version of the service cannot read it. */
+export function referencesOf(saved: unknown): AcceptedReferences {
+  const parsed = DECLARATION_SCHEMA.safeParse(saved ?? {});
+  return parsed.success ? acceptedReferences(parsed.data.calculatedVariableFormulas) : NONE_ACCEPTED;
+}
+
+/**
+ * Whether a client sends a saved declaration back as it wrote it or as it read it: the rules of a declaration may have become
+ * stricter since it was saved.
+ */
+export function isSameDeclaration(saved: unknown, given: unknown): boolean {
+  const [first, second] = [comparable(saved), comparable(given)];
+  return first !== undefined && first === second;
+}
+
+/** JSON with sorted names, without nulls, and without the members that an answer adds (present-declarations.ts). */
+function comparable(declaration: unknown): string | undefined {
+  if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return undefined;
+  if (Object.entries(declaration).some(([name, value]) => name.toLowerCase() === 'note' && value)) return undefined;
+  const { calculatedVariableFormulas, ...named } = nameMembers(declaration as Readonly<Record<string, unknown>>);
+  const formulas = calculatedVariableFormulas.map((formula) => ({
+    ...formula,
+    variables: formula.variables.map(({ siteId: _siteId, sourceId: _sourceId, ...input }) => input),
+    entities: formula.entities.map(({ siteId, ...entity }) => (entity.sourceId ? entity : { ...entity, siteId })),
+  }));
+  return JSON.stringify({ ...named, formulas }, (_name, value: unknown) => sortMembers(value));
+}
+
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

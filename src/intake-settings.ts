@@ -49,11 +49,11 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'Hours without writes after which a chunk of points (91 days) is kept in columns; needs the Community edition of TimescaleDB.',
+    'Hours without writes after which a chunk of points (91 days) is compressed into columns; needs the Community edition of TimescaleDB.',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Seconds without writes after which corrected points of such a chunk join its columns; after 8 minutes they join in any case.',
+    'Seconds without writes after which corrected points of a compressed chunk are compressed too; after 8 minutes in any case.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),

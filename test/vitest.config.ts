@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Tests of points, repeated on chunks in columns where TIMESCALEDB_BUILD names a build that can keep them. */
+/** Tests of points. They are repeated on compressed chunks when TIMESCALEDB_BUILD names a build that can compress. */
 const TESTS_OF_POINTS = [
   'test/integration/points/*.test.ts',
   'test/integration/reading/*.test.ts',
@@ -44,10 +44,10 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // They decide themselves what is locked or compressed when, or write hundreds of chunks.
+                // These files lock or compress chunks at moments of their own, or write hundreds of chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
-                // Every write waits for its compression.
+                // Every write waits until its chunks are compressed.
                 testTimeout: 180_000,
                 provide: { isInColumns: true },
               },

@@ -177,7 +177,7 @@ test('comparison: any two versions are merged by date in either order, for every
     [api.accountId],
   );
   const [leftTag, rightTag] = rows.map((row) => row.id);
-  // As every write of points does: where the test runs on chunks in columns, they change meanwhile.
+  // Holds `point_gate` like every write of points, because the test also runs while chunks are being compressed.
   const change = (sql: string, values: readonly unknown[]) =>
     withTransaction(api.database, async (transaction) => {
       await holdGate(transaction);

@@ -4,7 +4,7 @@ import { formatMoment, formatTags } from './rows.ts';
 import type { Command, ExpectedRow, ExpectedVersion, Look, Moment, Scenario, Tags } from './syntax.ts';
 import type { Row, Span, VersionLine, World } from './world.ts';
 
-// The database sums values in an order of its own.
+// The database adds values in an order of its own, so sums may differ by rounding.
 const TOLERANCE = 1e-9;
 
 /** @throws {Error} naming file, line, expected and actual rows. */

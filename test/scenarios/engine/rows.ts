@@ -157,7 +157,7 @@ export function texts(cursor: Cursor, what: string): readonly string[] {
   return all;
 }
 
-/** As `labelsOf`; `cell "…"` is a Tags cell as the script wrote it. */
+/** Same as `labelsOf`, and also `cell "…"`: a Tags cell as the script wrote it. */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);
   const cell = !tags && cursor.takes('cell') ? cursor.text('cell') : tags && JSON.stringify(tags);

@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly bytes: Buffer;
 }
 
-/** @param token of the manager when absent. */
+/** Sends a request; `token` defaults to that of the manager. */
 export async function fetchRaw(
   api: TestApi,
   path: string,

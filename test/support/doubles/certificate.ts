@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface Certificate {
   readonly key: string;
-  /** Also the trusted authority. */
+  /** The certificate, which is also the authority to trust. */
   readonly cert: string;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Keeps the chunks of a test database in columns, so that a suite about points also runs on compressed chunks: after every
- * write of a point store, and all the time under an API. Only with the Community edition of TimescaleDB.
+ * Keeps the chunks of a test database compressed, so that the tests of points also run on compressed chunks. A point
+ * store compresses after every write; beside an API, a loop compresses all the time. Works with the Community edition
+ * of TimescaleDB only.
  */
 import { openDatabase, withConnection } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -15,12 +16,12 @@ const CHUNKS_WITH_ROWS = `
   where hypertable.table_name in ('point', 'point_version') and not chunk.dropped and chunk.status & 9 <> 1`;
 
 export interface ColumnsKeeper {
-  /** Puts every chunk into columns, except those in use. */
+  /** Compresses every chunk that is not in use. */
   compress(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Puts the chunks of a database into columns again and again until stopped. */
+/** Compresses the chunks of a database again and again until stopped. */
 export async function keepInColumns(url: string): Promise<ColumnsKeeper> {
   const log = createLog('silent', 'test');
   const database = openDatabase({ url, poolSize: 1, applicationName: 'test-columns', log });

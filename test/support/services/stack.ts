@@ -8,7 +8,9 @@ import { cloneTemplate, dropDatabase } from './template.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Every chunk of points is kept in columns: set for the project that repeats the tests of points. */
+    /**
+     * Whether every chunk of points is kept compressed: true in the vitest project that repeats the tests of points.
+     */
     isInColumns: boolean | undefined;
   }
 }
@@ -19,7 +21,7 @@ export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeo
 export interface TestDatabase {
   readonly url: string;
   readonly database: string;
-  /** In the project that keeps points in columns. */
+  /** Set in the vitest project that keeps chunks compressed. */
   readonly columns: ColumnsKeeper | undefined;
   /** Drops the database, ending connections left open. */
   drop(): Promise<void>;

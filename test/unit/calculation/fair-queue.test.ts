@@ -1,4 +1,4 @@
-/** Fair queue: which turn takes a free slot of a calculator. */
+/** Fair queue: which waiting run or preview (a turn) takes a free slot of a calculator. */
 import { describe, expect, test } from 'vitest';
 import { FairQueue, type Turn, type Urgency } from '../../../src/calculation/turns/fair-queue.ts';
 
@@ -36,7 +36,7 @@ function open(slots: number) {
 const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
 
 describe('fair queue: accounts', () => {
-  test('get equal seconds, not equal numbers of turns (R-K3)', () => {
+  test('get equal seconds of the slots, not equal numbers of runs (R-K3)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
     const served = serve({ [A]: 1000, [B]: 100 }, 110);
@@ -45,7 +45,7 @@ describe('fair queue: accounts', () => {
     expect(ofB).toBeGreaterThan(90);
   });
 
-  test('an account that had no turns waiting gains no credit for that time (R-K3)', () => {
+  test('an account without waiting runs gains no credit for that time (R-K3)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 40; turn += 1) add(A);
     serve({ [A]: 100 }, 20);
@@ -64,7 +64,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('an account in debt is served when no other waits, and its debt ends with the last waiting turn (R-K3)', () => {
+  test('an account in debt is served when no other waits, and its debt ends with the last waiting run (R-K3)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);
@@ -128,7 +128,7 @@ describe('fair queue: slots', () => {
   });
 });
 
-describe('fair queue: turns of an account', () => {
+describe('fair queue: runs and previews of an account', () => {
   test('previews and runs alternate; triggered runs precede background runs nine in ten (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];

@@ -97,7 +97,7 @@ describe('openapi: portability', () => {
     expect(unknown).toEqual([]);
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
-    /** A fixed segment of one path is no value of the parameter of the other. */
+    /** Whether a fixed segment of one path is not a valid value of the other path's parameter. */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];
       const words = fixed.split('/');

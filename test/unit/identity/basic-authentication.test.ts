@@ -24,7 +24,7 @@ const acceptRight: ExchangePassword = async ({ password }) => {
   return { verified: verified('push-data'), ttlSec: 100 };
 };
 
-/** @returns sends a request with Basic credentials. */
+/** @returns a function that sends a request with Basic credentials. */
 function openApp(exchangePassword: ExchangePassword, callers: FindCaller = findCaller) {
   const verifier = async () => verified();
   const app = new Hono();

@@ -89,7 +89,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
     expect(parseDate(text)).toBeUndefined();
   });
 
-  // '/' and ':' are the neighbours of the digits; 'x' is far from all marks.
+  // In ASCII, '/' and ':' are the neighbours of the digits; 'x' is far from all characters of a date.
   test.each(['2026-03-01T00:15:00', '2026-03-01T00:15:00Z', '2026-03-01T00:15:00.250', '2026-03-01T00:15:00.250Z'])(
     '%s with any one character replaced by another mark is refused',
     (text) => {
@@ -103,7 +103,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
   );
 
   test.each(['2/2/-1/-1/T1/:1/:1/Z', '1:2:-0:-1:T1::1::1:Z'])(
-    '%s, whose last digits are off by one everywhere, is refused',
+    '%s, which has the ASCII neighbours of digits in place of digits, is refused',
     (text) => {
       expect(parseDate(text)).toBeUndefined();
     },

@@ -28,7 +28,7 @@ function decode(batches: readonly Buffer[]): Row[] {
   });
 }
 
-/** `variable date tag` of every date of the runs of a set. */
+/** Lists every date of the runs of a set as `variable date tag`. */
 function expand(plan: WritePlan, set: keyof ChunkRuns): string[] {
   return [...plan.chunks].flatMap(([chunk, runs]) => {
     const expanded = datesOf(runs[set]);

@@ -30,7 +30,7 @@ describe('reads: the zone of dates that have none (R-A11)', () => {
     expect(query).not.toHaveBeenCalled();
   });
 
-  test('timeZoneId counts before the zone of the source', async () => {
+  test('timeZoneId takes precedence over the zone of the source', async () => {
     const { queryable, query } = sourcesIn('Europe/Brussels');
     const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo' });
     expect(settled).toEqual({ request: 'dates in Asia/Tokyo', dateZone: 'Asia/Tokyo' });

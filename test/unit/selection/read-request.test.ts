@@ -54,7 +54,7 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
     expect(fromBody(body)).toMatchObject(expected);
   });
 
-  test('the format of the address counts before the format of the body (R-A13)', () => {
+  test('the format in the address takes precedence over the format in the body (R-A13)', () => {
     expect(fromBody({}, 'Format=CSV')).toMatchObject({ format: 'csv' });
     expect(fromBody({ format: 'json' }, 'format=xlsx')).toMatchObject({ format: 'xlsx' });
     expect(fromBody({ format: 'json' })).toMatchObject({ format: 'json' });

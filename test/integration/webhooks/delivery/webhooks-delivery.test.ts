@@ -51,7 +51,7 @@ test('webhook delivery: messages of a long backlog are sent once each, in event 
   await waitFor(150);
   const ids = received.map(({ body }) => (body.data as { id: number }).id);
   expect(new Set(ids).size).toBe(150);
-  // Several attempts run concurrently: each message is at most that many positions from its own.
+  // Several attempts run concurrently, so a message may arrive up to that many positions away from its own.
   const positions = ids
     .toSorted((one, other) => one - other)
     .map((id, position) => Math.abs(ids.indexOf(id) - position));
@@ -124,7 +124,8 @@ test.each([
   await delivery.historyOf(webhookId, 1);
   await delivery.createSites(1);
   const all = await waitFor(3);
-  // The date is absolute, however late the answer with it is; 50 ms for the clocks of two measurements.
+  // Seconds count from the answer; a date does not depend on when the answer arrives. 50 ms allow for the difference
+  // between the two clocks.
   const allowedMs = header === '2' ? (refused?.atMs ?? 0) + 2000 : Date.parse(header) - performance.timeOrigin - 50;
   const lateMs = (all[1]?.atMs ?? 0) - allowedMs;
   expect(lateMs).toBeGreaterThan(0);

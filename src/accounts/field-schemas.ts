@@ -12,7 +12,7 @@ export const MAX_CLAIM_VALUE = 2000;
 /** Maximum length of a list: more than a body can hold, so that one request can save a list that many requests built (R-C). */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
-/** Numbers of the levels; a level has the same number in both (R-A3). */
+/** Numbers of the levels of features and of site access; a level has the same number in both lists (R-A3). */
 const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));

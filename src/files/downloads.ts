@@ -14,7 +14,10 @@ import { csvTemplate, xlsxTemplate } from './template.ts';
 
 const ERRORS_PER_PAGE = 5000;
 const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
-/** By format; a browser never shows an attachment under the type that its sender claims. */
+/**
+ * Content types of Standard Files. An attachment has none of them, so that a browser never displays it as the type that
+ * its sender claims.
+ */
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
 const ATTACHMENT_TYPE = 'application/octet-stream';
 

@@ -57,7 +57,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     });
     return c.json(fileId);
   });
-  // Before `/storage/:id`, which would read `template` as an id.
+  // Registered before `/storage/:id`, which would read `template` as an id.
   routes.get('/storage/template', (c) => answerTemplate(c));
   routes.get('/storage/:id', async (c) => {
     const status = await getFile(database, c.var.caller, c.req.param('id'));

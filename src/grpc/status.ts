@@ -10,7 +10,7 @@ import type { Log } from '../platform/log.ts';
 
 const ERROR_DOMAIN = 'tidemark';
 
-// google/rpc/status.proto and error_details.proto, as far as used.
+// The messages of google/rpc/status.proto and error_details.proto that are used here.
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }

@@ -1,4 +1,7 @@
-/** Prints one line per phase: on a terminal with a clock, else with a line every ten seconds while the phase runs. */
+/**
+ * Prints one line per phase: on a terminal with the elapsed time, elsewhere with a further line every ten seconds while
+ * the phase runs.
+ */
 const TICK_MS = 1000;
 const PLAIN_TICK_MS = 10_000;
 

@@ -41,7 +41,7 @@ export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
   const progress = createProgress(process.stdout);
   await using parts = new AsyncDisposableStack();
-  // After a signal during the start, the kernel kills the processes that were started when this one exits.
+  // After a signal during the start, this process exits, and the kernel then kills the processes that it has started.
   const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
   return running ? await awaitEnd(stopSignal, running, progress) : INTERRUPTED;
 }

@@ -21,7 +21,7 @@ export interface BackOffOptions {
   readonly random: () => number;
 }
 
-/** @returns delays without failures; every key is due (R-A15). */
+/** Creates a back-off without failures: every key is due (R-A15). */
 export function createBackOff({ baseMs, maxMs, nowMs, random }: BackOffOptions): BackOff {
   const failures = new Map<string, { readonly count: number; readonly dueMs: number }>();
   return {

@@ -20,7 +20,7 @@ export interface WakeQueue {
    */
   wake(keys: readonly string[]): Promise<boolean>;
   ping(): Promise<void>;
-  /** Jobs by state: `waiting` to be taken, `active`. */
+  /** Numbers of jobs: `waiting` to be taken, and `active`. */
   count(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -32,7 +32,9 @@ export interface MemberQueue extends WakeQueue {
    * @returns false when Redis is unreachable.
    */
   wakeMembers(members: ReadonlyMap<string, readonly string[]>): Promise<boolean>;
-  /** Removes up to `limit` members of a key and returns them, in no order; none when Redis is unreachable. */
+  /**
+   * Removes up to `limit` members of a key and returns them, in no particular order; none when Redis is unreachable.
+   */
   takeMembers(key: string, limit: number): Promise<readonly string[]>;
   /** Workers of the queue, in all processes; undefined when Redis is unreachable. */
   countWorkers(): Promise<number | undefined>;

@@ -59,7 +59,7 @@ export interface NewAuditEntry {
   readonly accountIds?: readonly number[];
 }
 
-/** The actor. A command of the operator has no request, and an account only when it concerns one. */
+/** The actor. A command of the operator has no request; it has an account only when it concerns one account. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
@@ -71,7 +71,7 @@ export const MAX_AUDIT_PAGE = 10_000;
 /** Values of the query parameter `scope`. */
 export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 
-/** Entries of one account; entries of no account, which are the operator's; all entries. */
+/** Which entries to list: those of one account, those of no account (the operator's), or all. */
 export type AuditScope =
   | { readonly kind: 'account'; readonly accountId: number }
   | { readonly kind: 'operator' }

@@ -14,7 +14,7 @@ import type { BusinessKeyName, UserFilter } from './user-search.ts';
 export interface UserSelection {
   readonly scope: InfoScope;
   readonly level: UserDisplayLevel;
-  /** SQL conditions, combined with AND. */
+  /** A user must match all of these filters. */
   readonly filters: readonly UserFilter[];
 }
 

@@ -29,7 +29,7 @@ import { countViews, createView, deleteView, getView, listViews, saveView, type 
 /** A saved filter as written. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
-/** These listings have no query but paging (§4.3). */
+/** The only query parameters of these listings are those of paging (§4.3). */
 export const USER_MAPPING_LIST = declareQuery(PAGING, { isListing: true });
 
 export interface UserListingServices extends ListingServices {

@@ -144,7 +144,8 @@ export async function finishNewUser(
 
 /**
  * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
- * @throws {DomainError} not_found; permission_denied; conflict for the caller; invalid_input when `until` is past.
+ * @throws {DomainError} not_found; permission_denied; conflict when the user is the caller; invalid_input when `until`
+ * is in the past.
  */
 export async function saveLock(
   transaction: Transaction,

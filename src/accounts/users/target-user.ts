@@ -40,8 +40,9 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 }
 
 /**
- * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Then it checks the
- * caller's role again: the cached one may be stale (R-B5), and of two managers who demote each other only one may succeed.
+ * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Then checks the
+ * caller's role again: the cached role may be stale (R-B5), and of two managers who demote each other only one may
+ * succeed.
  * @throws {DomainError} permission_denied when the caller has lost the role or is locked.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {

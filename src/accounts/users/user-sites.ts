@@ -31,7 +31,7 @@ export async function writeUserSites(
 
 /**
  * Requires that every site belongs to the account and every source to its site (R-B9, R-C3).
- * @throws {DomainError} invalid_input for sites not of the account, and sources not of the site.
+ * @throws {DomainError} invalid_input for sites of other accounts, and for sources of other sites.
  */
 export async function assertSites(
   database: Queryable,

@@ -27,7 +27,7 @@ const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
 /** Interval at which a calculator checks that the client still waits. */
 const CHECK_INTERVAL_MS = 500;
-// At this age of a task the API no longer waits (ask-calculator.ts).
+// The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
 // The newest date of all inputs, saved or only in an unsaved declaration.

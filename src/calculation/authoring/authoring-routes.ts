@@ -155,7 +155,7 @@ function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Makes every check of saving. */
+/** Runs every check that saving runs. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,

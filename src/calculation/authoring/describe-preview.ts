@@ -8,7 +8,7 @@ import type { Output, OutputPoint } from '../run/output-rules.ts';
 import { sumCounts } from '../run/write-outputs.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
 
-/** Rows shown; further rows are cut. */
+/** Maximum rows in the answer; further rows are left out. */
 const MAX_ROWS = 10_000;
 const PICTURES: ReadonlySet<string> = new Set(['.svg', '.png']);
 
@@ -21,7 +21,8 @@ export interface PreviewedDates {
 /**
  * Describes the result of a previewed run.
  * @param defaultVersion Version of rows without one (§9.4).
- * @returns the body of the answer, with the same members whatever the outcome. Rows are read slice by slice, so that the event loop serves others in between.
+ * @returns the body of the answer, with the same members whatever the outcome. Rows are read slice by slice, so that
+ * the event loop serves other requests in between.
  */
 export async function describeComputed(
   computed: Computed,

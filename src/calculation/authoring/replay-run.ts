@@ -28,7 +28,7 @@ interface RecordedRun {
   readonly defaultVersion: string;
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
-  /** Points that the run stored. */
+  /** Number of points that the run stored. */
   readonly stored: number;
   readonly declarationHash: string;
   readonly declaration: unknown;
@@ -123,8 +123,9 @@ interface Comparison {
 }
 
 /**
- * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. A slice reads the
- * dates between its first and last: an output in random order is read once per slice, until the client's 90 s are over.
+ * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each slice,
+ * it reads the stored points between the slice's first and last date. So an output in random order is read again for
+ * every slice, until the client's 90 s are over.
  */
 async function comparePoints(
   transaction: Connection,

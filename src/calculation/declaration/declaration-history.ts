@@ -18,7 +18,7 @@ export type DeclarationSave = {
   /** The ADMIN who impersonated the author. */
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
-  /** Equal to that of runs of the declaration; null when `calculated` is null. */
+  /** The hash that runs of this declaration record; null when `calculated` is null. */
   readonly declarationHash: string | null;
   /** Null: the variable stopped being calculated. */
   readonly calculated: Readonly<Record<string, unknown>> | null;
@@ -69,7 +69,7 @@ function hashOf({ hash, calculated }: LastSave): string | null {
   return parsed.success ? hashDeclaration(parsed.data) : null;
 }
 
-/** Upper estimate of the JSON of a save without its declaration. */
+/** Upper estimate, in bytes, of the JSON of a save without its declaration. */
 const SAVE_BYTES = 4000;
 
 /** Saves of a variable, newest first (R-H12). The caller has checked that the variable may be read. */

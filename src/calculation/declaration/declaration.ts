@@ -19,7 +19,7 @@ const MAX_FORMULAS = 100;
 const MAX_NOTE_CHARACTERS = 2000;
 const MAX_VERSION_TAGS = 100;
 
-/** Owner of a form. The numbers are those of the document; no other list has them. */
+/** Kind of owner of a form, with its number in the interface document. */
 const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
 /** Civil periods that a window can be widened to, numbered as in TIME_PERIOD. */
@@ -151,7 +151,7 @@ export type InputDeclaration = FormulaDeclaration['variables'][number];
 export type Alignment = keyof typeof ALIGNMENT;
 export type EntityDeclaration = FormulaDeclaration['entities'][number];
 
-/** @returns whether the formula has a script (R-H1). One without is a draft and is not run. */
+/** @returns whether the formula has a script (R-H1). A formula without a script is a draft and is not run. */
 export function hasScript(formula: FormulaDeclaration | undefined): boolean {
   return formula?.formula !== undefined && formula.formula !== null && formula.formula.trim() !== '';
 }

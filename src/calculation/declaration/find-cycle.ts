@@ -5,8 +5,8 @@
 import type { Queryable } from '../../platform/database/database.ts';
 
 // A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not count.
-// Returns no rows when there is no cycle, else one reader of each variable found. `offset 0` keeps the nested loop over the
-// primary key: a hash join could be built anew for each round.
+// Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it. `offset 0`
+// keeps the nested loop over the primary key: a hash join could be built anew for each round.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1
@@ -27,7 +27,7 @@ const READERS = `
 
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
- * @param inputIds all inputs that the variable is to have; those it has already close no cycle.
+ * @param inputIds all inputs that the variable is to have; inputs that it already has close no cycle.
  * @returns ids from the variable by its readers to itself; undefined when there is no cycle.
  */
 export async function findCycle(

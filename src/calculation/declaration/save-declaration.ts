@@ -73,7 +73,7 @@ export async function saveDeclaration(
 }
 
 /**
- * Makes every check of saving, and changes nothing (R-H1).
+ * Runs every check that saving runs, and changes nothing (R-H1).
  * @param accepted references that are not checked. Default: none.
  * @throws {DomainError} invalid_input with one detail for each input, unit and form owner that does not exist;
  *   calculation_cycle when the variable would trigger itself or close a cycle.

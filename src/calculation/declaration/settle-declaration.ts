@@ -1,6 +1,7 @@
 /**
- * Dates of a declaration as clients write them (R-A11): one without a zone is local time of the source of the variable, one in
- * epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone changes no formula.
+ * Dates of a declaration as clients write them (R-A11): a date without a zone is local time of the source of the
+ * variable, a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of the zone
+ * changes no formula.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';

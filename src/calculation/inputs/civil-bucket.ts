@@ -8,8 +8,8 @@ import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * First instant of the bucket that holds an instant (R-H1). Buckets that overlap, such as hours where the clock goes
- * back by half an hour, are one.
+ * First instant of the bucket that holds an instant (R-H1). Overlapping buckets, such as hours where the clock goes
+ * back by half an hour, count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf } = bucketsOf(bucket, timeZoneId);

@@ -1,8 +1,8 @@
 /**
  * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
- * civil periods in the zone of the input's source; LastNPoints the last N points up to a, and all points to b; AbsoluteDate
- * the declared dates, both inclusive. A window of an input by buckets is widened to whole buckets, except an absolute one.
- * `alignTo` widens any window to whole civil periods.
+ * civil periods in the zone of the input's source; LastNPoints reads the last N points up to a, and all points from a
+ * to b; AbsoluteDate reads the declared dates, both inclusive. When an input is read by buckets, its window is widened
+ * to whole buckets, except an absolute window. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -17,7 +17,10 @@ import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
-  /** The whole periods of `alignTo` around the changed dates: the window holds all points of these periods, not of others. */
+  /**
+   * The whole periods of `alignTo` around the changed dates. The window holds all points of these periods, but perhaps
+   * only some points of other periods.
+   */
   readonly whole?: DateRange;
 }
 
@@ -45,7 +48,7 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// Longer than the range of dates, within the range of the calendar library.
+// Limits a period: longer than the range of storable dates, but within the range of the calendar library.
 const MAX_YEARS = 1000;
 
 /**

@@ -31,8 +31,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// The database has restarted since the run started: no calculator is to blame (R-A15). A crash resets its statistics, an
-// orderly restart its start time.
+// The database has restarted since the run started: no calculator is to blame (R-A15). A crash resets the statistics;
+// an orderly restart resets the start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 
@@ -154,7 +154,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
       continue;
     }
     const attempt = run.attempt + 1;
-    // From the second time on, the run itself may have ended the calculator.
+    // From the second time on, the run itself may have crashed the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else {

@@ -284,7 +284,7 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
     values: [variableId],
   });
   const [row] = rows;
-  // Requests are deleted with their variable, so a claimed one has its variable.
+  // Deleting a variable deletes its requests, so the variable of a claimed request exists.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };

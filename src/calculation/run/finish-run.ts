@@ -118,9 +118,8 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
 }
 
 /**
- * Requests a run again that was interrupted, by the stop of the calculator or for another account; it does not count as an
- * attempt (R-K2).
- * @param message why, for the record of the run.
+ * Requests an interrupted run again without counting an attempt (R-K2): the calculator stops, or another account needs
+ * the slot. @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
@@ -137,7 +136,7 @@ function readTexts(texts: unknown): readonly string[] {
   return Array.isArray(texts) ? (texts as readonly string[]) : [];
 }
 
-/** Replaces what PostgreSQL cannot store in the texts of scripts, so that the run can end. */
+/** Replaces characters that PostgreSQL cannot store in the texts of scripts, so that the run can end. */
 function toStorableReport(report: RunReport): RunReport {
   const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;

@@ -10,7 +10,7 @@ import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import type { InputRecord } from '../inputs/load-inputs.ts';
 import type { FormulaRecord } from './compute.ts';
 
-/** Runs of a page whose request names no size. */
+/** Default number of runs per page. */
 const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
@@ -18,7 +18,7 @@ const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigg
   started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
-/** Upper estimate of the JSON of a run: it holds its scripts, and what they wrote. */
+/** Upper estimate, in bytes, of the JSON of a run, which holds its scripts and the texts that they wrote. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
   .join(' + ')} + 12 * cardinality(ancestors)`;
@@ -28,7 +28,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly variableId: number;
   readonly inputs: readonly InputRecord[];
   readonly formulas: readonly FormulaRecord[];
-  /** Calculated variables through whose results the trigger came. */
+  /** Calculated variables through whose results the change reached this variable. */
   readonly ancestors: readonly number[];
 };
 

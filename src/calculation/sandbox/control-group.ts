@@ -37,7 +37,7 @@ interface Wanted {
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
   const wanted = await findDirectories(limits, makeOwnedName());
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
-  // Groups of killed calculators; one that still has a process stays.
+  // Removes the groups of killed calculators, except groups that still have a process.
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);

@@ -52,7 +52,8 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;
-    // Settles once: the buffers of a large answer are transferred while the socket still closes.
+    // Reads the answer only once: the caller may transfer the buffers of a large answer while the socket is still
+    // closing.
     const finish = () => {
       if (!isFinished) resolve(reader.answer());
       isFinished = true;

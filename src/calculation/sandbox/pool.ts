@@ -61,7 +61,7 @@ type SandboxConfig = Pick<
 >;
 
 /**
- * Starts R and checks from inside a run that runs are isolated as configured (R-H7).
+ * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
  * @throws {SandboxUnavailableError} when R_ROOT is missing, R does not start, or the isolation is weaker than
  *   configured.
  */

@@ -49,7 +49,7 @@ export interface Trailer {
   readonly maxRssBytes: number;
   /** Bytes the script printed; only the first were kept. */
   readonly textBytes: number;
-  /** Line of the script that was reached last, counted from 1; null when none. The script can write any number. */
+  /** Line of the script that was reached last, counted from 1; null when none. The script can forge it. */
   readonly line: number | null;
 }
 
@@ -88,7 +88,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
 
 /** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
-  /** Pieces as they came, or full blocks and `#block`. */
+  /** The result's pieces as they arrived; for a large result its full blocks, while `#block` is being filled. */
   #results: Buffer[] = [];
   #resultBytes = 0;
   #block: Buffer | undefined;

@@ -237,8 +237,8 @@ export const isDue = (alias: string, now = 'clock_timestamp()') => `
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;
 
 /**
- * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed (R-H5). Does
- * nothing when the variable was deleted meanwhile.
+ * Requests a run again that ended without a result, because it was abandoned or the sandbox failed (R-H5). Does nothing
+ * when the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;

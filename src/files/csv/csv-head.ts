@@ -6,7 +6,7 @@ import { type FilePosition, FileRefusal } from '../standard-file.ts';
 import { assertSignature, markBytes } from '../upload/file-signature.ts';
 import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
 
-// Enough to compare the file with its format.
+// Number of first bytes that suffice to check the format of the file.
 const SIGNATURE_BYTES = 4096;
 const DELIMITERS = [',', ';', '\t'] as const;
 /** A date, a value, and an identifier of a variable. */
@@ -62,7 +62,10 @@ function findDialect(text: string): Dialect {
   return { delimiter: best ?? ',', newline };
 }
 
-/** Whether a complete header ends in a bare return: old Macintosh line ends, although cells may hold newlines. */
+/**
+ * Whether a complete header ends in a bare carriage return, the line end of old Macintosh files. Their cells may still
+ * hold newlines.
+ */
 function endsInReturn(text: string): boolean {
   const [, header = ''] = /^\s*([^\r\n]+)\r+(?![\r\n])/.exec(text) ?? [];
   return DELIMITERS.some((delimiter) => countKnown(namesOf(header, delimiter)) >= MIN_COLUMNS);

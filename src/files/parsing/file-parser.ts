@@ -189,7 +189,7 @@ async function* chunksOf(
   }
 }
 
-/** Whether the process keeps the event loop of this one alive. */
+/** Sets whether the child process keeps the event loop of this process alive. */
 function holdLoop(child: ChildProcess, isHeld: boolean): void {
   for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
 }
@@ -209,6 +209,6 @@ async function answer(question: Question, help: ParseHelp): Promise<ToParser | u
 }
 
 function send(child: ChildProcess, message: ToParser): void {
-  // The exit of the process is reported by its event.
+  // Ignores errors of sending: the event `exit` reports the end of the process.
   child.send(message, () => {});
 }

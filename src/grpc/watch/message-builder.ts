@@ -61,7 +61,7 @@ export class MessageBuilder {
     this.#positions = new Map();
     this.#points = 0;
     this.#textBytes = 0;
-    // From the cache of the dictionary, which add() filled.
+    // Reads the texts from the cache of the dictionary, which add() has filled.
     const labels: Labels = await this.#dictionary.labelsOf(chunks);
     return { points: pointRows(chunks, labels, this.#unitOf), positions };
   }

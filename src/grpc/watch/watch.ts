@@ -24,7 +24,7 @@ export interface WatchMessage {
 }
 
 export interface WatchReading {
-  /** Pool of watches alone, with a connection for every permit of `short` and `long`. */
+  /** Connection pool that only watches use, with a connection for every permit of `short` and `long`. */
   readonly database: Database;
   readonly dictionary: Dictionary;
   /** Permits for reading a bounded number of points, shared by watches that read the same. */
@@ -156,7 +156,10 @@ export class Watch {
     }
   }
 
-  /** Equal for watches that would read the same points from the same snapshot. @returns undefined: do not coalesce. */
+  /**
+   * @returns a key that is equal for watches that would read the same points from the same snapshot; undefined: do not
+   * coalesce.
+   */
   #keyOf(variableIds: readonly number[]): string | undefined {
     if (variableIds.length > MAX_COALESCED_VARIABLES) return undefined;
     const { variables, scales } = this.options;

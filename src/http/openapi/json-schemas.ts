@@ -16,7 +16,10 @@ export interface SchemaCollector {
 const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
-/** Starts a collection of components. One schema may differ between directions, so its id must be used in one of them. */
+/**
+ * Starts a collection of components. The input and the output of one schema may differ, so an id must be used in one
+ * direction only.
+ */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
   return {

@@ -23,7 +23,7 @@ export interface UserDirectory {
   remove(transaction: Transaction, userId: string): Promise<void>;
   /** Locks a user, indefinitely or until an instant, or unlocks them. A lock ends their sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
-  /** Sets the account of tokens requested without one (R-B4). */
+  /** Sets the account for tokens that are requested without an account (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**
    * Sets a password that must be changed at the first sign-in (R-B10).

@@ -46,7 +46,7 @@ export interface Issuer {
   readonly url: string;
   /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
   handles(path: string): boolean;
-  /** Answers a request whose path it handles. The body must not have been read. */
+  /** Answers a request to one of its paths. The body must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
   /** Reloads the signing keys when they were rotated; call it every few minutes. */
   refreshKeys(): Promise<void>;
@@ -241,8 +241,8 @@ function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayloa
 type IssuerEnv = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
- * The issuer as a Hono app, for the root of the HTTP app; other paths pass. Middleware before it must not read the bodies
- * of the issuer's paths.
+ * Wraps the issuer as a Hono app, to be mounted at the root of the HTTP app; requests to other paths are passed on.
+ * Middleware before it must not read the bodies of the issuer's paths.
  */
 export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
   const app = new Hono<IssuerEnv>();

@@ -9,7 +9,8 @@ import type { PageLanguage } from './texts/page-texts.ts';
 export type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /**
- * @returns the interaction of the browser's cookie; undefined when it expired or the page belongs to another one.
+ * @returns the interaction of the browser's cookie; undefined when it expired or the page belongs to another
+ * interaction.
  * @throws any error of the provider but SessionNotFound.
  */
 export async function findInteraction(provider: Provider, ctx: PageRequest): Promise<InteractionDetails | undefined> {

@@ -64,7 +64,7 @@ function sendExpiredLink({ issuer }: PageContext, ctx: PageRequest, language: Pa
   sendExpired(ctx, language, linkHtml(`${issuer}/forgot-password`, PAGE_TEXTS[language].askAgain));
 }
 
-/** Handles the posted form (R-B11). The user is not signed in by it. */
+/** Handles the posted form (R-B11). Does not sign the user in. */
 export async function takeReset(context: PageContext, ctx: PageRequest, token: string, form: Form): Promise<void> {
   const { newPassword: password = '', repeatedPassword: repeated = '' } = form;
   const { passwordMinLength: minLength, issuer } = context;

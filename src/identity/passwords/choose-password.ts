@@ -15,7 +15,7 @@ export interface NewPassword {
   readonly password: string;
   readonly repeated: string;
   readonly minLength: number;
-  /** Session of the page where the user chose the password, which continues; default: all sessions end. */
+  /** Session that continues, because the user chose the password in it; default: all sessions end. */
   readonly kept?: KeptSession;
   /** Address of the mail whose link opened the page; null: none. A chosen password proves this address, else the one a temporary password was sent to. */
   readonly sentTo?: string | null;
@@ -30,7 +30,7 @@ interface UserRow {
   readonly must_change_password: boolean;
 }
 
-// Without characters that look alike: 0 and O; 1, l and I.
+// Characters of temporary passwords, without those that look alike: 0 and O; 1, l and I.
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;

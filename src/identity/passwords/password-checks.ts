@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 
-// The default size of libuv's thread pool, which all checks of a process share; so does one semaphore.
+// The default size of libuv's thread pool. All checks of a process share the pool and therefore one semaphore.
 const POOL_THREADS = 4;
 const MAX_WAIT_MS = 10_000;
 const CHECK_MS = 40;

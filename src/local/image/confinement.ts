@@ -77,7 +77,10 @@ function toBytes(size: string): number {
   return Number.parseInt(size, 10) * (unit ?? 1);
 }
 
-/** The calculator can connect to the database and Redis only (R-H7). @throws {SetupError} with what it can connect to. */
+/**
+ * Checks that the calculator can connect to the database and Redis only (R-H7). @throws {SetupError} with what it can
+ * connect to.
+ */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;
   const named = Object.entries(servers).map(([name, port]) => `${name}:${port}`);

@@ -47,7 +47,7 @@ export function rootDirectory(recipe: RootRecipe): string {
 
 async function build(recipe: RootRecipe, cache: string, root: string, step: Step): Promise<void> {
   const prefix = `.building-${recipe.name}-`;
-  // Interrupted builds left these directories: this process holds the lock of the recipe.
+  // Interrupted builds left these directories. No build uses them, because this process holds the lock of the recipe.
   for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) removeTree(join(cache, name));
   sweepBuildDirectories();
   const unfinished = mkdtempSync(join(cache, prefix));
@@ -126,7 +126,10 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Starts a program that ends with this process. `unshare` blocks SIGTERM; killed, it kills its namespace. */
+/**
+ * Starts a program that ends with this process. `unshare` blocks SIGTERM, so it gets SIGKILL, which also ends the
+ * processes of its namespace.
+ */
 function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   const deathSignal = argv[0] === 'unshare' ? 'KILL' : 'TERM';
   return spawn('setpriv', ['--pdeathsig', deathSignal, '--', ...argv], {

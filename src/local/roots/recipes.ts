@@ -24,7 +24,10 @@ export interface RootRecipe {
   readonly packages: readonly string[];
   /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
-  /** Files that the hooks need: path in `$TIDEMARK_STAGE`, where the hooks find copies, to path on this machine. */
+  /**
+   * Files that the hooks need: maps the path in `$TIDEMARK_STAGE`, where the hooks find a copy, to the path on this
+   * machine.
+   */
   readonly stagedFiles: Readonly<Record<string, string>>;
   /** Twelve hexadecimal digits over the recipe and the contents of its staged files. */
   readonly hash: string;
@@ -35,7 +38,7 @@ const ADD_SERVICE_USER = [
   `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
 ];
 
-/** Directory of TimescaleDB's files in a build, to the directory where PostgreSQL looks for them. */
+/** Maps each directory of a TimescaleDB build to the directory where PostgreSQL looks for its files. */
 const TIMESCALE_DIRECTORIES = {
   lib: 'usr/lib/postgresql/17/lib',
   extension: 'usr/share/postgresql/17/extension',

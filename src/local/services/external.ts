@@ -110,7 +110,10 @@ async function readRedisInfo(url: string): Promise<string> {
   }
 }
 
-/** Whether `version` ("7.0.15") is lower than `oldest` in its first two numbers; a text without a number is. */
+/**
+ * Whether `version` ("7.0.15") is lower than `oldest` in its first two numbers; a text without a number counts as
+ * lower.
+ */
 export function isOlder(version: string, oldest: readonly [number, number]): boolean {
   const [major = Number.NaN, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
   if (Number.isNaN(major)) return true;

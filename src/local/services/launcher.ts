@@ -27,7 +27,10 @@ type StdioEntry = 'inherit' | 'ignore' | 'pipe' | number;
 
 export type LauncherKind = 'bwrap' | 'chroot';
 
-/** The writable directory of a program, which outlives it: its path on the host and inside the root file system. */
+/**
+ * The writable directory of a program: its path on the host and inside the root file system. The directory outlives the
+ * program.
+ */
 export interface State {
   readonly hostPath: string;
   readonly innerPath: string;
@@ -78,8 +81,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command of `commandFor`; as root, run under SERVICE_ID with both directories mounted where that user can reach
- * them.
+ * @returns the command of `commandFor`. When this process is root, the command runs under SERVICE_ID, with both
+ * directories mounted where that user can reach them.
  */
 function confine(
   root: string,

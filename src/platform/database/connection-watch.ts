@@ -34,7 +34,7 @@ interface SessionReport {
 /** State of one connection between two checks. */
 interface Watched {
   bytes: number;
-  /** When a byte last moved, or the connection was last without a query. */
+  /** Time at which a byte last moved, or at which the connection last had no query in flight. */
   sinceMs: number;
   reports: number;
 }
@@ -109,7 +109,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
   return { stop: () => clearInterval(timer) };
 }
 
-/** Ends a connection with whatever runs on it: the server notices, see SESSION_OPTIONS in database.ts. */
+/** Destroys a connection. The server notices and ends what runs on it: see SESSION_OPTIONS in database.ts. */
 export function destroyConnection(client: pg.PoolClient): void {
   client.connection.stream.destroy();
 }

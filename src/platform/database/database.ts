@@ -176,7 +176,7 @@ export async function inTransaction<Result>(
  * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
  * long, or when the database sends nothing for too long (`readLimits`). There is no other limit. A source with `ahead`
  * gives the connection back before a slow consumer has taken the items that fit in that memory.
- * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
+ * @throws the reason of the signal; an Error of a terminated connection after one of the two time limits.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,

@@ -1,7 +1,8 @@
 /**
- * Leases on rows that a process has in work: short, renewed in the background while the work lasts. A process that is
- * suspended or gone therefore loses its rows after LEASE_MS, however long the work may take. The end of the lease is also the
- * fencing token: a result is written only where the row still has it. Used by mails, webhook attempts and trial sends.
+ * Short leases on rows that a process works on, renewed in the background while the work lasts. A process that is
+ * suspended or gone therefore loses its rows after LEASE_MS, however long the work may take. The end of the lease is
+ * also the fencing token: a result is written only where the row still has it. Used by mails, webhook attempts and
+ * trial sends.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';

@@ -1,7 +1,8 @@
 /**
  * The one parser of dates (R-A11, R-D4): an ISO 8601 date, or date and time with `T` or a space between and `Z`, `+hh:mm`,
- * `+hhmm`, `+hh` or no zone; or epoch milliseconds. Push, files, readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (dates of
- * requests) and `parseInstant` (the end of a lock). Files read plain dates from bytes first, in `files/cells`.
+ * `+hhmm`, `+hh` or no zone; or epoch milliseconds. Push, files, readers and accounts accept different subsets:
+ * `parseDate` (dates of points), `parseMoment` (dates of requests) and `parseInstant` (the end of a lock). Files read
+ * plain dates from bytes first, in `files/cells`.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 

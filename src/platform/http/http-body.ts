@@ -52,7 +52,10 @@ export function assertJsonType(request: Request): void {
   );
 }
 
-/** Decodes UTF-8, or another encoding. @throws {DomainError} malformed_json when the bytes are not valid in it. */
+/**
+ * Decodes text with `decoder`; default UTF-8. @throws {DomainError} malformed_json when the bytes are not valid in that
+ * encoding.
+ */
 export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {
     return decoder.decode(bytes);

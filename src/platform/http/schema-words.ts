@@ -20,7 +20,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);
   if (issue.code !== 'invalid_type') return undefined;
   const expected = `must be ${KINDS[issue.expected] ?? issue.expected}`;
-  // "must be an integer, got a number" would not help.
+  // Leaves out what was received: "must be an integer, got a number" would not help.
   return issue.expected === 'int' && typeof issue.input === 'number'
     ? expected
     : `${expected}, got ${nameKind(issue.input)}`;

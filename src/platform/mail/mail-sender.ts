@@ -28,7 +28,7 @@ export interface MailSenderOptions {
   readonly transport: MailTransport | undefined;
   /** Texts by kind of mail. A mail of another kind is logged and not sent. */
   readonly texts: MailTexts;
-  /** By kind of mail. A kind without an entry is rendered from its stored data. */
+  /** Preparation of a mail, by its kind. A kind without an entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
   /** Milliseconds between polls for mails that are due. */
   readonly intervalMs: number;
@@ -90,7 +90,10 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
   await purgeMails(database, KEPT_DAYS);
 }
 
-/** Stops before its secrets and before the mail when the lease is lost: the secrets of the new owner must stay valid. */
+/**
+ * Checks the lease before it makes secrets and before it sends the mail: the secrets of a new owner of the lease must
+ * stay valid.
+ */
 async function attempt(
   { prepare, texts }: Sending,
   transport: MailTransport,

@@ -160,7 +160,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides user and account of a token: the requested account, else the kept one, else the active one (R-B4).
+ * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the active
+ * account (R-B4).
  * @param keptAccountId account of the sign-in being refreshed.
  * @throws invalid_grant, invalid_request
  */

@@ -34,19 +34,27 @@ const ROWS_PER_TURN = 500;
 const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|_(?=x[\dA-Fa-f]{4}_)/gu;
 
 /**
- * Pieces of the workbook's bytes. Nothing is read before the first piece is asked for, and the first piece comes after
- * the first batch: a source that fails at once fails before any byte is written. Ending the iteration ends the source.
+ * Pieces of the workbook's bytes, with the sheets in this order. Nothing is read before the first piece is asked for, and
+ * the first piece comes after the first batch: a source that fails at once fails before any byte is written. A sheet's rows
+ * are read when the sheet before is written. Ending the iteration ends the sources.
  *
  * @throws what `rows` throws; the bytes written by then are not a whole workbook.
  */
-export async function* writeWorkbook({ rows, ...sheet }: WorkbookSheet): AsyncGenerator<Uint8Array> {
-  const batches = rows[Symbol.asyncIterator]();
+export async function* writeWorkbook(
+  firstSheet: WorkbookSheet,
+  ...further: readonly WorkbookSheet[]
+): AsyncGenerator<Uint8Array> {
+  const sources = [firstSheet, ...further].map(({ rows }) => rows[Symbol.asyncIterator]());
   const leaving = new AbortController();
   const output = new PassThrough();
   let writing: Promise<void> | undefined;
   try {
+    const [batches, ...others] = sources as [(typeof sources)[number], ...typeof sources];
     const first = await batches.next();
-    writing = writeBatches(output, sheet, startingWith(first, batches), leaving.signal).catch((error: unknown) => {
+    const sheets = [startingWith(first, batches), ...others.map(remaining)].map((rows, index) => {
+      return { ...((index === 0 ? firstSheet : further[index - 1]) as WorkbookSheet), rows };
+    });
+    writing = writeSheets(output, sheets, leaving.signal).catch((error: unknown) => {
       output.destroy(error as Error);
     });
     for await (const piece of output) yield piece as Uint8Array;
@@ -54,23 +62,33 @@ export async function* writeWorkbook({ rows, ...sheet }: WorkbookSheet): AsyncGe
   } finally {
     leaving.abort();
     await writing;
-    await batches.return?.();
+    for (const source of sources) await source.return?.();
   }
+}
+
+async function* remaining<T>(rows: AsyncIterator<T>): AsyncGenerator<T> {
+  yield* startingWith(await rows.next(), rows);
 }
 
 async function* startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
   for (let next = first; !next.done; next = await rest.next()) yield next.value;
 }
 
-async function writeBatches(
-  output: Writable,
-  { name, header, maxSheetRows = MAX_SHEET_ROWS }: Omit<WorkbookSheet, 'rows'>,
-  batches: AsyncIterable<Iterable<WorkbookRow>>,
-  signal: AbortSignal,
-): Promise<void> {
+async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], signal: AbortSignal): Promise<void> {
   // Loaded with the first workbook: it takes 0.3 s and 40 MB that most processes never need.
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
+  for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
+  // `commit` alone would never settle once the reader has left and destroyed the output.
+  await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
+}
+
+/** Writes and commits one sheet, and those that continue it. */
+async function writeSheet(
+  workbook: Excel.stream.xlsx.WorkbookWriter,
+  { name, header, rows: batches, maxSheetRows = MAX_SHEET_ROWS }: WorkbookSheet,
+  signal: AbortSignal,
+): Promise<void> {
   const openSheet = (number: number): Excel.Worksheet => {
     const opened = workbook.addWorksheet(number === 1 ? name : `${name} ${number}`);
     opened.addRow(header.map(toCell)).commit();
@@ -93,8 +111,7 @@ async function writeBatches(
     }
     await untilDrained(sheet, signal);
   }
-  // `commit` alone would never settle once the reader has left and destroyed the output.
-  await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
+  sheet.commit();
 }
 
 /** exceljs writes into its archive without waiting; `pipes` is where the sheet's bytes queue for compression. */

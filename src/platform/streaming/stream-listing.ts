@@ -58,8 +58,10 @@ export async function* readBatches<Key extends string | number, Item extends obj
   for (;;) {
     const { rows } = await transaction.query<KeyRow<Key>>(`fetch ${KEYS_PER_FETCH} from listing`);
     for (const batch of splitKeys(rows)) yield await read(transaction, batch);
-    if (rows.length < KEYS_PER_FETCH) return;
+    if (rows.length < KEYS_PER_FETCH) break;
   }
+  // The transaction may read another listing.
+  await transaction.query('close listing');
 }
 
 interface KeyRow<Key> {

@@ -17,6 +17,7 @@ import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
 import { PUSH_OPERATIONS } from '../push/push-docs.ts';
 import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
+import { EXCHANGE_OPERATIONS } from '../structure/exchange/exchange-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/versions/version-docs.ts';
 import { SENT_EVENTS, WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
@@ -36,6 +37,7 @@ const TAGS = {
   Sites: 'Places where measurements are taken.',
   Sources: 'Meters, sensors and other origins of variables.',
   Variables: 'Time series of a source.',
+  Exchange: 'Export and import sites, sources and variables by business keys, as JSON or Excel.',
   Catalogues: 'Units, types and enumerations.',
   Account: 'The account selected by the token, and the current user.',
   Users: 'Users of the account.',
@@ -82,6 +84,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...VERSION_OPERATIONS,
     ...CALCULATION_OPERATIONS,
     ...structureOperations(SAVED_DECLARATION_SCHEMA),
+    ...EXCHANGE_OPERATIONS,
     ...CATALOGUE_OPERATIONS,
     ...ACCOUNT_OPERATIONS,
     ...LISTING_OPERATIONS,

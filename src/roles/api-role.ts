@@ -19,6 +19,7 @@ import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
+import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/versions/version-routes.ts';
 import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
@@ -62,6 +63,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     metrics,
     log,
   });
+  const declarations = openDeclarations(database);
   const reading = { ...parts, readMetrics: createReadMetrics(metrics) };
   const app = createApp({
     authentication: parts.authentication,
@@ -95,7 +97,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ...webhookServices(parts),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
-      ['/', structureRoutes({ ...parts, declarations: openDeclarations(database), audit: writeAudit })],
+      ['/', structureRoutes({ ...parts, declarations, audit: writeAudit })],
+      ['/', exportRoutes({ ...parts, present: declarations.present })],
       ['/', versionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ ...parts, queue: parts.calculationQueue })],
       ['/data/compare', compareRoutes(reading)],

@@ -2,9 +2,23 @@
 import type { Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { timeZoneSchema } from './catalogue/time-zones.ts';
-import { clientDataField, idField, nameField, textField } from './fields.ts';
-import { deleteResources, type Resource } from './resource.ts';
+import { clientDataField, idField, nameField, textField, textSchema } from './fields.ts';
+import { deleteResources, type Field, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
+
+/** Identifier of the site in a client's own system: names the site in imports, where its name is not enough. */
+const externalIdField: Field = {
+  column: 'external_id',
+  schema: textSchema
+    .transform((text) => text.trim() || null)
+    .nullable()
+    .meta({
+      type: ['string', 'null'],
+      description:
+        "Identifier of the site in a client's own system, by which an import finds it. White space around it is removed.",
+    }),
+  filterType: 'text',
+};
 
 /** Table, fields and access of sites. */
 export const SITE: Resource = {
@@ -14,6 +28,7 @@ export const SITE: Resource = {
   siteId: 'site.id',
   parents: {},
   fields: {
+    externalId: externalIdField,
     name: nameField('name'),
     typeId: idField('type_id'),
     timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema, filterType: 'text' },

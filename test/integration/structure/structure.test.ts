@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const SITE = {
+  externalId: 'M-1',
   ...{ name: 'Mill', typeId: 3, timeZoneId: 'Europe/Brussels', street: 'Rue 1', postalCode: '1000', city: 'Bruxelles' },
   ...{ country: 'BE', location: '50.8,4.3', clientData: { Form: { "Group's": [1, null, 'é'] }, empty: {} } },
 };

@@ -1,0 +1,120 @@
+/**
+ * References of a formula, which a document writes by business key instead of id. A reference to the variable's own site or
+ * source leaves it out, so that a site copied under another name reads its own variables.
+ */
+import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Ids of the site and source of a variable. */
+export interface Home {
+  readonly siteId: number;
+  readonly sourceId: number;
+}
+
+/** Keys of what formulas refer to, by id; a resource that the caller may not read is absent. */
+export interface ReferenceKeys {
+  readonly sites: ReadonlyMap<number, Key>;
+  readonly sources: ReadonlyMap<number, Key & { readonly siteId: number }>;
+  readonly variables: ReadonlyMap<number, Key & { readonly sourceId: number }>;
+}
+
+const FORMULAS = 'calculatedVariableFormulas';
+
+/** Ids that declarations refer to, as `present-declarations` completes them. */
+export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
+  const formulas = declarations.flatMap(formulasOf);
+  const inputs = formulas.flatMap((formula) => objectsOf(formula.variables));
+  const entities = formulas.flatMap((formula) => objectsOf(formula.entities));
+  const ids = (members: readonly Members[], name: string) => [
+    ...new Set(members.flatMap((member) => (typeof member[name] === 'number' ? [member[name]] : []))),
+  ];
+  return {
+    variables: ids(inputs, 'variableId'),
+    sources: ids(entities, 'sourceId'),
+    sites: ids(entities, 'siteId'),
+  };
+}
+
+/**
+ * Replaces the ids of a declaration by keys. A reference to what is not in `keys` keeps its id.
+ * @param declaration as clients read it (R-C12).
+ */
+export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys): Members {
+  return sortKeys(
+    mapFormulas(declaration, {
+      input: ({ siteId: _site, sourceId: _source, variableId, ...input }) => {
+        const members = variableMembers(variableId as number, home, keys);
+        return { ...input, ...(members ?? { variableId }) };
+      },
+      entity: ({ siteId, sourceId, entityId: _entity, ...entity }) => {
+        const isSource = isSourceForm(entity.entityType);
+        const [id, own] = isSource ? [sourceId, home.sourceId] : [siteId, home.siteId];
+        if (id === null || id === undefined || id === own) return entity;
+        const members = isSource ? sourceMembers(id as number, home, keys) : siteMembers(id as number, home, keys);
+        return { ...entity, ...(members ?? (isSource ? { sourceId } : { siteId })) };
+      },
+    }),
+  ) as Members;
+}
+
+/** Whether a form belongs to a source; `entityType` is a name in any case, or a number (R-A3). */
+export function isSourceForm(entityType: unknown): boolean {
+  return ['2', 'source'].includes(String(entityType).toLowerCase());
+}
+
+/** Returns the declaration with each input and form replaced. */
+export function mapFormulas(
+  declaration: Members,
+  map: { readonly input: (input: Members) => Members; readonly entity: (entity: Members) => Members },
+): Members {
+  if (!Array.isArray(declaration[FORMULAS])) return declaration;
+  const formulas = formulasOf(declaration).map((formula) => ({
+    ...formula,
+    ...(Array.isArray(formula.variables) && { variables: objectsOf(formula.variables).map(map.input) }),
+    ...(Array.isArray(formula.entities) && { entities: objectsOf(formula.entities).map(map.entity) }),
+  }));
+  return { ...declaration, [FORMULAS]: formulas };
+}
+
+function variableMembers(id: number, home: Home, keys: ReferenceKeys): Members | undefined {
+  const variable = keys.variables.get(id);
+  const source = variable && sourceMembers(variable.sourceId, home, keys);
+  return source && { ...source, ...keyMembers(REFERENCE.variables, variable) };
+}
+
+function sourceMembers(id: number, home: Home, keys: ReferenceKeys): Members | undefined {
+  if (id === home.sourceId) return {};
+  const source = keys.sources.get(id);
+  const site = source && siteMembers(source.siteId, home, keys);
+  return site && { ...site, ...keyMembers(REFERENCE.sources, source) };
+}
+
+function siteMembers(id: number, home: Home, keys: ReferenceKeys): Members | undefined {
+  if (id === home.siteId) return {};
+  const site = keys.sites.get(id);
+  return site && keyMembers(REFERENCE.sites, site);
+}
+
+function formulasOf(declaration: unknown): readonly Members[] {
+  return isObject(declaration) ? objectsOf(declaration[FORMULAS]) : [];
+}
+
+function objectsOf(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The database orders members by length; a document is the same text whatever it was imported from. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sortKeys(value[name])]),
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * The rows of an exchange document: members of a site, source or variable, with business keys instead of ids. A row names
+ * itself by its key (`externalId`, `serialNumber` or `mappingConfig`; without one, its name) within its parent, and its
+ * parent in the same way. Rows that share a key also have an `occurrence`, counted in id order.
+ */
+import type { Resource } from '../../resource.ts';
+import { SITE } from '../../site.ts';
+import { SOURCE } from '../../source.ts';
+import { VARIABLE } from '../../variable.ts';
+
+/** Name and version of the document, its member `format`. */
+export const FORMAT = 'tidemark-structure-1';
+
+/** Lists of a document and sheets of a workbook, in the order of both. */
+export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
+export type KindName = (typeof KIND_NAMES)[number];
+
+/** Members that refer to a resource by its key. */
+export interface KeyMembers {
+  /** Unique identifier, where the resource has one. */
+  readonly own: string;
+  readonly name: string;
+  readonly occurrence: string;
+}
+
+export interface Kind {
+  readonly name: KindName;
+  readonly resource: Resource;
+  /** The resource's own field that is its key. */
+  readonly keyField: string;
+  /** How rows of the kind name themselves. */
+  readonly self: KeyMembers;
+  /** How rows name the kinds above, outermost first. */
+  readonly parents: readonly KeyMembers[];
+  /** Fields of the resource that a row has, the key first. */
+  readonly fields: readonly string[];
+}
+
+/** How a row refers to the site, source and variable it belongs to or reads. */
+export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
+  sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },
+  sources: { own: 'sourceSerialNumber', name: 'sourceName', occurrence: 'sourceOccurrence' },
+  variables: { own: 'mappingConfig', name: 'variableName', occurrence: 'variableOccurrence' },
+};
+
+export const KINDS: Readonly<Record<KindName, Kind>> = {
+  sites: kind('sites', SITE, 'externalId', [], []),
+  sources: kind('sources', SOURCE, 'serialNumber', [REFERENCE.sites], ['siteId']),
+  variables: kind(
+    'variables',
+    VARIABLE,
+    'mappingConfig',
+    [REFERENCE.sites, REFERENCE.sources],
+    ['sourceId', 'calculated'],
+  ),
+};
+
+/** @param left fields that a row does not have: parents are named by key, and declarations are converted. */
+function kind(
+  name: KindName,
+  resource: Resource,
+  keyField: string,
+  parents: readonly KeyMembers[],
+  left: readonly string[],
+): Kind {
+  const others = Object.keys(resource.fields).filter((field) => ![keyField, 'name', ...left].includes(field));
+  const self = { own: keyField, name: 'name', occurrence: 'occurrence' };
+  return { name, resource, keyField, self, parents, fields: [keyField, 'name', ...others] };
+}
+
+/** Members of a row in the order of the document, and the columns of its sheet. */
+export function membersOf({ name, self, parents, fields }: Kind): readonly string[] {
+  const above = parents.flatMap((parent) => [parent.own, parent.name, parent.occurrence]);
+  const [own = '', ownName = '', ...others] = fields;
+  return [...above, own, ownName, self.occurrence, ...others, ...(name === 'variables' ? ['calculated'] : [])];
+}
+
+/** A row of a document. */
+export type DocumentRow = Readonly<Record<string, unknown>>;
+
+/** What a resource is called: its identifier, or its name where it has none, and its occurrence where the key is shared. */
+export interface Key {
+  readonly own: string | null;
+  readonly name: string;
+  readonly occurrence: number | undefined;
+}
+
+/** The members that refer to a resource. */
+export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
+  return {
+    ...(own ? { [members.own]: own } : { [members.name]: name }),
+    ...(occurrence !== undefined && { [members.occurrence]: occurrence }),
+  };
+}
+
+/** SQL expression of the key of a stored resource, as text that begins with `=` for an identifier and `~` for a name. */
+export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
+  const own = `${alias}.${resource.fields[keyField]?.column}`;
+  return `case when ${own} <> '' then '=' || ${own} else '~' || ${alias}.name end`;
+}

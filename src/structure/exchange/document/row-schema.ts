@@ -1,0 +1,44 @@
+/** Schemas of the rows of a document (kinds.ts): they validate imports and describe both directions in OpenAPI. */
+import type { z } from 'zod';
+import { integerFrom, lenientObject } from '../../../platform/http/lenient.ts';
+import { jsonObjectSchema, textSchema } from '../../fields.ts';
+import { writableShape } from '../../resource.ts';
+import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
+
+const occurrence = integerFrom(1).nullish().meta({
+  description: 'Distinguishes resources that share a key within their parent: 1 is the one with the lowest id.',
+});
+
+/** Members that refer to a parent, all optional here: `parse-row.ts` checks which are present. */
+function referenceShape(members: KeyMembers): Record<string, z.ZodType> {
+  const { own, name } = members;
+  return { [own]: textSchema.nullish(), [name]: textSchema.nullish(), [members.occurrence]: occurrence };
+}
+
+/** Members of a row: each is optional, and null clears a field. */
+export function rowShape(name: KindName): Readonly<Record<string, z.ZodType>> {
+  const { resource, parents, self, fields } = KINDS[name];
+  const shape = writableShape(resource, []);
+  const members: Record<string, z.ZodType> = {};
+  for (const parent of parents) Object.assign(members, referenceShape(parent));
+  for (const field of fields) {
+    members[field] = shape[field] as z.ZodType;
+    if (field === 'name') members[self.occurrence] = occurrence;
+  }
+  if (name === 'variables') members.calculated = declarationSchema.nullish();
+  return members;
+}
+
+const declarationSchema = jsonObjectSchema.meta({
+  id: 'DocumentDeclaration',
+  type: 'object',
+  description:
+    "A Declaration whose inputs name a variable by `mappingConfig` or `variableName`, and its source and site by the members of a row. An input without a source reads the variable's own source, one without a site its own site. Forms name their source or site in the same way.",
+});
+
+/** Parses a row as clients write it: names in any case. */
+export const ROW_SCHEMAS: Readonly<Record<KindName, z.ZodType<Record<string, unknown>>>> = {
+  sites: lenientObject(rowShape('sites')) as z.ZodType<Record<string, unknown>>,
+  sources: lenientObject(rowShape('sources')) as z.ZodType<Record<string, unknown>>,
+  variables: lenientObject(rowShape('variables')) as z.ZodType<Record<string, unknown>>,
+};

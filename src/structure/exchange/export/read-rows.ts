@@ -1,0 +1,111 @@
+/** Reads the structure of an account as rows of a document, in id order, a batch at a time (R-B9). */
+import type { Caller } from '../../../identity/caller/caller.ts';
+import type { Queryable, Transaction } from '../../../platform/database/database.ts';
+import { WHOLE } from '../../../platform/http/paging.ts';
+import { readBatches } from '../../../platform/streaming/stream-listing.ts';
+import { listResources, type ResourceObject, selectResources } from '../../resource.ts';
+import type { Declarations } from '../../structure-routes.ts';
+import {
+  collectReferences,
+  type Home,
+  type ReferenceKeys,
+  toDocumentDeclaration,
+} from '../document/declaration-references.ts';
+import { type DocumentRow, KIND_NAMES, KINDS, type Kind, type KindName, keyMembers } from '../document/kinds.ts';
+import { type Occurrences, readKeys, readOccurrences } from './resource-keys.ts';
+
+export interface RowServices {
+  readonly present: Declarations['present'];
+}
+
+/** Rows of one kind, of neighbouring ids. */
+export interface RowBatch {
+  readonly kind: KindName;
+  readonly rows: readonly DocumentRow[];
+}
+
+/** SQL condition that limits each kind to some sites, given the placeholder of their ids. */
+const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
+  sites: (parameter) => `site.id = any(${parameter})`,
+  sources: (parameter) => `source.site_id = any(${parameter})`,
+  variables: (parameter) => `source.site_id = any(${parameter})`,
+};
+
+/**
+ * Yields what the caller may read, in the order of a document.
+ * @param transaction a snapshot; it is busy until the iteration ends.
+ * @param siteIds limits the rows to these sites; empty: all.
+ */
+export async function* readRows(
+  services: RowServices,
+  transaction: Transaction,
+  caller: Caller,
+  siteIds: readonly number[],
+): AsyncGenerator<RowBatch> {
+  const occurrences = await readOccurrences(transaction, caller);
+  for (const name of KIND_NAMES) {
+    const kind = KINDS[name];
+    const selection = selectResources(kind.resource, caller, [{ condition: OF_SITES[name], ids: siteIds }]);
+    const listing = listResources(selection, Object.keys(kind.resource.fields));
+    for await (const items of readBatches(transaction, listing, WHOLE)) {
+      yield { kind: name, rows: await toRows(services, transaction, { caller, occurrences }, kind, items) };
+    }
+  }
+}
+
+/** What the caller may read, and the occurrences among it. */
+export interface View {
+  readonly caller: Caller;
+  readonly occurrences: Occurrences;
+}
+
+/** Converts stored resources to rows, in their order. */
+export async function toRows(
+  { present }: RowServices,
+  queryable: Queryable,
+  { caller, occurrences }: View,
+  kind: Kind,
+  items: readonly ResourceObject[],
+): Promise<readonly DocumentRow[]> {
+  const shown = kind.name === 'variables' ? await present(queryable, caller.accountId, items) : items;
+  const references = collectReferences(shown.map(({ calculated }) => calculated));
+  const keys = await readKeys(queryable, caller, occurrences, {
+    ...references,
+    [kind.name]: [...references[kind.name], ...items.map(({ id }) => id)],
+  });
+  return shown.map((item) => {
+    const home = homeOf(kind, item, keys);
+    const site = home.siteId === undefined ? undefined : keys.sites.get(home.siteId);
+    const source = home.sourceId === undefined ? undefined : keys.sources.get(home.sourceId);
+    const [ofSite, ofSource] = kind.parents;
+    const { calculated } = item;
+    const [, , ...fields] = kind.fields;
+    return {
+      ...(ofSite && site && keyMembers(ofSite, site)),
+      ...(ofSource && source && keyMembers(ofSource, source)),
+      ...(item[kind.keyField] ? { [kind.keyField]: item[kind.keyField] } : {}),
+      name: item.name,
+      ...occurrenceOf(occurrences[kind.name].get(item.id)),
+      ...Object.fromEntries(fields.map((field) => [field, item[field]])),
+      ...(kind.name === 'variables' && {
+        calculated: isDeclaration(calculated) ? toDocumentDeclaration(calculated, home as Home, keys) : null,
+      }),
+    };
+  });
+}
+
+function occurrenceOf(occurrence: number | undefined): { readonly occurrence?: number } {
+  return occurrence === undefined ? {} : { occurrence };
+}
+
+function homeOf({ name }: Kind, item: ResourceObject, { sources }: ReferenceKeys): Partial<Home> {
+  if (name === 'sites') return {};
+  if (name === 'sources') return { siteId: item.siteId as number };
+  const sourceId = item.sourceId as number;
+  const siteId = sources.get(sourceId)?.siteId;
+  return { sourceId, ...(siteId !== undefined && { siteId }) };
+}
+
+function isDeclaration(calculated: unknown): calculated is Readonly<Record<string, unknown>> {
+  return typeof calculated === 'object' && calculated !== null;
+}

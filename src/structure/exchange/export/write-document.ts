@@ -1,0 +1,77 @@
+/** Writes the rows of a document as JSON, one row a line, or as a workbook with a sheet for each kind. */
+import { type WorkbookRow, writeWorkbook } from '../../../platform/http/workbook-writer.ts';
+import { toCells } from '../document/cells.ts';
+import { FORMAT, KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import type { RowBatch } from './read-rows.ts';
+
+/** Rows of one kind as text: JSON rows, or the cells of a sheet. Its bytes are what it takes in memory. */
+export interface EncodedBatch {
+  readonly kind: KindName;
+  readonly text: Buffer;
+}
+
+/** Encodes rows as JSON lines, separated by commas. */
+export function encodeJson({ kind, rows }: RowBatch): EncodedBatch {
+  return { kind, text: Buffer.from(rows.map((row) => `\n${JSON.stringify(row)}`).join(',')) };
+}
+
+/** Encodes rows as a JSON list of rows of cells. */
+export function encodeCells({ kind, rows }: RowBatch): EncodedBatch {
+  const members = membersOf(KINDS[kind]);
+  const cells = rows.flatMap((row) => toCells(members.map((member) => row[member])));
+  return { kind, text: Buffer.from(JSON.stringify(cells)) };
+}
+
+/** Yields the text of a document; batches come in the order of kinds. */
+export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
+  let open = -1;
+  const openList = (index: number): string => {
+    let text = '';
+    for (; open < index; open += 1) {
+      text += open < 0 ? '' : '\n]';
+      text += open + 1 < KIND_NAMES.length ? `,\n"${KIND_NAMES[open + 1]}":[` : '\n}\n';
+    }
+    return text;
+  };
+  yield Buffer.from(`{"format":"${FORMAT}"`);
+  for await (const { kind, text } of batches) {
+    const index = KIND_NAMES.indexOf(kind);
+    yield Buffer.concat([Buffer.from(index === open ? ',' : openList(index)), text]);
+  }
+  yield Buffer.from(openList(KIND_NAMES.length));
+}
+
+/** Yields the bytes of a workbook with a sheet for each kind, also where it has no rows. */
+export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
+  const rowsOf = splitKinds(batches);
+  const sheetOf = (name: KindName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
+  return writeWorkbook(sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
+}
+
+/** Column that marks a row which continues the texts of the row above. */
+export const CONTINUED = 'continued';
+
+/** Names of the columns of a sheet. */
+export function headerOf(kind: KindName): readonly string[] {
+  return [...membersOf(KINDS[kind]), CONTINUED];
+}
+
+/** Splits batches, ordered by kind, into one sequence for each kind; they must be read in this order. */
+function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: KindName) => AsyncGenerator<readonly WorkbookRow[]> {
+  const source = batches[Symbol.asyncIterator]();
+  let next: Awaited<ReturnType<typeof source.next>> | undefined;
+  return async function* (kind) {
+    try {
+      for (;;) {
+        next ??= await source.next();
+        if (next.done || next.value.kind !== kind) return;
+        const { text } = next.value;
+        next = undefined;
+        yield JSON.parse(text.toString()) as readonly WorkbookRow[];
+      }
+    } finally {
+      // The last kind ends the source, also when its reader leaves early.
+      if (next?.done !== true && kind === KIND_NAMES.at(-1)) await source.return?.();
+    }
+  };
+}

@@ -78,7 +78,7 @@ async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: 
 }
 
 const APACHE_NOTICE =
-  'TimescaleDB is the Apache edition of Debian: points stay in rows, at about ten times the room of columns. ' +
+  'TimescaleDB is the Apache edition of Debian: points stay in rows, which take about ten times the disk space of columns. ' +
   'src/local/README.md says how to use the Community edition.';
 
 async function findEditionNotice(databaseUrl: string): Promise<readonly string[]> {

@@ -1,19 +1,23 @@
-/** Runs a task at an interval, one turn at a time, until stopped. Sweepers find in the database what Redis or a crash lost. */
+/**
+ * Runs a task at an interval, never twice at the same time, until stopped. Sweepers find in the database what Redis or
+ * a crash lost.
+ */
 import type { Log } from './log.ts';
 import type { Progress } from './progress.ts';
 
-/** A turn that takes longer than this is reported as stalled. */
+/** A run of the task that takes longer than this is reported as stalled. */
 const STALL_MS = 60_000;
 
 export interface Sweeper {
-  /** Waits for the turn in progress and ends. */
+  /** Waits for the run in progress and ends. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a sweeper; the first turn begins at once. An error of a turn is logged and the next turn comes as usual.
- * @param intervalMs pause between the end of a turn and the start of the next.
- * @param progress reports the sweeper as stalled when a turn does not end; left out where a turn may take long.
+ * Starts a sweeper; the task first runs at once. An error of the task is logged, and the task runs again after the
+ * interval.
+ * @param intervalMs pause between the end of a run and the start of the next.
+ * @param progress reports the sweeper as stalled when a run does not end; left out for tasks that may take long.
  */
 export function startSweeper(
   name: string,

@@ -244,7 +244,7 @@ interface NewUser {
   readonly userName: string;
   readonly role: RoleName;
   readonly language?: string | undefined;
-  /** Undefined: a temporary password. */
+  /** Undefined when the user gets a temporary password. */
   readonly password: string | undefined;
 }
 

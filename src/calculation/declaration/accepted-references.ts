@@ -1,12 +1,13 @@
 /**
- * What was accepted once stays good: a declaration may keep a reference whose target was deleted or changed its unit since, so
- * that renaming the variable, or mending one of two inputs, is not refused. Only new references are checked.
+ * A declaration may keep a reference that an earlier save accepted, even when its target was deleted or has changed its
+ * unit since. So renaming the variable, or correcting one of two inputs, is not refused. Only new references are
+ * checked.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
 import { nameMembers } from './present-declarations.ts';
 
-/** Tells which references an earlier declaration had. */
+/** The references that an earlier declaration had. */
 export interface AcceptedReferences {
   hasVariable(variableId: number): boolean;
   /** Whether the input was converted into this unit. */
@@ -15,7 +16,7 @@ export interface AcceptedReferences {
   hasSource(sourceId: number): boolean;
 }
 
-/** Nothing was accepted before. */
+/** Used without an earlier declaration: every reference is new. */
 export const NONE_ACCEPTED: AcceptedReferences = {
   hasVariable: () => false,
   hasUnit: () => false,
@@ -55,8 +56,8 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * Whether a client sends a saved declaration back as it wrote it or as it read it: the rules of a declaration may have become
- * stricter since it was saved.
+ * Whether a client sends a saved declaration back unchanged, in the form it wrote or in the form it read. Such a
+ * declaration is not checked, because the rules may have become stricter since it was saved.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   const [first, second] = [comparable(saved), comparable(given)];

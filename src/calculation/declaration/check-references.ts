@@ -6,7 +6,7 @@ import { findInputScales } from '../inputs/input-scales.ts';
 import { type AcceptedReferences, NONE_ACCEPTED } from './accepted-references.ts';
 import type { FormulaDeclaration } from './declaration.ts';
 
-/** What the reader of a declaration may read. */
+/** The caller's account, and the sites and sources that the caller may read. */
 export interface Reader {
   readonly accountId: number;
   readonly reach: Reach;

@@ -48,7 +48,7 @@ export function openDeclarations(database: Database): Declarations {
 /**
  * Saves the declaration of a variable (R-H1). Must run inside the serialised transaction of graph-turns.ts.
  * @param declaration undefined when the variable is no longer calculated.
- * @param accepted references of the former declaration, which stay good. Default: none.
+ * @param accepted references of the former declaration, which are not checked. Default: none.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
  * @throws {GraphBusyError} when another transaction is changing the graph.
  */

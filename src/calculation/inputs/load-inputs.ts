@@ -30,7 +30,7 @@ export interface InputRecord {
   readonly variableId: number;
   readonly from: string | null;
   readonly to: string | null;
-  /** Points, or buckets, read. */
+  /** Number of points, or buckets, that were read. */
   readonly points: number;
   readonly granularity?: string;
   readonly aggregation?: string;

@@ -82,7 +82,7 @@ export interface FrameLimits {
   readonly maxTextBytes: number;
 }
 
-/** A run of the runner keeps 20 files (r-runtime/R/files.R). */
+/** The runner keeps at most 20 files of a run (r-runtime/R/files.R). */
 const MAX_FILES = 100;
 /** Tables up to this size become strings at once. */
 const MAX_TABLE_STRINGS = 1000;

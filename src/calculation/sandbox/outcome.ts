@@ -129,7 +129,7 @@ function bytesText(bytes: number): string {
 
 function setupMessage(trailer: Trailer): string {
   const reason = trailer.errno > 0 ? getSystemErrorName(-trailer.errno) : 'no reason';
-  return `the sandbox of a run could not be set up: ${trailer.stage} refused (${reason})`;
+  return `the sandbox of a run could not be set up; the step that failed is ${trailer.stage} (${reason})`;
 }
 
 function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, maxTextBytes: number): Notes {

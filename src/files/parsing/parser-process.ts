@@ -48,7 +48,7 @@ process.on('message', (message: ToParser) => {
 
 function toFailure(error: unknown): FromParser {
   if (error instanceof FileRefusal) return { kind: 'refused', code: error.code, message: error.message };
-  // The engine's limits of strings and buffers.
+  // V8 throws RangeError when a string or a buffer exceeds its maximum length.
   if (error instanceof RangeError) return { kind: 'refused', code: 'too_large', message: TOO_LARGE };
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;

@@ -57,7 +57,9 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const parser = openFileParser();
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
-    outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
+    outbox
+      .relay()
+      .catch((error: unknown) => log.warn({ err: error }, 'events could not be relayed; the sweeper relays them'));
   const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;

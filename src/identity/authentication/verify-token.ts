@@ -104,7 +104,7 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     subject: sub,
     issuedSec: iat,
     accountId: readAccount(account),
-    // The previous identity system writes a list.
+    // The previous identity system writes the scopes as a list.
     scopes: parseScopes(typeof scope === 'string' ? scope : texts(scope).join(' ')),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
     // An actor without `sub` gives '', which find-caller.ts refuses: the token must not pass as the user's own.

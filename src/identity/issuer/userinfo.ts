@@ -26,7 +26,7 @@ export function userinfo(context: UserinfoContext) {
     const token = await verify(context, ctx.get('authorization'));
     const now = new Date(context.clock.nowMillis());
     const user = token && (await findTokenUser(context.database, token.subject, undefined, now));
-    // A token issued before a forced change of the password is revoked, as for every other use of tokens.
+    // Refuses a token that was issued before a forced password change, as every other use of tokens does.
     if (!user || (token.issuedSec ?? 0) < user.tokensValidFromSec) return refuse(ctx);
     const profile = await findProfile(context.database, token.subject, now);
     if (!profile) return refuse(ctx);

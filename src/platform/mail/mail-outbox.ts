@@ -41,7 +41,7 @@ export interface WaitingMail extends LeasedRow {
   readonly replyTo: string | null;
 }
 
-/** While a mail is sent, the earliest instant of its next attempt is the end of its lease. */
+/** While a mail is being sent, `not_before_date` holds the end of its lease. */
 export const LEASED_MAILS: LeasedTable = {
   ...{ table: 'mail', idType: 'int8', column: 'not_before_date', state: 'Waiting' },
 };

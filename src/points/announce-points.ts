@@ -1,4 +1,7 @@
-/** Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and followers react to it. */
+/**
+ * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and WatchPoints streams react
+ * to it.
+ */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -27,7 +30,7 @@ declare module '../platform/database/outbox.ts' {
   }
 }
 
-/** What caused a write: a calculation of a wave, a request, or both. */
+/** What caused a write: a chain of calculations (`wave`), a request, or both. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**

@@ -23,7 +23,8 @@ const VARIABLE_ID = 42;
 const VERSION_TAG_ID = 50;
 const TAG_SET_ID = 58;
 const TWO_32 = 2 ** 32;
-// The difference of epochs is added half by half: before 1714 the microseconds since 2000 exceed 2^53.
+// The high and low 32 bits of the difference of epochs are added separately: before 1714 the microseconds since 2000
+// exceed 2^53.
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 

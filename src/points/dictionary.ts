@@ -137,7 +137,7 @@ async function findTexts(
   return found;
 }
 
-/** Adjacent rows mostly share their labels, so only changes are added to the set. */
+/** Adjacent rows mostly share their labels, so an id is added only where it differs from that of the previous row. */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const column of columns) {

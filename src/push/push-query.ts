@@ -35,7 +35,10 @@ export const PUSH_QUERY = declareQuery({
   ),
   operationTimeoutSec,
 });
-/** A page is held in memory. A larger one is refused, not cut: clients take a short page for the last one. */
+/**
+ * A page is held in memory. A request for a larger page is refused, not cut, because clients take a short page for the
+ * last one.
+ */
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });
 export const OPERATION_QUERY = declareQuery({ all, ...PAGING, itemsPerPage });

@@ -17,7 +17,7 @@ import { locationInBody } from '../selection/read-query.ts';
 import { resolveSelection } from '../selection/selection.ts';
 
 const MAX_VARIABLES = 10_000;
-// Years of many variables take minutes. Stays below the server's request time-out.
+// Statement time-out: deleting years of many variables takes minutes. It stays below the server's request time-out.
 const TIMEOUT_MS = 280_000;
 
 /** Body of `DELETE /data`. */
@@ -96,7 +96,7 @@ async function removePoints(
   return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));
 }
 
-/** One audit entry for all variables; a single variable is its target. */
+/** Builds one audit entry for all variables; its target is the variable if there is only one. */
 function toAct(removed: readonly WrittenRange[], { fromMicros, toMicros }: Partial<Span>) {
   const [only, ...others] = removed.map(({ variableId }) => String(variableId));
   return {

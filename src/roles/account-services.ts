@@ -28,7 +28,7 @@ export interface AccountRole {
   /** Routes without authentication. */
   readonly open: AppParts['open'];
   readonly services: AccountServices;
-  /** Callbacks of the issuer into accounts. */
+  /** Functions of accounts that the issuer calls. */
   readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'invalidateAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }

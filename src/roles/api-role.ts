@@ -71,7 +71,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
-    // Imported at the first request: building the schemas of all answers takes 50 ms of a start.
+    // Imports the description at its first request, because building the schemas of all answers takes 50 ms.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     rateLimits: {
       limiter: parts.limiter,

@@ -15,7 +15,7 @@ const STALLED_SESSION_INTERVAL_MS = 1000;
 const COLUMNS_INTERVAL_MS = 60_000;
 const STORAGE_INTERVAL_MS = 3_600_000;
 
-/** Starts the ingest of pushes and files, the purges, and the end of stalled database sessions. */
+/** Starts the ingest of pushes and files, the purges, and the task that ends stalled database sessions. */
 export function startIngesterRole(parts: Parts): Role {
   const { config, database, log } = parts;
   const purgeOperations = async (): Promise<void> => {

@@ -36,7 +36,7 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** Connections of their own for reads of points, so that slow readers leave connections to the others. */
+  /** A separate pool of connections for reads of points, so that slow readers leave connections to other work. */
   readonly reads: ReadPool;
   /** Limits of the clients of streamed points. */
   readonly readPace: PaceLimits;

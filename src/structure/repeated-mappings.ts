@@ -1,4 +1,4 @@
-/** Words for the operator about variables of one source that share a mappingConfig, from before it had to be unique. */
+/** Lists for the operator the variables of one source that share a mappingConfig, from before it had to be unique. */
 import type { Queryable } from '../platform/database/database.ts';
 
 interface RepeatedMapping {
@@ -8,7 +8,8 @@ interface RepeatedMapping {
   readonly variableIds: readonly number[];
 }
 
-// Runs on a database whose schema is still that of the former version: the migration that needs the answer fails without it.
+// Must also run on the schema of the former version: the migration to the unique mappingConfig fails until the operator
+// has resolved these cases.
 const FIND = `
   select account_id as "accountId", source_id as "sourceId", trimmed as "mappingConfig",
          array_agg(id order by id) as "variableIds"

@@ -55,7 +55,7 @@ export interface ListOptions<Level extends string, Filter extends string> {
     readonly condition: (parameter: string) => string;
   };
   readonly present?: Present;
-  /** SQL condition that `hasProblems` of the query selects by. */
+  /** SQL condition of the rows that the query parameter `hasProblems` selects. */
   readonly hasProblems?: string;
 }
 

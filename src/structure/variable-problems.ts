@@ -1,7 +1,7 @@
 /**
- * Finds calculated variables whose declaration refers to something that is gone or no longer converts. Saving keeps such
- * references (what was accepted once stays good), and their runs fail. The reasons are those of
- * `calculation/declaration/check-references.ts`.
+ * Finds calculated variables whose declaration refers to a deleted object, or to an input whose unit cannot be
+ * converted any more. Saving keeps such references if they were accepted before, and the runs fail. The reasons are
+ * those of `calculation/declaration/check-references.ts`.
  */
 
 /** SQL condition on a row of `variable`. */

@@ -43,7 +43,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // One bucket beyond the page is the right neighbour of a gap at its end.
+    // Reads one bucket beyond the page, the right neighbour of a gap at the end of the page.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

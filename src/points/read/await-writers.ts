@@ -10,7 +10,8 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// The state of a future instant is not fixed yet; the margin covers clocks that differ.
+// Reads as of an instant further ahead do not wait, because the state of a future instant is not fixed yet. The margin
+// covers clocks that differ.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;

@@ -49,7 +49,7 @@ export async function* copyRows(
     hasEnded = true;
     throw error;
   } finally {
-    // Reached without an error only when the consumer left early; a failed statement has ended already.
+    // The statement still runs when the consumer left early; only breaking the connection ends it.
     if (!hasEnded) destroyConnection(transaction);
   }
   size -= TRAILER_BYTES;

@@ -22,7 +22,8 @@ export interface PointSubscriber {
   close(): void;
 }
 
-// Above this, polling is cheaper than the message; an empty message means any variable.
+// Maximum ids in a message. For more, polling is cheaper than a longer message, so an empty message is sent, which
+// means any variable.
 const MAX_IDS = 20_000;
 
 const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;

@@ -24,7 +24,8 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// `wanted.variable_id` comes from the stored row, because only then all columns are read (see `selectVersions`).
+// The variable id is that of the stored row, because a statement that reads all columns of the row needs no projection
+// (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -96,7 +97,7 @@ export async function countPoints(transaction: Transaction, selection: PointSele
 /** The statement of `readPoints` for some variables. */
 export function selectPoints(selection: PointSelection, variableIds: readonly number[], labels: ChosenLabels): string {
   const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
-  // Without its own order, the page could be cut from rows in any order.
+  // The subquery has an order of its own; without it, the page could be cut from rows in any order.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
   return selectOfVariables(variableIds, POINT_COLUMNS, page);
 }

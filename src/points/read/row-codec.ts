@@ -19,7 +19,8 @@ const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
 const VARIABLE_ID = COUNT_BYTES + LENGTH_BYTES;
 const TWO_32 = 2 ** 32;
-// The difference of epochs is added half by half: before 1714 the microseconds since 2000 exceed 2^53.
+// The high and low 32 bits of the difference of epochs are added separately: before 1714 the microseconds since 2000
+// exceed 2^53.
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 

@@ -12,7 +12,7 @@ const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId" from ${table} where next_attempt_date <= clock_timestamp()
   order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
-// A minute after the first failure, a day at most.
+// Delay of a retry: a minute after the first failure, at most a day.
 const postpone = (table: PurgeTable) => `
   update ${table}
   set attempt_count = attempt_count + 1,

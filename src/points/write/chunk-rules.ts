@@ -8,7 +8,7 @@ import type { Micros } from '../point.ts';
 /** Length of a short chunk, as the migrations set it. Chunks created under another length keep it. */
 export const CHUNK_MICROS = 91 * 86_400_000_000;
 
-/** Length of a long chunk in short ones: twenty years less a month. */
+/** Number of short chunks in a long one, which lasts twenty years less a month. */
 const LONG = 80;
 
 /** Range of short chunks, 1989-12-06 to 2049-09-22, as chunk numbers. Both are starts of long chunks. */

@@ -27,7 +27,7 @@ const deleteFrom = (table: string) => `
 const seenChunks = new Set<string>();
 
 /**
- * Creates missing chunks and the gaps between chunks of other lengths. Failures are ignored.
+ * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. Failures are ignored.
  *
  * @param transaction identifies the database; the work runs on another connection.
  * @param chunkNumbers as `chunkOf` returns them.

@@ -58,8 +58,8 @@ const widenCut = (target: StatementTarget) => `
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Counts versions from the newest; the version being written is the first of its kind (R-F3). Materialized: otherwise the
-// planner visits every stored version and counts those of its run again for each.
+// Counts versions from the newest; the version being written is the first of its kind (R-F3). `materialized` makes the
+// planner count once; otherwise it visits every stored version and counts the versions of its run again for each.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -76,8 +76,8 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Returns per variable the instant from which its states are complete after the cut (R-F9): the next newer version of the
-// newest version cut at any date, which is kept; null when that is the version being written.
+// Returns per variable the instant from which its states are complete after the cut (R-F9): the VersionTimestamp of the
+// version that follows the newest one cut at any date; null when that is the version being written.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

@@ -12,7 +12,7 @@ export function plainArray(values: readonly (number | boolean | null)[]): string
   return `{${values.map((value) => (value === null ? 'null' : String(value))).join()}}`;
 }
 
-/** As `textArray`; an empty array if all are null, because `unnest` pads with nulls. */
+/** Like `textArray`, but returns an empty array if all elements are null, because `unnest` pads it with nulls. */
 export function sparseTextArray(texts: readonly (string | null)[]): string {
   return texts.some((text) => text !== null) ? textArray(texts) : '{}';
 }

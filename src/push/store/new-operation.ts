@@ -49,7 +49,7 @@ export type StoreOutcome =
   | { readonly kind: 'resent' }
   | { readonly kind: 'stale' };
 
-/** As `StoreOutcome`, with the label of the stored push. */
+/** A `StoreOutcome` with the label of the stored push. */
 export type GroupOutcome =
   | Exclude<StoreOutcome, { readonly kind: 'stored' }>
   | { readonly kind: 'stored'; readonly id: number; readonly label: string };

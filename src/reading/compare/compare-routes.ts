@@ -66,7 +66,7 @@ async function countCompared(
   return count;
 }
 
-/** Rows of the requested page; the counter sees all rows. */
+/** Builds the rows of the requested page; `counter` counts the rows of all pages. */
 function compareTable(
   chunks: AsyncGenerator<ComparedChunk>,
   counter: CompareCounter,

@@ -1,8 +1,8 @@
 /**
- * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch. Ids
- * and texts, which repeat, are dictionary-encoded with indexes of two bytes. A record batch with values that are not in the
- * last dictionary sends a replacement (allowed in streams, not in files), because a growing dictionary would grow with the
- * answer.
+ * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch.
+ * Ids and texts, which repeat, are dictionary-encoded with indexes of two bytes. A new dictionary precedes a record
+ * batch with values that are not in the last one (allowed in streams, not in files), because a dictionary of all values
+ * would grow with the answer.
  */
 import {
   AsyncByteQueue,

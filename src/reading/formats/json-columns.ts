@@ -1,6 +1,7 @@
 /**
- * Writes a table as one JSON array with an object per variable: the members of its rows as arrays of equal length, ids as
- * they are. Arrays end before the next begins, so all columns of an object are held; OBJECT_ROWS bounds them.
+ * Writes a table as one JSON array with an object per variable: the members of its rows as arrays of equal length, ids
+ * as they are. An array ends before the next begins, so all columns of an object are held in memory; OBJECT_ROWS limits
+ * their length.
  */
 import { type CellTexts, instantWriters, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Cells, Column, InstantWriter, Table } from './table.ts';

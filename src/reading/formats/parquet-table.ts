@@ -20,7 +20,7 @@ const TEXT: ColumnType = {
   element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   encoding: 'RLE_DICTIONARY',
 };
-/** PLAIN, because a dictionary of numbers would treat 0 and -0 as one value. */
+/** The encoding is PLAIN, because a dictionary of numbers would treat 0 and -0 as one value. */
 const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
   id: { element: { type: 'INT32' }, encoding: 'RLE_DICTIONARY' },
   number: { element: { type: 'DOUBLE' }, encoding: 'PLAIN' },

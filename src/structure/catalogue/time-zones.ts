@@ -176,7 +176,8 @@ export function warmTimeZones(): void {
  * Returns a function to the first instant of a civil date: the first of two midnights, or the end of the gap when
  * midnight is skipped (R-D4).
  * @param timeZoneId IANA zone.
- * @returns takes the date's midnight as if the zone were UTC, and returns microseconds since 1970-01-01 UTC.
+ * @returns a function that takes the date's midnight as if the zone were UTC, and returns microseconds since 1970-01-01
+ * UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

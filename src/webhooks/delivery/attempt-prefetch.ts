@@ -63,7 +63,7 @@ export function openPrefetch({ database, webhookId, leases, lanes, isOver }: Pre
     isDry = claimed.length < limit;
     limit = Math.min(2 * limit, MAX_BATCH);
     if (claimed.length === 0) return;
-    // Read after the claim, so that the latest changes of a manager apply to these attempts.
+    // The receiver is read after the claim, so that the latest changes of a manager apply to these attempts.
     const receiver = await findReceiver(database, webhookId);
     if (!receiver) return;
     leases.keep(claimed, beganMs);

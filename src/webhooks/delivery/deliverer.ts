@@ -121,7 +121,7 @@ function toDelivery(
   };
 }
 
-/** Ends attempts that were claimed when their webhook was disabled, by a process that then died. */
+/** Ends attempts of disabled webhooks that another process had claimed before it died. */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

@@ -67,7 +67,7 @@ async function findParents(
 
 function toData(event: OutboxEvent, parents: ReadonlyMap<number, Data>): Data {
   if (event.type !== 'DataPointsWritten') return event.payload as Data;
-  // Leaves out the wave, which is internal to calculations.
+  // Leaves out `wave`, the id of a chain of calculations, which is internal.
   return { variables: readVariables(event).map((variable) => ({ ...parents.get(variable.variableId), ...variable })) };
 }
 

@@ -25,7 +25,10 @@ export interface HistoryServices {
 }
 
 const DEFAULT_ITEMS = 100;
-/** Each entry may hold a request of 64 KiB. A larger page is refused, not cut: clients take a short page for the last one. */
+/**
+ * Each entry may hold a request of 64 KiB. A request for a larger page is refused, not cut, because clients take a
+ * short page for the last one.
+ */
 const MAX_ITEMS = 500;
 
 export const HISTORY_LIST = declareQuery(

@@ -1,7 +1,7 @@
 /**
- * Body templates (R-I1): text with placeholders such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}` and
- * `{{json data}}`. No code, no loops, own members of the message only. In a JSON template a placeholder is a whole value or
- * part of a string, so no data can change the structure of the JSON.
+ * Body templates (R-I1): text with placeholders such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}`
+ * and `{{json data}}`. Templates have no code and no loops, and read own members of the message only. In a JSON
+ * template a placeholder is a whole value or part of a string, so no data can change the structure of the JSON.
  */
 
 /** A placeholder. */

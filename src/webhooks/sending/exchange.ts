@@ -33,7 +33,8 @@ export class TimeOutError extends Error {
 }
 
 const KEPT_BYTES = 4096;
-// The rest is read and discarded to keep the connection, which is closed beyond this limit.
+// Maximum bytes of a body that are read and discarded so that the connection can be used again; for a longer body it is
+// closed.
 const MAX_BYTES = 65_536;
 export const MAX_HEADER_BYTES = 16_384;
 const MAX_STALE_CONNECTIONS = 5;

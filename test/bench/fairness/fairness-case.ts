@@ -55,7 +55,7 @@ export interface FairnessCase<Load = unknown> {
   startLoad(load: Load, answered: () => void): Promise<StopLoad>;
 }
 
-/** Checks the case; its load is the type that `prepare` makes and `startLoad` takes. */
+/** Types a case: `startLoad` takes the load that `prepare` returns. */
 export function fairnessCase<Load>(given: FairnessCase<Load>): FairnessCase {
   return { ...given, startLoad: (load, answered) => given.startLoad(load as Load, answered) };
 }

@@ -16,7 +16,7 @@ export async function startLoadProcess(order: LoadOrder): Promise<RunningLoad> {
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the process of the load ended early with ${code}`);
   });
-  // Awaited below only while a message is expected.
+  // `ended` is awaited only while a message is expected; this handler keeps it from becoming an unhandled rejection.
   ended.catch(() => {});
   const receive = async <Message>(): Promise<Message> => {
     const [message] = await Promise.race([once(child, 'message'), ended]);

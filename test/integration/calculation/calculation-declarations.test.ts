@@ -362,7 +362,7 @@ describe('calculation: schedules (R-H5)', () => {
   });
 });
 
-describe('calculation: a wave (R-H11)', () => {
+describe('calculation: a chain of calculations (R-H11)', () => {
   test('ends with outcome loop when an edit of the graph leads a result back to its variable (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));

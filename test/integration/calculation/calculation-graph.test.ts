@@ -79,7 +79,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
     await expect(refused).rejects.toMatchObject({ message: `variables ${named.join(' -> ')} would form a cycle` });
   });
 
-  test('finds no cycle in an input that is kept, in a diamond, or in the past of a variable itself', async () => {
+  test('finds no cycle in a repeated save, in a diamond, or when a variable reads its own earlier points', async () => {
     const [raw, left, right, end] = [
       await addVariable(),
       await addVariable(),
@@ -152,7 +152,7 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
     expect(edges.rowCount).toBe(1);
   });
 
-  test('one of two processes that save the two halves of a cycle at once is refused', async () => {
+  test('when two processes save the two halves of a cycle at once, one is refused', async () => {
     const processes = [openGraphTurns(store.database), openGraphTurns(store.database)];
     for (let round = 0; round < 10; round += 1) {
       const pair = [await addVariable(), await addVariable()];

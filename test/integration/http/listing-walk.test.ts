@@ -27,7 +27,10 @@ interface Walk {
   readonly path: string;
   /** Queries to try besides the one for the whole listing, or for its largest page. */
   readonly queries?: readonly string[];
-  /** Rows of the answer: all; at most a page of this size, where a larger one is refused or cut; or those of a catalogue. */
+  /**
+   * Expected rows: `all` of them; at most a page of this size, where a larger page is refused or cut; or the `few` of a
+   * catalogue.
+   */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;
 }

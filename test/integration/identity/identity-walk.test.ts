@@ -1,6 +1,6 @@
 /**
- * Walks every route of the service with ids of another account, and with ids a USER was not granted: every answer
- * must equal the answer for an id that does not exist, and name nothing (R-A5, R-B9).
+ * Walks every route of the service with ids of another account, and with ids a USER was not granted: every answer must
+ * equal the answer for an id that does not exist, and reveal nothing (R-A5, R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';

@@ -151,7 +151,7 @@ describe('points: VersionTimestamps', () => {
     const [given] = await store.readAll(other);
     expect(given?.versionTimestamp).toBeGreaterThanOrEqual(before);
     expect(given?.versionTimestamp).toBeLessThanOrEqual(after);
-    // The VersionTimestamp of a write bounds the next write, per variable.
+    // Each write of a variable gets a later VersionTimestamp than the variable's previous write.
     await withTransaction(store.database, (transaction) => writePoints(transaction, [encode([ahead, other], 3)]));
     expect((await store.readAll(ahead)).at(-1)?.versionTimestamp).toBe(future + 2);
     expect((await store.readAll(other)).at(-1)?.versionTimestamp).toBeLessThan(before + HOUR);

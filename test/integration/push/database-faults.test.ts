@@ -185,8 +185,8 @@ async function killFor(durationMs: number): Promise<void> {
   }
 }
 
-// Half of the statements that accept or end something take 60 ms; in transactions, where the service sets its own time-out,
-// the first change lowers that time-out.
+// Half of the statements that accept or end something sleep for 60 ms, longer than the time-out of 30 ms. The service
+// sets its own time-out in transactions, so the trigger lowers it again.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin

@@ -7,7 +7,7 @@ import { type MapperRunner, openMapperRunner } from '../../../src/push/mapper/ru
 const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';
 const BODY = { format: 'json', hasHeader: true, bytes: Buffer.from('{}') } as const;
 const MEBIBYTE = 2 ** 20;
-/** Noise of a busy machine; a quiet run takes a few milliseconds. */
+/** Allowance for a busy machine; a quiet run takes a few milliseconds. */
 const NOISE_MS = 100;
 
 let runner: MapperRunner | undefined;

@@ -146,7 +146,7 @@ describe('read formats: rows', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('of JSON by columns come from a body too; CSV has those of Normal (R-G1)', async () => {
+  test('of JSON by columns are answered to POST too; CSV has the rows of displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([

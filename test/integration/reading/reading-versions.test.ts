@@ -14,7 +14,10 @@ let reader: GrpcReader;
 let revised: number;
 /** Versions of 2026-01-10: V1 was known 36 hours before, V2 18 hours before. */
 let forecast: number;
-/** Versions of the day after a clock change, known 30 minutes before the start of that day (in UTC) less one day. */
+/**
+ * A value of midnight in Brussels on the day after a clock change. It was known 23.5 hours before, which is 30 minutes
+ * before midnight of the previous, shorter day.
+ */
 let spring: number;
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ const WHOLE = () => ({
 });
 
 describe('webhooks: POST /account/webhooks', () => {
-  it('creates a webhook with the fields of R-I1, 200 (R-I1, R-A6)', async () => {
+  it('creates a webhook with the fields of R-I1 and answers 200 (R-I1, R-A6)', async () => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WHOLE(), secret: secretOf(24) });
     const shown = { id: expect.any(String), createdDate: expect.any(String), modifiedDate: expect.any(String) };
     expect({ status, body }).toEqual({ status: 200, body: { ...WHOLE(), disabledReason: null, ...shown } });
@@ -342,7 +342,7 @@ it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
 });
 
 describe('webhooks: DELETE /account/webhooks/{id}', () => {
-  it('hides the webhook from every caller, 200 with an empty body (§4.4, R-A6)', async () => {
+  it('hides the webhook from every caller and answers 200 with an empty body (§4.4, R-A6)', async () => {
     const webhook = await createWebhook(api.manager);
     expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
     const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');

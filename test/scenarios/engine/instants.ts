@@ -44,8 +44,9 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * Subtracts a duration: years to days on the calendar of the zone, where a repeated local time is the later instant and a
- * skipped one moves forward by the gap (R-D4); hours and less on the clock.
+ * Subtracts a duration. Years, months, weeks and days are subtracted on the calendar of the zone, where a repeated
+ * local time is the later instant and a skipped one moves forward by the gap (R-D4). Hours and less are subtracted on
+ * the clock.
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

@@ -48,8 +48,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * The clock, but later than the variable's last VersionTimestamp (R-F1). Rows of a date that the write itself replaces do
-   * not count; the k-th of the others is k - 1 µs later.
+   * Assigns the time of the clock, but later than the variable's last VersionTimestamp (R-F1). The k-th row of a date
+   * gets k - 1 µs more, not counting rows that the write itself replaces.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

@@ -134,7 +134,7 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   };
 }
 
-/** @returns a request as it goes over HTTP/2: not compressed, length, message. */
+/** @returns the frame of a request over HTTP/2: a byte 0 (not compressed), the length of the message, the message. */
 export function encodeGrpcRequest(method: Method, request: object): Buffer {
   const message = (DataPoints.service[method] as MethodDefinition<object, object>).requestSerialize(request);
   const head = Buffer.alloc(5);

@@ -196,7 +196,7 @@ function answerUser(
   }
 }
 
-/** Clears omitted members of the profile and defaults the other omitted members, as a full PUT does. */
+/** Clears omitted members of the profile and sets the other omitted members to their defaults, as a full PUT does. */
 function toUser(id: string, body: unknown): DoubleUser {
   const given = body as Partial<DoubleUser> & { readonly username: string };
   const texts = { email: given.email, firstName: given.firstName, lastName: given.lastName };

@@ -1,6 +1,7 @@
 /**
- * The product's roles behind gates to their database and Redis, with an input and a variable that doubles it, for tests of
- * faulty networks. Each has a database of its own, so that several can be tested at the same time.
+ * The product's roles behind TCP proxies (tcp-gate.ts) to their database and Redis, with an input and a variable that
+ * doubles it, for tests of faulty networks. Each has a database of its own, so that several can be tested at the same
+ * time.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';

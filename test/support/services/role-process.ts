@@ -27,7 +27,7 @@ export interface RoleProcess {
   readonly pid: number;
   /** @returns its output so far: JSON lines. */
   log(): string;
-  /** Closes the reading end of its output, as a log collector that is gone. */
+  /** Closes the reading end of its output, as when a log collector is gone. */
   closeLog(): void;
   /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
   kill(signal?: NodeJS.Signals): Promise<number | string>;

@@ -41,7 +41,7 @@ export async function startSmallDisk(): Promise<SmallDisk | undefined> {
   }
   const common = { launcher, root, directory: join(directory, 'data'), logFile: join(directory, 'postgres.log') };
   const lock = openSync(join(directory, 'lock'), 'a');
-  // A full disk crashes the server, which then must have every commit.
+  // A full disk crashes the server, which must have every commit after its restart.
   const start = (wantedPort?: number) =>
     startPostgres({ ...common, password: 'secret', lock, wantedPort, isDurable: true });
   const supervised = supervise(await start(), start);

@@ -20,9 +20,9 @@ const LOG = createLog('silent', 'test');
 
 export interface TestApi {
   readonly parts: Parts;
-  /** Gate between the roles and their database; shutting it makes the database unreachable. */
+  /** TCP proxy between the roles and their database; shutting it makes the database unreachable. */
   readonly databaseGate: TcpGate;
-  /** The test's own connections, past the gate and the pools of the roles. */
+  /** The test's own connections, which bypass the proxy and the pools of the roles. */
   readonly database: Database;
   readonly origin: string;
   readonly grpcAddress: string;

@@ -68,7 +68,7 @@ test('architecture: a folder of src imports only the folders it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('architecture: folders import only config.ts of the files in src', () => {
+test('architecture: of the files directly in src, folders import only config.ts', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';

@@ -21,7 +21,7 @@ async function fill(wantedMebibytes: number): Promise<number | undefined> {
   return filled;
 }
 
-test('platform: a confined process gets the memory of its limit for buffers, and not many times as much (R-A14)', async () => {
+test('platform: a confined process can allocate buffers up to its limit, but not many times that (R-A14)', async () => {
   const [within, beyond] = await Promise.all([fill(BUFFER_MEBIBYTES), fill(1024)]);
   expect(within).toBe(BUFFER_MEBIBYTES);
   expect(beyond ?? 0).toBeLessThan(512);

@@ -122,7 +122,7 @@ describe('platform: civil time', () => {
     );
   });
 
-  it('local time and offset lead back to the instant, except for the earlier of two (R-A8)', () => {
+  it('local time and offset lead back to the instant, except for the earlier of two equal local times (R-A8)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, second) => {
         const instant = second * 1_000_000;

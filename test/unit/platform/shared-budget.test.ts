@@ -59,7 +59,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
       );
     }
     for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
-    // A newcomer may take half of what is free: a twentieth of the total, as one user three sevenths of it.
+    // A tenth of the total is free, of which a newcomer may take half, or three sevenths as a single user.
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 

@@ -47,9 +47,12 @@ describe('write plan: the write state', () => {
     ['one tag twice after the mark', [[MARK + 1, 1], [MARK + 1, 1]], {}, { hasHistory: false, isAppend: true }], // biome-ignore format: one case a line
     ['the mark, not versioned', [[MARK, 0]], { isVersioned: false }, { hasHistory: false, isAppend: false }],
     ['the mark, no longer versioned', [[MARK, 0]], { isVersioned: false, hasHistory: true }, { hasHistory: true }],
-  ] as const)('%s: history and append follow from the mark (R-F1, R-F4)', (_case, rows, given, expected) => {
-    expect(plan(rows, given).written).toMatchObject([expected]);
-  });
+  ] as const)(
+    '%s: `hasHistory` and `isAppend` follow from the high-water mark (R-F1, R-F4)',
+    (_case, rows, given, expected) => {
+      expect(plan(rows, given).written).toMatchObject([expected]);
+    },
+  );
 });
 
 describe('write plan: the greatest VersionTag id', () => {
@@ -64,13 +67,13 @@ describe('write plan: the greatest VersionTag id', () => {
 });
 
 describe('write plan: runs of stored dates', () => {
-  it('ordered dates after the mark are in no run (architecture 2)', () => {
+  it('dates in order after the high-water mark are in no run (architecture 2)', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('dates out of order after the mark are in no run; repeated dates are (architecture 2)', () => {
+  it('dates out of order after the high-water mark are in no run; repeated dates are (architecture 2)', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short

@@ -44,7 +44,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     for (const example of examples) expect(read(parameter, example)).toBeDefined();
   });
 
-  test('the choices, defaults and examples of each parameter', () => {
+  test('each parameter has the recorded choices, default and examples', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;

@@ -73,7 +73,7 @@ function reading(variableId: number, minute: number) {
   };
 }
 
-/** @returns the address of a receiver that does not keep the bench running. */
+/** @returns the address of a receiver whose server does not keep the process of the bench alive. */
 async function listen(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1').unref();
   await once(server, 'listening');

@@ -61,7 +61,7 @@ async function planOf(wanted: Selection, buckets: Buckets | undefined): Promise<
   });
 }
 
-/** Plan nodes only, each kind of chunk scan once. */
+/** Keeps the nodes of a plan only, and each kind of chunk scan once. */
 function normalise(lines: readonly string[]): readonly string[] {
   const steps = lines
     .filter(

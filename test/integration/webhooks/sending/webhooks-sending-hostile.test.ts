@@ -39,7 +39,7 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
       drip(socket, 'x');
     });
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
-    // A timer counts whole milliseconds, the clock of the exchange fractions.
+    // A timer counts whole milliseconds, but the clock of the exchange counts fractions.
     expect(outcome.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
     expect(outcome.durationMs).toBeLessThan(5 * TIMEOUT_MS);
   });

@@ -9,7 +9,7 @@ import type { RoleName } from './users/user-rules.ts';
 /** Maximum length of a mail address (RFC 5321 §4.5.3.1), which is the default user name. */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
-/** Maximum length of a list: more than a body can hold, so that one request can save a list that many requests built (R-C). */
+/** Maximum length of a list. A request body cannot hold more, so a client can save any list that it has read (R-C). */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
 /** Numbers of the levels of features and of site access; a level has the same number in both lists (R-A3). */

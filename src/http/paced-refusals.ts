@@ -25,7 +25,8 @@ interface Refused {
 const SPACING_MS = 10;
 const MAX_DELAY_MS = 200 * SPACING_MS;
 const MAX_WAITING = 2000;
-// Longer than the delay of a refusal, so that waiting refusals count too.
+// Time for which a key counts as flooded. It is longer than the delay of a refusal, so that it includes refusals that
+// still wait.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 const MAX_KEYS = 100_000;
 

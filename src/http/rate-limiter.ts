@@ -33,7 +33,10 @@ export interface RateLimiterOptions {
   readonly log: Log;
 }
 
-/** Every request waits for this command: a hanging Redis must cost less than the 2 s of other commands. */
+/**
+ * Time-out of the command that every request waits for. It is shorter than the 2 s of other commands, so that a hanging
+ * Redis delays requests less.
+ */
 const COMMAND_TIMEOUT_MS = 500;
 /** Maximum keys of one process. The least recently used key is dropped, and then has its whole budget again. */
 const MAX_KEYS = 100_000;

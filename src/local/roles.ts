@@ -10,7 +10,7 @@ import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
-/** Longer than the 30 s R-K2 grants a process. */
+/** Time to wait for the end of the roles: more than the 30 s that R-K2 grants a process. */
 const STOP_TIMEOUT_MS = 32_000;
 
 export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';

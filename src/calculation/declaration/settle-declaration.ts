@@ -35,7 +35,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Text without a colon is a date alone or epoch milliseconds.
+    // A text without a colon is either a date without a time of day or epoch milliseconds.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -48,7 +48,8 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// Limits a period: longer than the range of storable dates, but within the range of the calendar library.
+// Longest period that is computed: longer than the range of storable dates, but within the range of the calendar
+// library.
 const MAX_YEARS = 1000;
 
 /**

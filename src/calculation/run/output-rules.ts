@@ -14,7 +14,10 @@ import type { OutputColumn, OutputSeries } from '../sandbox/sandbox-types.ts';
 const MICROS_PER_SECOND = 1_000_000;
 const MAX_VERSION_CHARACTERS = 200;
 const MAX_TAGS = 50;
-/** Rows of a slice: about 10 ms of work. Rows of one date stay together, as long as the slice is below twice this. */
+/**
+ * Rows per slice, about 10 ms of work. Rows of one date stay in one slice unless the slice would reach twice this
+ * number.
+ */
 export const SLICE_ROWS = 20_000;
 
 export interface OutputPoint {
@@ -28,7 +31,7 @@ export interface OutputCounts {
   readonly returned: number;
   /** Rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Rows for which the formula is not valid, or outside the whole periods of its aligned inputs. */
+  /** Rows at dates for which the formula is not valid, or outside the whole periods of its aligned inputs. */
   readonly outside: number;
   /** Rows with the date, and the Version, of a later row, which is stored instead. */
   readonly merged: number;

@@ -24,7 +24,7 @@ import { checkHealth, proveIsolation } from './self-check.ts';
 import { type Answer, encodeRunHeader } from './wire.ts';
 import { Zygote } from './zygote.ts';
 
-/** Time beyond the wall limit for set-up and for moving large answers. */
+/** Time that a run may take beyond its wall limit, for set-up and for moving a large answer. */
 const GRACE_MS = 60_000;
 /** Processes of the container itself: zygote, supervisors, waiting runners. */
 const OWN_PROCESSES = 64;

@@ -61,10 +61,10 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// The process aborts here, far below the memory of the container, so that a file that exhausts memory ends its parser before
-// the kernel kills it: kills never count against a file.
+// Maximum heap of a parser, far below the memory of the container. A file that exhausts it aborts its parser before the
+// kernel kills a process; kills by the kernel never count against a file.
 const HEAP_MEBIBYTES = 192;
-// Outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 17 MB.
+// Maximum memory outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 17 MB.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 

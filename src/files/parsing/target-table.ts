@@ -8,7 +8,8 @@ import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
 const MAX_TEXT = 1000;
-// Bounds memory when every row has another combination; the table is cleared between chunks.
+// Maximum number of combinations, which bounds memory when every row has another one; the table is cleared between
+// chunks.
 const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';

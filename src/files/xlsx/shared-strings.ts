@@ -24,7 +24,7 @@ const CACHED = 4096;
 // Each cell that refers to a longer text gets a copy of its own, and few cells do.
 const MAX_CACHED_CHARACTERS = 1000;
 
-/** For a workbook without shared strings. */
+/** The shared strings of a workbook that has none. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**

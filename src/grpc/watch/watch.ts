@@ -167,7 +167,7 @@ export class Watch {
       .sort((a, b) => a - b)
       .map((variableId) => {
         const { versionTimestamp = 0, dateMicros = 0 } = this.#positions.get(variableId) ?? {};
-        // As text: JSON has no infinity.
+        // Converts numbers to text, because JSON has no infinity.
         const position = `${versionTimestamp} ${dateMicros}`;
         return [variableId, position, variables.get(variableId)?.unitId, scales?.get(variableId)];
       });

@@ -32,9 +32,9 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** By type of event. */
+  /** Operations of the webhooks, by type of event. */
   readonly webhooks: Readonly<Record<string, JsonSchema>>;
-  /** By kind and name. */
+  /** Components by kind, such as `schemas`, and name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
 }
 

@@ -25,7 +25,7 @@ export function collectSchemas(): SchemaCollector {
   return {
     components,
     toJsonSchema: (schema, direction) => {
-      // Wrapped in an object, because zod never makes a definition of the root.
+      // Wraps the schema in an object, because zod never makes a definition of the root.
       const whole = z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', override: tidy });
       const { $defs = {}, properties } = whole as unknown as Wrapped;
       for (const [id, definition] of Object.entries($defs)) addComponent(components, id, finish(definition));

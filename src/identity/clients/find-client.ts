@@ -36,7 +36,8 @@ function toMetadata(client: ClientRow): AdapterPayload {
     ...(!isPublic && { client_secret: client.secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
-    // With either method oidc-provider accepts both form fields and HTTP Basic (R-B3).
+    // For a confidential client, oidc-provider accepts both HTTP Basic and form fields, whichever of the two is set
+    // here (R-B3).
     token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
     redirect_uris: client.redirect_uris,
     post_logout_redirect_uris: client.post_logout_redirect_uris,

@@ -11,7 +11,7 @@ export interface ChosenPassword {
   readonly minLength: number;
 }
 
-/** Bounds the time hashing takes. */
+/** Maximum length of a password, which bounds the time that hashing takes. */
 const MAX_LENGTH = 200;
 
 /** @returns why the password is refused, or undefined. Lengths count Unicode code points. */

@@ -38,7 +38,7 @@ await runCommand(async () => {
   }
 });
 
-/** As environment variables, because other users can read the password on a command line. */
+/** Passes the address in environment variables, because other users can read a password on a command line. */
 function psqlEnvironment(address: string): Readonly<Record<string, string>> {
   const url = new URL(address);
   return {

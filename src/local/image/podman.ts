@@ -12,7 +12,9 @@ const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max process
 const SOFT_FILES = 1024;
 
 export interface PodmanOptions {
-  /** Added to podman's own environment; `--env NAME` passes a value on without showing it in process lists. */
+  /**
+   * Variables added to podman's own environment; `--env NAME` passes a value on without showing it in process lists.
+   */
   readonly environment?: Readonly<Record<string, string>>;
   /** Standard input. */
   readonly input?: string;

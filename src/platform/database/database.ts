@@ -106,7 +106,8 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   });
   watchConnections(pool, url, log);
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
-  // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
+  // Without a listener, a connection that breaks while it is checked out would end the process; the query in flight
+  // reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   return Object.assign(pool, {
     readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits },

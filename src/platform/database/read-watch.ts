@@ -21,9 +21,12 @@ export interface ReadLimits {
 }
 
 export interface ReadWatch {
-  /** Rows were handed to the client: from now on the stall limit applies. */
+  /** Call it when rows were handed to the client: from then on the stall limit applies. */
   handOver(): void;
-  /** The client asks for more rows: from now on the silence limit applies. @throws {Error} `reason()` when the connection was cut. */
+  /**
+   * Call it when the client asks for more rows: from then on the silence limit applies. @throws {Error} `reason()` when
+   * the connection was cut.
+   */
   takeBack(): void;
   /** Why the connection was cut; undefined while it is open. */
   reason(): Error | undefined;
@@ -32,7 +35,10 @@ export interface ReadWatch {
 }
 
 const CHECKS_PER_LIMIT = 8;
-/** Below the time an account waits for a connection, so that a connection is free before the account is refused. */
+/**
+ * Stall limit while other accounts wait. It is shorter than the time an account waits for a connection, so that a
+ * connection becomes free before the account is refused.
+ */
 const CONTENDED_STALL_MS = 2000;
 
 /**

@@ -11,7 +11,8 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
 const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
-// Far above real bodies, and below the depth that overflows a recursive parser here or in PostgreSQL.
+// Maximum depth of nesting: far above that of real bodies, and below the depth that overflows a recursive parser here
+// or in PostgreSQL.
 const MAX_DEPTH = 200;
 
 /**

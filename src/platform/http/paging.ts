@@ -27,7 +27,7 @@ export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging):
   return items.slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
-// Longer than any listing; offset plus limit still fits a PostgreSQL bigint and an exact JavaScript integer.
+// Exceeds the length of any listing. Offset plus limit still fits a PostgreSQL bigint and an exact JavaScript integer.
 const MAX_OFFSET = 2 ** 52;
 
 /** Number of items before the page, at most 2^52. */

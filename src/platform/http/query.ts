@@ -26,10 +26,10 @@ export interface QuerySource {
 /** One parameter: its description, and how its values are read. Builders: query-parameters.ts. */
 export interface QueryParameter<Value> {
   readonly description: string;
-  /** For OpenAPI; a list is given by repeating the name. */
+  /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
-  /** Other names that clients use; not in OpenAPI. */
+  /** Other names that clients use; OpenAPI does not list them. */
   readonly aliases?: readonly string[];
   /** @throws {DomainError} invalid_input at the location. */
   read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;

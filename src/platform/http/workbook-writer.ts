@@ -75,7 +75,7 @@ async function* startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>
 }
 
 async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], signal: AbortSignal): Promise<void> {
-  // Loaded with the first workbook: it takes 0.3 s and 40 MB that most processes never need.
+  // exceljs is loaded with the first workbook: it takes 0.3 s and 40 MB that most processes never need.
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);

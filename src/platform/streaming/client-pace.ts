@@ -12,9 +12,12 @@ export interface PaceLimits {
 }
 
 export interface ClientPace {
-  /** Bytes wait for the client. @param bytes undefined: the size is not known and does not count towards the rate. */
+  /**
+   * Notes that bytes wait for the client. @param bytes undefined: the size is not known and does not count towards the
+   * rate.
+   */
   offer(bytes: number | undefined): void;
-  /** The client has taken all bytes offered. */
+  /** Notes that the client has taken all bytes that were offered. */
   taken(): void;
   /** Ends the watch. */
   end(): void;

@@ -136,7 +136,7 @@ async function* writeJson<Key extends string | number>(
   { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encoded inside the snapshot, so that the size of items read ahead is known and bounded.
+  // Encodes the items inside the snapshot, so that the size of items read ahead is known and bounded.
   const encode = async function* (transaction: Transaction) {
     const batches = readBatches(transaction, listing, paging);
     const readNext = async () => {

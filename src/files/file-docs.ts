@@ -85,7 +85,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/storage', operationId: 'uploadFile', tag, summary: 'Upload a file' },
     description:
-      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber` together with `mapping_config` or `variable_type_id`. `version` and `tags` (`key:value|key:value`) are optional. The file is ingested in the background; follow it under `/storage/{id}`. A file with an extension other than `.csv` and `.xlsx` is stored as an attachment.',
+      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber`, with `mapping_config` or `variable_type_id` unless the source has one variable, or one with `isDefault`. `version` and `tags` (`key:value|key:value`) are optional. Values are divided by the `divider` of their variable. The file is ingested in the background; follow it under `/storage/{id}`. A file with an extension other than `.csv` and `.xlsx` is stored as an attachment.',
     access: UPLOADERS,
     query: UPLOAD_QUERY,
     body: {

@@ -92,7 +92,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
+      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; identifiers of a source alone mean its only variable, or the one with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),

@@ -1,6 +1,7 @@
 /**
  * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account and
- * write access. Elements with the same kinds of identifiers share one query, so that each query can use an index.
+ * write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements with the same
+ * kinds of identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -10,6 +11,8 @@ export interface Target {
   readonly variableId: number;
   /** IANA zone that applies to dates without an offset. */
   readonly timeZoneId: string;
+  /** Readings are divided by it (R-C6); not 0. */
+  readonly divider: number;
 }
 
 export interface Unresolved {
@@ -33,11 +36,14 @@ const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int'
 
 const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
 
-interface Match {
+/** Identifiers that tell variables of a source apart. */
+const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'variableTypeId'];
+
+interface Match extends Target {
   readonly ordinal: number;
-  readonly variableId: number;
-  readonly timeZoneId: string;
   readonly count: number;
+  /** Default variables among them; null: only one variable of each source could match. */
+  readonly defaultCount: number | null;
 }
 
 export interface Pusher {
@@ -82,6 +88,16 @@ function groupByGiven(
   return groups;
 }
 
+const ONLY_ONE = `
+  min(variable.id) as "variableId", min(variable.divider) as divider, count(*) as count, null as "defaultCount"`;
+
+// The default variable counts only when a single source matches.
+const DEFAULT_OF_SOURCE = `
+  coalesce(min(variable.id) filter (where is_default), min(variable.id)) as "variableId",
+  coalesce(min(variable.divider) filter (where is_default), min(variable.divider)) as divider,
+  case when min(source.id) = max(source.id) and count(*) filter (where is_default) = 1 then 1 else count(*) end as count,
+  count(*) filter (where is_default) as "defaultCount"`;
+
 /** A blank mappingConfig counts as absent, because no variable can have one. */
 function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
   const value = identifiers[name];
@@ -105,9 +121,10 @@ async function findMatches(
     return `$${values.push(elements.map((identifiers) => identifierValue(identifiers, name)))}::${type}[]`;
   });
   const conditions = given.map((name, index) => `${COLUMNS[name][0]} = wanted.c${index}`);
+  const isOfSource = !given.some((name) => OF_VARIABLES.includes(name));
   const { rows } = await queryable.query<Match>(
-    `select wanted.ordinal, min(variable.id) as "variableId", count(*) as count,
-            min(coalesce(source.time_zone_id, site.time_zone_id)) as "timeZoneId"
+    `select wanted.ordinal, min(coalesce(source.time_zone_id, site.time_zone_id)) as "timeZoneId",
+            ${isOfSource ? DEFAULT_OF_SOURCE : ONLY_ONE}
      from unnest(${arrays.join(', ')}) with ordinality wanted (${given.map((_, index) => `c${index}`).join(', ')}, ordinal)
      join (variable join source on source.id = variable.source_id join site on site.id = source.site_id)
        on variable.account_id = $1 and ${conditions.join(' and ')}
@@ -120,14 +137,23 @@ async function findMatches(
 
 /** @param where describes the searched variables if not all of the account. */
 function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
-  if (match?.count === 1) return { variableId: match.variableId, timeZoneId: match.timeZoneId };
+  if (match?.count === 1) {
+    const { variableId, timeZoneId, divider } = match;
+    return { variableId, timeZoneId, divider };
+  }
   const what = describe(identifiers);
   if (!match) {
     const message =
       what === '' ? 'the element must have an identifier of a variable' : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
-  return { code: 'target_ambiguous', message: `${match.count} variables have ${what}` };
+  return { code: 'target_ambiguous', message: `${match.count} variables have ${what}${describeDefaults(match)}` };
+}
+
+function describeDefaults({ defaultCount }: Match): string {
+  if (defaultCount === null) return '';
+  const found = `${defaultCount === 0 ? 'none' : defaultCount} of them ${defaultCount > 1 ? 'are' : 'is'}`;
+  return `, ${found} the default of a source; add mappingConfig or variableTypeId, or set isDefault of one variable`;
 }
 
 function describe(identifiers: TargetIdentifiers): string {

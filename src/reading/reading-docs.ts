@@ -27,7 +27,10 @@ const row = z
   .object({
     variableId: idSchema,
     date: instantSchema,
-    rawValue: value.optional().meta({ description: 'Value of a point that is not aggregated.' }),
+    rawValue: value.optional().meta({
+      description:
+        'Value of a point that is not aggregated: as it was pushed, divided by the `divider` that the variable then had.',
+    }),
     ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),
     version: z.string().optional().meta({ description: 'VersionTag of the version; absent without one.' }),

@@ -11,7 +11,7 @@ import type { Log } from '../platform/log.ts';
 import { describeStoredPoints } from '../points/columns/describe-storage.ts';
 import { measureStorage } from '../points/columns/measure-storage.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
-import { describeRepeatedMappings } from '../structure/repeated-mappings.ts';
+import { describeDividers, describeRepeatedMappings } from '../structure/operator-reports.ts';
 
 /** Runs the command `argv[0]`. @throws {DomainError} when the operator can correct the arguments or the input. */
 export async function runAdmin(config: Config, log: Log, argv: readonly string[]): Promise<void> {
@@ -22,7 +22,11 @@ export async function runAdmin(config: Config, log: Log, argv: readonly string[]
     const directory = createDirectory(config);
     const services = { database, directory, operatorName, print, readLine, retryBatches: countRetried };
     const describeStorage = async () => describeStoredPoints(await measureStorage(database));
-    const reports = { describeStorage, describeRepeatedMappings: () => describeRepeatedMappings(database) };
+    const reports = {
+      describeStorage,
+      describeRepeatedMappings: () => describeRepeatedMappings(database),
+      describeDividers: () => describeDividers(database),
+    };
     await runAdminCommand({ ...services, ...reports, setPassword: passwordSetter(config) }, argv);
   } finally {
     await database.end();

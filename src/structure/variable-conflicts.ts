@@ -1,12 +1,17 @@
 /**
- * `mappingConfig` names one variable of its source (R-D2). A unique index guarantees it; the check here runs first, because it
- * names the other variable. A concurrent write that the check cannot see fails at the index, and the work is repeated.
+ * Members that only one variable of a source may have: its `mappingConfig` (R-D2), and `isDefault`. The database guarantees it
+ * (migrations 0039 and 0041); the check here runs first, because it names the other variable. A concurrent write that the check
+ * cannot see fails in the database, and the work is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 
 const UNIQUE_VIOLATION = '23505';
-const INDEX = 'variable_source_mapping_config';
+/** Constraint → the member that it is about. */
+const CONSTRAINTS: Readonly<Record<string, string>> = {
+  variable_source_mapping_config: 'mappingConfig',
+  variable_source_default: 'isDefault',
+};
 
 /** Variable to be written: members that are undefined keep the stored value. */
 export interface WrittenVariable {
@@ -14,68 +19,78 @@ export interface WrittenVariable {
   readonly id?: number;
   readonly sourceId?: unknown;
   readonly mappingConfig?: unknown;
+  readonly isDefault?: unknown;
 }
 
+// A variable that is already one of several defaults of its source, from before there could be one only, stays writable.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,
-           case when $3::boolean then $4::text else stored.mapping_config end as mapping_config
+           case when $3::boolean then $4::text else stored.mapping_config end as mapping_config,
+           coalesce($5::boolean, stored.is_default, false)
+             and not (coalesce(stored.is_default, false) and stored.source_id = coalesce($2::int, stored.source_id)) as is_default
     from (select) one left join variable stored on stored.id = $1::int
   )
-  select other.id, other.name, source_id as "sourceId", mapping_config as "mappingConfig"
-  from written join variable other using (source_id, mapping_config)
-  where other.id is distinct from $1::int limit 1`;
+  select other.id, other.name, other.source_id as "sourceId",
+         case when other.mapping_config = written.mapping_config then written.mapping_config end as "mappingConfig"
+  from written join variable other on other.source_id = written.source_id
+    and (other.mapping_config = written.mapping_config or (written.is_default and other.is_default))
+  where other.id is distinct from $1::int
+  order by 4 nulls last limit 1`;
 
 interface OtherVariable {
   readonly id: number;
   readonly name: string;
   readonly sourceId: number;
-  readonly mappingConfig: string;
+  /** Null: the conflict is about isDefault. */
+  readonly mappingConfig: string | null;
 }
 
 /**
- * Checks that no other variable of the source has the mappingConfig to be written.
+ * Checks that no other variable of the source has the mappingConfig to be written, or is the default.
  * @throws {DomainError} conflict, naming the other variable.
  */
 export async function assertUniqueInSource(queryable: Queryable, written: WrittenVariable): Promise<void> {
-  const { id, sourceId, mappingConfig } = written;
-  if (sourceId === undefined && mappingConfig === undefined) return;
+  const { id, sourceId, mappingConfig, isDefault } = written;
+  if (sourceId === undefined && mappingConfig === undefined && isDefault === undefined) return;
   const { rows } = await queryable.query<OtherVariable>(FIND_OTHER, [
-    id ?? null,
-    sourceId ?? null,
-    mappingConfig !== undefined,
-    mappingConfig ?? null,
+    ...[id ?? null, sourceId ?? null, mappingConfig !== undefined, mappingConfig ?? null],
+    isDefault === null ? false : (isDefault ?? null),
   ]);
   const [other] = rows;
   if (!other) return;
-  const rule = `mappingConfig must be unique within a source, ${JSON.stringify(other.mappingConfig)} is that of variable ${other.id}`;
-  const message = `${rule} (${JSON.stringify(other.name)}) of source ${other.sourceId}`;
-  throw new DomainError('conflict', message, [{ path: '$.mappingConfig', message }]);
+  const path = other.mappingConfig === null ? '$.isDefault' : '$.mappingConfig';
+  const message = describe(other);
+  throw new DomainError('conflict', message, [{ path, message }]);
+}
+
+function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string {
+  const other = `variable ${id} (${JSON.stringify(name)}) of source ${sourceId}`;
+  if (mappingConfig === null) return `isDefault must be true for one variable of a source at most, it is for ${other}`;
+  return `mappingConfig must be unique within a source, ${JSON.stringify(mappingConfig)} is that of ${other}`;
 }
 
 /**
- * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write took the mappingConfig first: the
- * check then finds the other variable.
+ * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write was first: the check then finds the
+ * other variable.
  * @throws {DomainError} conflict when a concurrent write is first again.
  */
 export async function repeatAfterConflict<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!isRepeatedMapping(error)) throw error;
+    if (conflictingMember(error) === undefined) throw error;
   }
   try {
     return await work();
   } catch (error) {
-    if (!isRepeatedMapping(error)) throw error;
-    throw new DomainError(
-      'conflict',
-      'mappingConfig must be unique within a source; another request has just taken it',
-    );
+    const member = conflictingMember(error);
+    if (member === undefined) throw error;
+    throw new DomainError('conflict', `another request has just given the same ${member} to a variable of the source`);
   }
 }
 
-function isRepeatedMapping(error: unknown): boolean {
-  const { code, constraint } = error as { readonly code?: string; readonly constraint?: string };
-  return code === UNIQUE_VIOLATION && constraint === INDEX;
+function conflictingMember(error: unknown): string | undefined {
+  const { code, constraint = '' } = error as { readonly code?: string; readonly constraint?: string };
+  return code === UNIQUE_VIOLATION ? CONSTRAINTS[constraint] : undefined;
 }

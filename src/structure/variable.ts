@@ -15,9 +15,19 @@ const integerBetween = (min: number, max: number) =>
     z.int().min(min).max(max),
   );
 
+/** Null means 1. */
 const dividerSchema = z
   .number()
-  .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' });
+  .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' })
+  .nullable()
+  .meta({
+    description:
+      'Readings are divided by it when they arrive, by push or by file; not 0, null means 1. Stored points and results of calculations are not.',
+  });
+const isDefaultSchema = booleanSchema.nullable().meta({
+  description:
+    'Whether a push that names only the source means this variable. True for one variable of a source at most.',
+});
 
 /** Unique within the source (variable-conflicts.ts). Blank text clears it, since pushes cannot name a blank one. */
 const mappingConfigSchema = textSchema
@@ -41,7 +51,7 @@ export const VARIABLE: Resource = {
     name: textField('name'),
     variableTypeId: idField('variable_type_id'),
     unitId: idField('unit_id'),
-    divider: { column: 'divider', schema: dividerSchema.nullable(), filterType: 'number' },
+    divider: { column: 'divider', schema: dividerSchema, filterType: 'number' },
     granularity: {
       column: 'granularity',
       schema: integerBetween(1, 1_000_000).nullable(),
@@ -51,7 +61,7 @@ export const VARIABLE: Resource = {
     quantityType: enumerationField('quantity_type', QUANTITY_TYPE),
     aggregate: enumerationField('aggregate', AGGREGATE),
     mappingConfig: { column: 'mapping_config', schema: mappingConfigSchema, filterType: 'text' },
-    isDefault: { column: 'is_default', schema: booleanSchema.nullable(), filterType: 'boolean' },
+    isDefault: { column: 'is_default', schema: isDefaultSchema, filterType: 'boolean' },
     isVersioned: { column: 'is_versioned', schema: booleanSchema.nullable(), filterType: 'boolean' },
     versionLimit: {
       column: 'version_limit',

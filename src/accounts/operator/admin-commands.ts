@@ -30,6 +30,8 @@ export interface AdminServices {
   readonly describeStorage: () => Promise<readonly string[]>;
   /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
+  /** @returns the variables whose readings are divided, as lines. */
+  readonly describeDividers: () => Promise<readonly string[]>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
   /** @returns the first line of standard input, without its end. */
@@ -60,6 +62,7 @@ export const ADMIN_USAGE = `admin <command>
   storage                                prints the disk space of stored points by account, in rows and in columns
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
                                          changed before an upgrade
+  dividers                               prints the variables whose readings are divided when they arrive
   help                                   prints this text
 
   --password-stdin                       sets the first line of standard input as the user's password, which need not
@@ -108,6 +111,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-keys': rotateKeys,
   'retry-batches': retryBatchesCommand,
   storage: async ({ describeStorage, print }) => printLines(print, await describeStorage()),
+  dividers: async ({ describeDividers, print }) => printLines(print, await describeDividers()),
   'repeated-mappings': async ({ describeRepeatedMappings, print }) =>
     printLines(print, await describeRepeatedMappings()),
 };

@@ -6,6 +6,7 @@
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
+import type { Target } from '../../push/resolve-targets.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 import { LabelTable } from './label-table.ts';
@@ -98,9 +99,8 @@ export class RowCollector {
   }
 
   /**
-   * Replaces the parser's numbers by ids of variables, VersionTags and tag sets, and local dates by instants. Moves valid
-   * rows to
-   * the front; the others become errors.
+   * Replaces the parser's numbers by ids of variables, VersionTags and tag sets, and local dates by instants, and divides
+   * values. Moves valid rows to the front; the others become errors.
    * @returns number of valid rows.
    */
   #settle(): number {
@@ -112,6 +112,11 @@ export class RowCollector {
       const problem = target.kind === 'problem' ? target.problem : 'code' in labels ? labels : undefined;
       if (problem) this.reject(row, problem.code, problem.message);
       if (target.kind === 'problem' || 'code' in labels) continue;
+      const value = (this.#values[at] as number) / target.divider;
+      if (!Number.isFinite(value)) {
+        this.reject(row, 'invalid_value', notFinite(target, this.#values[at] as number));
+        continue;
+      }
       let date = this.#dates[at] as number;
       if (this.#isLocal[at] !== 0) {
         const { micros, kind } = target.clock(date, this.#isLocal[at] === LOCAL_DAY);
@@ -120,7 +125,7 @@ export class RowCollector {
       }
       this.#targetIds[count] = target.variableId;
       this.#dates[count] = date;
-      this.#values[count] = this.#values[at] as number;
+      this.#values[count] = value;
       this.#labelIds[count] = labels.versionTagId;
       this.#tagSetIds[count] = labels.tagSetId;
       count += 1;
@@ -177,4 +182,8 @@ export class RowCollector {
 function grown<Column extends Float64Array | Int32Array | Uint8Array>(from: Column, to: Column): Column {
   to.set(from);
   return to;
+}
+
+function notFinite({ variableId, divider }: Target, value: number): string {
+  return `value must be finite after division by the divider ${divider} of variable ${variableId}, got ${value}`;
 }

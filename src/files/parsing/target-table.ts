@@ -20,9 +20,9 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A combination that is resolved: its variable and the clock of its time zone, or why there is none. */
+/** A combination that is resolved: its variable, with divider and the clock of its time zone, or why there is none. */
 export type ResolvedTarget =
-  | { readonly kind: 'found'; readonly variableId: number; readonly timeZoneId: string; readonly clock: LocalClock }
+  | ({ readonly kind: 'found'; readonly clock: LocalClock } & Target)
   | { readonly kind: 'problem'; readonly problem: Problem };
 
 interface Entry {

@@ -46,6 +46,7 @@ export async function encodeOperation(
   const { readingCount, ...encoded } = await push.encode({
     variableIds: targets.map((target) => ('code' in target ? 0 : target.variableId)),
     timeZoneIds: targets.map((target) => ('code' in target ? '' : target.timeZoneId)),
+    dividers: targets.map((target) => ('code' in target ? 1 : target.divider)),
     labelIds: labelTable.map(labelIds),
   });
   const indexes = rejected.map(({ index }) => index);

@@ -6,16 +6,20 @@
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { localClock } from '../../structure/catalogue/time-zones.ts';
 import type { PushWarning } from '../push-answer.ts';
-import type { PushContents } from './push-element.ts';
+import { MAX_DETAILS, type PushContents } from './push-element.ts';
 
 export interface EncodeInput {
   /** One per element; 0: the element has no target and its readings are left out. */
   readonly variableIds: readonly number[];
   /** One per element: the IANA zone that applies to dates without an offset. */
   readonly timeZoneIds: readonly string[];
+  /** One per element: its readings are divided by it (R-C6). */
+  readonly dividers: readonly number[];
   /** One per entry of `PushContents.labelTable`. */
   readonly labelIds: readonly LabelIds[];
 }
@@ -49,7 +53,7 @@ const MAX_TIME_ZONES = 20;
  */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings, timeZones } = settleLocalDates(given, input);
-  const contents = { ...given, dates };
+  const contents = { ...given, dates, values: divideValues(given, input) };
   const scan = scanOrder(contents, input.variableIds);
   const ordered = scan.isAscending ? undefined : orderRows(contents, input);
   const writer = new TupleWriter(ordered ? ordered.rows.length : scan.readingCount);
@@ -207,6 +211,27 @@ function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDa
     first += count;
   }
   return { dates, warnings, timeZones: [...timeZones].slice(0, MAX_TIME_ZONES) };
+}
+
+/** Divides the readings of each element by the divider of its variable. */
+function divideValues({ values, readingCounts }: PushContents, { dividers, variableIds }: EncodeInput): Float64Array {
+  if (dividers.every((divider) => divider === 1)) return values;
+  const divided = values.slice();
+  const problems: ErrorDetail[] = [];
+  let first = 0;
+  for (const [element, count] of readingCounts.entries()) {
+    const divider = dividers[element] ?? 1;
+    for (let index = 0; index < count && divider !== 1; index += 1) {
+      const value = (values[first + index] as number) / divider;
+      divided[first + index] = value;
+      if (Number.isFinite(value) || problems.length === MAX_DETAILS) continue;
+      const rule = `must be finite after division by the divider ${divider} of variable ${variableIds[element]}`;
+      problems.push({ path: `$[${element}].data[${index}].value`, message: `${rule}, got ${values[first + index]}` });
+    }
+    first += count;
+  }
+  if (problems.length > 0) throw invalidInput(problems);
+  return divided;
 }
 
 function warningText(local: number, micros: number, timeZoneId: string, kind: 'ambiguous' | 'skipped'): string {

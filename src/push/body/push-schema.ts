@@ -109,7 +109,10 @@ const reading = lenientObject(
         const number = toNumber(value);
         return typeof number === 'number' && Number.isFinite(number);
       }, withRule('must be a finite number'))
-      .meta({ type: 'number' })
+      .meta({
+        type: 'number',
+        description: 'Stored after division by the `divider` of the variable, which is 1 by default.',
+      })
       .transform(Number),
     version,
     tags,

@@ -3,7 +3,6 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { NO_ID } from '../../points/dictionary.ts';
 import type { EncodedPush } from '../body/encode-push.ts';
-import type { PushLimits } from '../body/push-element.ts';
 import { type ReadPush, readPush } from '../body/read-push.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
 import type { Target } from '../resolve-targets.ts';
@@ -19,12 +18,14 @@ export function planSmallPush(
   requestId: string | null,
   bytes: Buffer,
 ): SmallPush | undefined {
-  const push = tryRead(bytes, limits);
+  const push = orRefused(() => readPush(bytes, limits, false));
   if (!push || push.summary.labelTable.some(({ version, tags }) => version !== undefined || tags !== null))
     return undefined;
   const resolved = targets.recall(caller, push.summary.targets);
   if (!resolved?.targets.every((target) => 'variableId' in target)) return undefined;
-  const { tuples, readingCount, warnings, timeZones } = encode(push, resolved.targets as readonly Target[]);
+  const encoded = orRefused(() => encode(push, resolved.targets as readonly Target[]));
+  if (!encoded) return undefined;
+  const { tuples, readingCount, warnings, timeZones } = encoded;
   const plain = toPlainPush({
     ...{ userId: caller.userId, requestId, isLabelOurs: true, timeoutSec: DEFAULT_TIMEOUT_SEC, mapperId: null },
     ...{ acceptedElements: resolved.targets.length, acceptedReadings: readingCount, rejected: [], warnings, tuples },
@@ -32,9 +33,10 @@ export function planSmallPush(
   return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }
 
-function tryRead(bytes: Buffer, limits: PushLimits): ReadPush | undefined {
+/** @returns undefined when the push is invalid: the app refuses it. */
+function orRefused<Result>(work: () => Result): Result | undefined {
   try {
-    return readPush(bytes, limits, false);
+    return work();
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;
@@ -45,6 +47,7 @@ function encode({ encode, summary }: ReadPush, targets: readonly Target[]): Enco
   return encode({
     variableIds: targets.map(({ variableId }) => variableId),
     timeZoneIds: targets.map(({ timeZoneId }) => timeZoneId),
+    dividers: targets.map(({ divider }) => divider),
     labelIds: summary.labelTable.map(() => NO_LABELS),
   });
 }

@@ -37,6 +37,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     retryBatches: async () => 0,
     describeStorage: async () => [],
     describeRepeatedMappings: async () => [],
+    describeDividers: async () => [],
   };
   await runAdminCommand(services, argv);
   return lines.join('\n');

@@ -215,8 +215,9 @@ describe('files: an uploaded file', () => {
 
   it('resolves targets by any combination of identifiers (§2, R-D2)', async () => {
     const variableId = await newVariable({ mappingConfig: 'm1' });
-    await newVariable({ mappingConfig: 'twin' });
-    await newVariable({ mappingConfig: 'twin' });
+    const siteId = await createSite(stack.api.manager);
+    const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
+    for (const id of [sourceId, twinId]) await createVariable(stack.api.manager, id, { mappingConfig: 'twin' });
     const csv = [
       'source_serialnumber;mapping_config;date;value',
       `S-1;m1;${DATE};1`,

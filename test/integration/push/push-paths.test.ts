@@ -146,7 +146,8 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_not_found');
     const variableId = await createVariable(api.manager, source, { mappingConfig: 'cached' });
     expect([await outcome(), await outcome()]).toEqual(['accepted', 'accepted']);
-    const twin = await createVariable(api.manager, source, { mappingConfig: 'cached' });
+    const twinSource = await createSource(api.manager, siteId, { serialNumber: 'SN-cache' });
+    const twin = await createVariable(api.manager, twinSource, { mappingConfig: 'cached' });
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
@@ -155,7 +156,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);
     expect(await outcome()).toBe('accepted');
-    await api.database.query(`update source set serial_number = null where id = $1`, [source]);
+    await api.database.query(`update source set serial_number = null where id = $1`, [twinSource]);
     expect(await outcome()).toBe('target_not_found');
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { describeRepeatedMappings } from '../../../src/structure/repeated-mappings.ts';
+import { describeRepeatedMappings } from '../../../src/structure/operator-reports.ts';
 import { createPopulatedDatabase } from '../../support/fixtures/populated-database.ts';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

@@ -108,6 +108,15 @@ describe('files: CSV', () => {
     expect(points[0]?.date).toBe(instant);
   });
 
+  it('divides values by the divider of the variable; a result that is not finite rejects its row (R-C6, R-E3)', async () => {
+    const text = `${HEADER}\n1,${DATE},5\n1,${DATE.replace('15', '30')},1e308\n`;
+    expect((await read(text, { divider: 2 })).points.map(({ value }) => value)).toEqual([2.5, 5e307]);
+    const { points, errors } = await read(text, { divider: 0.5 });
+    expect(points.map(({ value }) => value)).toEqual([10]);
+    const message = expect.stringContaining('must be finite after division by the divider 0.5');
+    expect(errors).toEqual([{ row: 3, code: 'invalid_value', message }]);
+  });
+
   it('ingests ambiguous and skipped local dates with a warning (R-D4, R-E3)', async () => {
     const text = `${HEADER}\n1,2026-10-25T02:30:00,1\n1,2026-03-29T02:30:00,2\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'Europe/Brussels' });

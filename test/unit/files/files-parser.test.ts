@@ -21,7 +21,7 @@ async function countRows(text: string, readPart: ReadPart): Promise<number> {
       return { isCompressed: false, bytes };
     },
     resolve: async ({ targets, labels }) => ({
-      targets: targets.map(({ id }) => ({ id, target: { variableId: 7, timeZoneId: 'UTC' } })),
+      targets: targets.map(({ id }) => ({ id, target: { variableId: 7, timeZoneId: 'UTC', divider: 1 } })),
       labels: labels.map(({ id }) => ({ id, ids: { versionTagId: 0, tagSetId: 0 } })),
     }),
     onHeader: () => {},

@@ -16,6 +16,7 @@ interface Element {
   /** 0: no target. */
   readonly variableId: number;
   readonly readings: readonly Reading[];
+  readonly divider: number;
 }
 
 const reading = fc.record({
@@ -26,6 +27,7 @@ const reading = fc.record({
 const element = fc.record({
   variableId: fc.integer({ min: 0, max: 3 }),
   readings: fc.array(reading, { maxLength: 8 }),
+  divider: fc.constantFrom(1, 1, 0.5, -4, 1000),
 });
 
 function contentsOf(elements: readonly Element[]): PushContents {
@@ -52,6 +54,7 @@ function encode(elements: readonly Element[]) {
   return encodePush(contentsOf(elements), {
     variableIds: elements.map(({ variableId }) => variableId),
     timeZoneIds: elements.map(() => 'UTC'),
+    dividers: elements.map(({ divider }) => divider),
     labelIds: LABEL_IDS,
   });
 }
@@ -75,10 +78,10 @@ function decode(tuples: Buffer): Row[] {
 
 /** The readings with a target in body order, without those repeated later. */
 function expectedRows(elements: readonly Element[]): Row[] {
-  const rows = elements.flatMap(({ variableId, readings }) =>
+  const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {
       const ids = LABEL_IDS[label];
-      return { variableId, date, value, tagId: ids?.versionTagId ?? -1, setId: ids?.tagSetId ?? -1 };
+      return { variableId, date, value: value / divider, tagId: ids?.versionTagId ?? -1, setId: ids?.tagSetId ?? -1 };
     }),
   );
   const key = ({ variableId, date, tagId }: Row) => `${variableId} ${date} ${tagId}`;
@@ -95,11 +98,29 @@ describe('push: encoded readings', () => {
     if (!('contents' in parsed)) throw new Error('refused');
     const labelIds = [{ versionTagId: 0, tagSetId: 0 }];
     const { tuples, warnings } = encodePush(parsed.contents, {
-      ...{ variableIds: [1], timeZoneIds: ['America/Havana'], labelIds },
+      ...{ variableIds: [1], timeZoneIds: ['America/Havana'], dividers: [1], labelIds },
     });
     const instants = ['2026-03-08T05:00:00Z', '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z'];
     expect(decode(tuples).map(({ date }) => date)).toEqual(instants.map((text) => Date.parse(text) * 1000));
     expect(warnings).toMatchObject([{ path: '$[0].data[2].date', code: 'ambiguous_local_date' }]);
+  });
+
+  it('are refused by path when a value divided by the divider of its variable is not finite (R-C6, R-D1)', () => {
+    const readings = [1, 1e300, -1e300].map((value, date) => ({ date, value, label: 0 }));
+    const elements = [
+      { variableId: 1, readings, divider: 1 },
+      { variableId: 2, readings, divider: 1e-9 },
+    ];
+    const message = 'must be finite after division by the divider 1e-9 of variable 2, got 1e+300';
+    expect(() => encode(elements)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_input',
+        details: [
+          { path: '$[1].data[1].value', message },
+          { path: '$[1].data[2].value', message: message.replace('1e+300', '-1e+300') },
+        ],
+      }),
+    );
   });
 
   it('keep the last of repeated variable, date and VersionTag, and the order within a date (R-D5)', () => {

@@ -1,4 +1,4 @@
-/** Lists for the operator the variables of one source that share a mappingConfig, from before it had to be unique. */
+/** Lists for the operator: variables that share a mappingConfig, from before it had to be unique, and variables with a divider. */
 import type { Queryable } from '../platform/database/database.ts';
 
 interface RepeatedMapping {
@@ -30,4 +30,24 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
     'change or clear the mappingConfig of all but one variable of each: PUT /sources/{sourceId}/variables/{id} of the version',
     'that ran before, or by SQL',
   ];
+}
+
+interface Divided {
+  readonly accountId: number;
+  readonly sourceId: number;
+  readonly id: number;
+  readonly divider: number;
+}
+
+/** @returns one line for each variable with a divider other than 1. */
+export async function describeDividers(queryable: Queryable): Promise<readonly string[]> {
+  const { rows } = await queryable.query<Divided>(
+    `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1
+     order by account_id, source_id, id`,
+  );
+  if (rows.length === 0) return ['no variable has a divider other than 1'];
+  return rows.map(
+    ({ accountId, sourceId, id, divider }) =>
+      `account ${accountId}, source ${sourceId}, variable ${id}: readings that arrive are divided by ${divider}`,
+  );
 }

@@ -1,0 +1,171 @@
+/** `divider` and `isDefault` of variables, by every way in (R-C6, R-D2). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
+import { describeDividers } from '../../../src/structure/operator-reports.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import type { TestApi } from '../../support/services/start-api.ts';
+import { type FileStack, startFileStack } from '../files/files-fixture.ts';
+
+let files: FileStack;
+let api: TestApi;
+beforeAll(async () => {
+  files = await startFileStack();
+  api = files.api;
+});
+afterAll(() => files?.close());
+
+const at = (hour: number) => `2026-03-01T0${hour}:00:00Z`;
+
+interface PushAnswer {
+  readonly accepted: object;
+  readonly rejected: readonly { readonly code: string; readonly message: string }[];
+}
+const push = async (elements: readonly object[]) => {
+  const { status, body } = await api.manager.post<PushAnswer>('/api/data', elements);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+};
+const valuesOf = async (variableId: number) => {
+  await api.ingest();
+  const { body } = await api.manager.get<{ rawValue: number }[]>(`/data?variableId=${variableId}`);
+  return body.map(({ rawValue }) => rawValue);
+};
+const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
+
+describe('variable: readings are divided by its divider when they arrive (R-C6)', () => {
+  it('by pushes of every path, in one body with variables that have none', async () => {
+    const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
+    const plain = await createVariable(api.manager, sourceId);
+    // The first push resolves its target, the second takes the cached path of small pushes, the third is read by a thread.
+    await push([{ variableId, data: [{ date: at(0), value: 5 }] }]);
+    await push([{ variableId, data: [{ date: at(1), value: 1500 }] }]);
+    const many = Array.from({ length: 4000 }, (_, index) => ({
+      date: `2026-04-01T00:00:00.${index + 1000}Z`,
+      value: 7,
+    }));
+    await push([
+      { sourceId, mappingConfig: 'Wh', data: [{ date: at(3), value: -1 }, ...many, { date: at(2), value: 2 }] },
+      { variableId: plain, data: readings(5) },
+    ]);
+    expect((await valuesOf(variableId)).slice(0, 5)).toEqual([0.005, 1.5, 0.002, -0.001, 0.007]);
+    expect(await valuesOf(plain)).toEqual([5]);
+  });
+
+  it('by a mapper and by a replay of rejected elements', async () => {
+    const { sourceId, variableId } = await createStructure(api.manager, { divider: 4, mappingConfig: 'mapped' });
+    const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
+    const userId = rows[0]?.id ?? '';
+    await addClaim(api.database, { accountId: api.accountId, userId, claimType: 'datapusher.custom' });
+    const expression = `[{ "sourceId": ${sourceId}, "mappingConfig": name, "data": [{ "date": at, "value": value }] }]`;
+    const { body } = await api.manager.post<{ id: string }>('/account/mappers', { name: 'm', expression });
+    const send = (name: string, value: number) =>
+      api.manager.post<PushAnswer & { operationId: string }>(`/api/generic/${body.id}`, { name, at: at(0), value });
+    expect((await send('mapped', 10)).status).toBe(200);
+    const { operationId } = (await send('later', 6)).body;
+    const later = await createVariable(api.manager, sourceId, { divider: -2, mappingConfig: 'later' });
+    expect((await api.manager.post(`/api/operations/${operationId}/replay`, {})).status).toBe(200);
+    expect([await valuesOf(variableId), await valuesOf(later)]).toEqual([[2.5], [-3]]);
+  });
+
+  it('by files', async () => {
+    const { variableId } = await createStructure(api.manager, { divider: 8 });
+    files.startIngester();
+    const fileId = await files.upload('a.csv', `variable_id,date,value\n${variableId},2026-03-01T00:00:00,20\n`);
+    expect((await files.ended(fileId)).state).toBe('Completed');
+    expect(await valuesOf(variableId)).toEqual([2.5]);
+  });
+
+  it('from the next push on when it changes; stored points stay, null means 1, and 0 is refused', async () => {
+    const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
+    const path = `/sources/${sourceId}/variables/${variableId}`;
+    const [first, second, third] = readings(1, 1, 1);
+    await push([{ variableId, data: [first] }]);
+    expect((await api.manager.put(path, { divider: 100 })).status).toBe(204);
+    await push([{ variableId, data: [second] }]);
+    expect(await describeDividers(api.database)).toContain(
+      `account ${api.accountId}, source ${sourceId}, variable ${variableId}: readings that arrive are divided by 100`,
+    );
+    expect((await api.manager.put(path, { divider: null })).status).toBe(204);
+    await push([{ variableId, data: [third] }]);
+    expect(await valuesOf(variableId)).toEqual([0.1, 0.01, 1]);
+    expect(await api.manager.put(path, { divider: 0 })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: '$.divider', message: expect.stringContaining('must not be 0') }] },
+    });
+  });
+
+  it('refuses by path a body with a value that the divider makes infinite, whether the target is cached or not (R-D1)', async () => {
+    const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
+    for (let round = 0; round < 2; round += 1) {
+      const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: '$[0].data[1].value' }] } });
+      await push([{ variableId, data: readings(1) }]);
+    }
+  });
+});
+
+describe('variable: isDefault is what a push that names only the source means (R-C6, R-D2)', () => {
+  it('the default among several variables takes the readings, with its divider; other identifiers still decide', async () => {
+    const siteId = await createSite(api.manager);
+    const sourceId = await createSource(api.manager, siteId, { serialNumber: 'DEF-1' });
+    const other = await createVariable(api.manager, sourceId, { mappingConfig: 'other', divider: 2 });
+    const chosen = await createVariable(api.manager, sourceId, { isDefault: true, divider: 5 });
+    await push([
+      { sourceSerialNumber: 'DEF-1', data: readings(10) },
+      { sourceSerialNumber: 'DEF-1', mappingConfig: 'other', data: readings(10) },
+    ]);
+    expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
+  });
+
+  it('without a default, with two from before, or for two sources, the push stays ambiguous and says so', async () => {
+    const siteId = await createSite(api.manager);
+    const [first, second] = [
+      await createSource(api.manager, siteId, { name: 'Twin' }),
+      await createSource(api.manager, siteId, { name: 'Twin' }),
+    ];
+    const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
+    const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
+    const advice = 'add mappingConfig or variableTypeId, or set isDefault of one variable';
+    expect(await ambiguous({ sourceId: first })).toMatchObject([
+      {
+        code: 'target_ambiguous',
+        message: `2 variables have sourceId ${first}, none of them is the default of a source; ${advice}`,
+      },
+    ]);
+    await api.manager.put(`/sources/${first}/variables/${chosen}`, { isDefault: true });
+    expect(await ambiguous({ sourceId: first })).toEqual([]);
+    await createVariable(api.manager, second);
+    expect(await ambiguous({ sourceName: 'Twin' })).toMatchObject([{ code: 'target_ambiguous' }]);
+    await api.database.query('alter table variable disable trigger variable_single_default_update');
+    await api.database.query('update variable set is_default = true where id = $1', [another]);
+    await api.database.query('alter table variable enable trigger variable_single_default_update');
+    expect(await ambiguous({ sourceId: first })).toMatchObject([
+      { message: expect.stringContaining('2 of them are the default of a source') },
+    ]);
+    // Both can be written back as they are read.
+    for (const id of [chosen, another]) {
+      const { body } = await api.manager.get<object>(`/variables/${id}`);
+      expect((await api.manager.put(`/sources/${first}/variables/${id}`, body)).status).toBe(204);
+    }
+  });
+
+  it('a second default of a source is 409 and names the first, also by a move and among concurrent writes', async () => {
+    const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
+    const message = `isDefault must be true for one variable of a source at most, it is for variable ${variableId} ("Power") of source ${sourceId}`;
+    const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };
+    const other = await createVariable(api.manager, sourceId);
+    expect(await api.manager.post(`/variables/source/${sourceId}`, { isDefault: true })).toMatchObject(taken);
+    expect(await api.manager.put(`/sources/${sourceId}/variables/${other}`, { isDefault: true })).toMatchObject(taken);
+    const elsewhere = await createSource(api.manager, siteId);
+    const moved = await createVariable(api.manager, elsewhere, { isDefault: true });
+    const move = await api.manager.put(`/sources/${elsewhere}/variables/${moved}`, { sourceId });
+    expect(move).toMatchObject(taken);
+    const fresh = await createSource(api.manager, siteId);
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        return (await api.manager.post(`/variables/source/${fresh}`, { isDefault: true })).status;
+      }),
+    );
+    expect(statuses.sort()).toEqual([200, 409, 409, 409, 409, 409]);
+  });
+});

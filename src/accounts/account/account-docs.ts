@@ -121,6 +121,13 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     answers: [emptyAnswer('The active account is set.')],
   },
   {
+    ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
+    summary: 'End every session of the caller',
+    description:
+      'Browser sessions and refresh tokens of the caller end. Access tokens issued in an earlier second are refused, this one among them.',
+    answers: [emptyAnswer('Every session has ended.')],
+  },
+  {
     ...{
       method: 'get',
       path: '/user/updatePasswordLink',

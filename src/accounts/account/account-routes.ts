@@ -54,7 +54,8 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
       if (isTotalWanted(c)) setTotalCount(c, await countAccounts(database, caller));
       return answerListing(c, services, caller.accountId, listAccounts(caller), WHOLE);
     })
-    .post('/account/user/active-account/:accountId', (c) => postActiveAccount(c, services));
+    .post('/account/user/active-account/:accountId', (c) => postActiveAccount(c, services))
+    .post('/user/signOut', (c) => postSignOut(c, services));
 }
 
 async function putAccount(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
@@ -83,6 +84,14 @@ async function postActiveAccount(c: Context<AccountEnv>, services: AccountServic
     await services.directory.setActiveAccount(transaction, caller.userId, accountId);
   });
   await services.accessInvalidation.publish([caller.userId]);
+  return c.body(null, 200);
+}
+
+/** Ends every session of the caller, on every device. */
+async function postSignOut(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {
+  const { userId } = c.var.caller;
+  await withTransaction(services.database, (transaction) => services.directory.endSessions(transaction, userId));
+  await services.accessInvalidation.publish([userId]);
   return c.body(null, 200);
 }
 

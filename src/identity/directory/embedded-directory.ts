@@ -4,7 +4,7 @@ import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
 import { makeTemporaryPassword } from '../passwords/choose-password.ts';
 import { deletePasswordReset } from '../passwords/password-reset.ts';
-import { revokeSessions } from '../passwords/revoke-sessions.ts';
+import { revokeAccessTokens, revokeSessions } from '../passwords/revoke-sessions.ts';
 import type { UserDirectory } from './user-directory.ts';
 
 /** Client of the issuer's own pages; its tokens grant nothing. */
@@ -26,6 +26,10 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
     remove: (transaction, userId) => revokeSessions(transaction, userId),
     setLock: async (transaction, userId, lock) => {
       if (lock !== 'unlocked') await revokeSessions(transaction, userId);
+    },
+    endSessions: async (transaction, userId) => {
+      await revokeAccessTokens(transaction, userId);
+      await revokeSessions(transaction, userId);
     },
     setTemporaryPassword: async (transaction, userId) => {
       const password = makeTemporaryPassword();

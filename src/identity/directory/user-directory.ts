@@ -23,6 +23,8 @@ export interface UserDirectory {
   remove(transaction: Transaction, userId: string): Promise<void>;
   /** Locks a user, indefinitely or until an instant, or unlocks them. A lock ends their sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
+  /** Ends every session of a user; access tokens issued in an earlier second are refused. */
+  endSessions(transaction: Transaction, userId: string): Promise<void>;
   /** Sets the account for tokens that are requested without an account (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**

@@ -8,6 +8,7 @@ import { DomainError } from '../../platform/errors.ts';
 import type { DirectoryUser, UserDirectory } from '../directory/user-directory.ts';
 import { makeTemporaryPassword } from '../passwords/choose-password.ts';
 import { PASSWORD_RESET_TTL_SEC } from '../passwords/password-reset.ts';
+import { revokeAccessTokens } from '../passwords/revoke-sessions.ts';
 import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
 
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
@@ -51,6 +52,11 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
+    endSessions: async (transaction, userId) => {
+      await revokeAccessTokens(transaction, userId);
+      const subject = await findSubject(transaction, issuer, userId);
+      if (subject !== undefined) await admin.logOut(subject);
+    },
     setActiveAccount: (transaction, userId, accountId) =>
       change(transaction, userId, { attributes: { [ACCOUNT_ATTRIBUTE]: [String(accountId)] } }),
     setTemporaryPassword: async (transaction, userId) => {
@@ -69,7 +75,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       // This password is never disclosed; the one that is mailed later replaces it.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
-      await transaction.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
+      await revokeAccessTokens(transaction, userId);
       return true;
     },
     sendPasswordReset: async (transaction, { userId }) => {

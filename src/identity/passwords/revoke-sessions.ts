@@ -25,3 +25,8 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
   );
   await database.query('delete from token_grant where user_id = $1', [userId]);
 }
+
+/** Makes find-caller.ts refuse the access tokens that were issued to the user in an earlier second (R-B5). */
+export async function revokeAccessTokens(database: Queryable, userId: string): Promise<void> {
+  await database.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
+}

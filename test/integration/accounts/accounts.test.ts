@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { CLIENT, passwordGrant } from '../../support/fixtures/accounts.ts';
 import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -192,6 +194,27 @@ describe('accounts: accounts of the user', () => {
     const next = await signInPerson(api, 'both');
     expect((await next.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.otherAccountId });
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
+  });
+
+  it('signing out everywhere refuses tokens of earlier seconds and refresh tokens of every device (R-B5)', async () => {
+    await addPerson(api, 'leaver');
+    const leaver = await signInPerson(api, 'leaver');
+    const request = async (form: Readonly<Record<string, string>>) => {
+      const address = `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
+      const answer = await fetch(address, { method: 'POST', body: new URLSearchParams(form) });
+      return (await answer.json()) as Readonly<Record<string, string>>;
+    };
+    const { refresh_token = '' } = await request(passwordGrant('leaver'));
+    expect((await leaver.post('/user/signOut', undefined)).status).toBe(200);
+    const refresh = { client_id: CLIENT.clientId, client_secret: CLIENT.secret, refresh_token };
+    expect(await request({ grant_type: 'refresh_token', ...refresh })).toMatchObject({ error: 'invalid_grant' });
+    const refused = await eventually('the end of the second of the token', async () => {
+      await leaver.post('/user/signOut', undefined);
+      const { status, body } = await leaver.get('/account');
+      return status === 401 && body;
+    });
+    expect(refused).toMatchObject({ code: 'invalid_token' });
+    expect((await (await signInPerson(api, 'leaver')).get('/account')).status).toBe(200);
   });
 
   it('activating an inaccessible or unknown account is 404 and changes nothing (R-A5)', async () => {

@@ -232,6 +232,7 @@ const NO_ACTS: Readonly<Record<string, string>> = {
   'POST /sources/:sourceId/variables/:id/calculated/validate': QUESTION,
   'POST /sources/:sourceId/variables/:id/calculated/evaluate': QUESTION,
   'POST /account/user/active-account/:accountId': 'chooses for oneself',
+  'POST /user/signOut': 'ends own sessions',
 };
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS', 'ALL']);

@@ -154,6 +154,13 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
+  it('signing out everywhere ends the sessions at Keycloak (R-B5)', async () => {
+    await create('leaver');
+    const client = await signInAt('leaver');
+    expect((await client.post('/user/signOut', undefined)).status).toBe(200);
+    expect(keycloak.loggedOut).toContain(inKeycloak('leaver')?.id);
+  });
+
   it('a lock with an end leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');

@@ -16,6 +16,14 @@ RUN --mount=type=secret,id=ca_bundle \
     if [ -f /run/secrets/ca_bundle ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca_bundle; fi; \
     npm ci --omit=dev --no-fund --no-audit && npm cache clean --force && node_modules/.bin/node --version
 
+# The console for browsers, built with the development packages, of which nothing else is kept.
+FROM node-modules AS console
+COPY src/console src/console
+RUN --mount=type=secret,id=ca_bundle \
+    if [ -f /run/secrets/ca_bundle ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca_bundle; fi; \
+    npm ci --no-fund --no-audit && npm cache clean --force \
+    && node_modules/.bin/node node_modules/vite/bin/vite.js build src/console --outDir /console
+
 # The root file system that scripts see: R, its packages and r-runtime, nothing of the application.
 FROM base AS r-root
 # extra-packages.txt is an operator's own list; the pattern lets it be absent.
@@ -38,7 +46,8 @@ COPY proto proto
 COPY sql sql
 COPY r-runtime r-runtime
 COPY src src
-ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root \
+COPY --from=console /console /srv/console
+ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root CONSOLE_DIRECTORY=/srv/console \
     HTTP_HOST=0.0.0.0 HTTP_PORT=8080 GRPC_HOST=0.0.0.0 GRPC_PORT=50051 HEALTH_PORT=8081
 USER 26000:26000
 EXPOSE 8080 50051

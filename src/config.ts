@@ -69,6 +69,10 @@ export const SETTINGS = {
     origins.default([]),
     'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. To write with HTTP Basic, a page needs its origin by name.',
   ),
+  CONSOLE_DIRECTORY: setting(
+    z.string().optional(),
+    'Directory of the built console, which browsers get at / and /console. Unset: no console.',
+  ),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(

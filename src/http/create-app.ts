@@ -32,6 +32,8 @@ export interface AppParts {
   readonly open: Hono<RequestIdEnv>;
   /** `/openapi.json` and `/docs`; they need no token. */
   readonly description: Hono;
+  /** The console's files, which need no token; undefined: no console. */
+  readonly console: Hono | undefined;
   readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   /** Mounted at `/api`; scope `push-data`. */
@@ -80,6 +82,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/', issuer);
   app.route('/', open);
   app.route('/', parts.description);
+  if (parts.console) app.route('/', parts.console);
   app.route('/health', healthRoutes(healthChecks));
   const { byToken, answer: answerMetrics } = metricsHandlers(metrics, parts.metricsToken);
   app.get('/metrics', byToken);

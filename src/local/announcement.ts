@@ -9,6 +9,7 @@ export function announce(stack: Stack): string {
     '',
     'Addresses',
     ...table([
+      ['console', `${stack.api}/  (sign in as one of the users below)`],
       ['API', stack.api],
       ['push', `${stack.push}/api/data`],
       ['tokens', token],

@@ -10,6 +10,7 @@ import { createLog } from '../platform/log.ts';
 import { announce } from './announcement.ts';
 import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
 import { awaitStopSignal } from './commands/cli.ts';
+import { prepareConsole } from './console-setup.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { CHECKOUT, LOCAL_DIRECTORY, LOG_DIRECTORY, STACK_DIRECTORY } from './paths.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -30,6 +31,9 @@ const ROLE_LOG = join(LOG_DIRECTORY, 'tidemark.log');
 export interface RunOptions {
   readonly restartsOnChange: boolean;
 }
+
+/** Settings that this program decides. */
+type OwnSettings = RolePorts & { readonly CONSOLE_DIRECTORY: string };
 
 interface Running {
   readonly services: StackServices;
@@ -54,8 +58,9 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
   const services = await findServices(secrets, lock, progress);
   parts.defer(() => services.stop());
   const calculator = await prepareCalculator(progress);
+  const consoleDirectory = await prepareConsole(progress);
   await prepareDatabase(services.databaseUrl, secrets, progress);
-  const roleOptions = planRoles(services, calculator, ports);
+  const roleOptions = planRoles(services, calculator, { ...ports, CONSOLE_DIRECTORY: consoleDirectory });
   const first = await progress.phase('Starting the roles', () => startRoles(roleOptions));
   const roles = options.restartsOnChange ? keepRolesCurrent(first, roleOptions, SOURCE_DIRECTORY) : first;
   parts.defer(() => progress.phase('Stopping the roles', () => roles.stop()));
@@ -94,7 +99,7 @@ async function findEditionNotice(databaseUrl: string): Promise<readonly string[]
   }
 }
 
-function planRoles(services: StackServices, calculator: CalculatorSetup, ports: RolePorts): RolesOptions {
+function planRoles(services: StackServices, calculator: CalculatorSetup, own: OwnSettings): RolesOptions {
   return {
     roles: ['api', 'grpc', 'ingester', 'deliverer', ...(calculator.environment ? (['calculator'] as const) : [])],
     environment: {
@@ -105,7 +110,7 @@ function planRoles(services: StackServices, calculator: CalculatorSetup, ports: 
       // For webhook receivers on this machine.
       WEBHOOK_ALLOW_HTTP: process.env.WEBHOOK_ALLOW_HTTP || 'true',
       WEBHOOK_ALLOWED_RANGES: process.env.WEBHOOK_ALLOWED_RANGES || '127.0.0.0/8,::1',
-      ...ports,
+      ...own,
       ...calculator.environment,
     },
     logFile: ROLE_LOG,

@@ -10,12 +10,11 @@ import { claimRoutes } from '../accounts/members/claim-routes.ts';
 import { membershipRoutes } from '../accounts/members/membership-routes.ts';
 import type { AccountServices } from '../accounts/services.ts';
 import { userRoutes } from '../accounts/users/user-routes.ts';
-import type { Config } from '../config.ts';
 import type { AppParts } from '../http/create-app.ts';
 import { createDirectory } from '../identity/directory/create-directory.ts';
 import type { Impersonation } from '../identity/issuer/grants/token-exchange.ts';
 import type { IssuerOptions } from '../identity/issuer/issuer.ts';
-import { issuerUrl } from '../identity/issuer/issuer-url.ts';
+import { apiUrl, issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { PASSWORD_MAIL_TEXTS } from '../identity/passwords/password-mail-texts.ts';
 import { type MailSender, startMailSender } from '../platform/mail/mail-sender.ts';
 import { openMailTransport } from '../platform/mail/mail-transport.ts';
@@ -94,9 +93,4 @@ function auditImpersonation(
   const caller = { ...user, accountId, actor, role: 'USER', permissions: nothing, scopes: nothing, sites: [] } as const;
   const entry = { action: 'ImpersonationStarted', targetId: user.userId, targetName: user.userName } as const;
   return writeAudit(database, { caller, requestId }, entry);
-}
-
-/** @returns the public address of the API, without a trailing slash. */
-export function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {
-  return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
 }

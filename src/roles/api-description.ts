@@ -10,7 +10,7 @@ import { FILE_OPERATIONS } from '../files/file-docs.ts';
 import type { Description } from '../http/openapi/build-document.ts';
 import { SERVICE_OPERATIONS } from '../http/openapi/service-docs.ts';
 import { issuerOperations } from '../identity/issuer/issuer-docs.ts';
-import { issuerUrl } from '../identity/issuer/issuer-url.ts';
+import { apiUrl, signInIssuer } from '../identity/issuer/issuer-url.ts';
 import { HEALTH_OPERATIONS } from '../platform/health/health-docs.ts';
 import type { Operation } from '../platform/openapi/operation.ts';
 import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
@@ -23,7 +23,6 @@ import { VERSION_OPERATIONS } from '../structure/versions/version-docs.ts';
 import { SENT_EVENTS, WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
 import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
 import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
-import { apiUrl } from './account-services.ts';
 
 /** Tag → description, in display order. */
 const TAGS = {
@@ -51,7 +50,7 @@ const TAGS = {
 /** Describes every route of the installation (R-A9). Each call builds a new description. */
 export function describeApi(config: Config): Description {
   const api = apiUrl(config);
-  const issuer = ownIssuer(config);
+  const issuer = signInIssuer(config);
   return {
     operations: listOperations(config),
     events: SENT_EVENTS,
@@ -66,12 +65,6 @@ export function describeApi(config: Config): Description {
       },
     },
   };
-}
-
-/** URL of the issuer's realm; Keycloak uses the same form. */
-function ownIssuer(config: Config): string {
-  if (config.USER_DIRECTORY !== 'keycloak' || config.KEYCLOAK_URL === undefined) return issuerUrl(config);
-  return `${config.KEYCLOAK_URL.replace(/\/+$/, '')}/realms/${config.KEYCLOAK_REALM}`;
 }
 
 function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[] {

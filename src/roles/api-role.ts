@@ -2,13 +2,17 @@
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
+import type { Config } from '../config.ts';
 import { fileRoutes } from '../files/file-routes.ts';
+import { consoleRoutes } from '../http/console/console-routes.ts';
 import { type AppParts, createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
 import { descriptionRoutes } from '../http/openapi/description-routes.ts';
 import { FAST_PUSH_COST } from '../http/rate-limit.ts';
 import { passwordExchange } from '../identity/authentication/exchange-password.ts';
+import { CONSOLE_CLIENT_ID } from '../identity/clients/find-client.ts';
 import { createIssuer, issuerRoutes } from '../identity/issuer/issuer.ts';
+import { apiUrl, signInIssuer } from '../identity/issuer/issuer-url.ts';
 import { systemClock } from '../platform/clock.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { mapperRoutes } from '../push/mapper/mapper-routes.ts';
@@ -73,6 +77,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     open: accounts.open,
     // Imports the description at its first request, because building the schemas of all answers takes 50 ms.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
+    console: openConsole(config),
     rateLimits: {
       limiter: parts.limiter,
       users: parts.users,
@@ -126,6 +131,17 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       await push.close();
     },
   };
+}
+
+/** @returns undefined without CONSOLE_DIRECTORY. */
+function openConsole(config: Config): AppParts['console'] {
+  const { CONSOLE_DIRECTORY: directory } = config;
+  if (directory === undefined) return undefined;
+  const api = apiUrl(config);
+  return consoleRoutes({
+    ...{ directory, api, push: config.PUSH_URL ?? api },
+    ...{ issuer: signInIssuer(config), clientId: CONSOLE_CLIENT_ID },
+  });
 }
 
 /** Builds the routes of webhooks, their history and their trial sends (§4.4). */

@@ -6,6 +6,31 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 /** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
+/** The console's public client, created by a migration. */
+export const CONSOLE_CLIENT_ID = 'tidemark-console';
+
+/** @returns the metadata of a client; undefined when the client does not exist. */
+export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
+
+/**
+ * Finds registered clients and two of the service itself: the issuer's own pages, and the console, which signs in from
+ * the address at which this installation serves it.
+ * @param ownClient client of the issuer's own pages, which is not stored.
+ * @param consoleUrl without a trailing slash.
+ */
+export function clientFinder(database: Queryable, ownClient: AdapterPayload, consoleUrl: string): FindClient {
+  return async (clientId) => {
+    if (clientId === ownClient.client_id) return ownClient;
+    const client = await findClientMetadata(database, clientId);
+    if (client === undefined || clientId !== CONSOLE_CLIENT_ID) return client;
+    return {
+      ...client,
+      redirect_uris: [...(client.redirect_uris ?? []), `${consoleUrl}/console/signed-in`],
+      post_logout_redirect_uris: [...(client.post_logout_redirect_uris ?? []), `${consoleUrl}/console/signed-out`],
+    };
+  };
+}
+
 interface ClientRow {
   readonly client_id: string;
   /** null: a public client. */
@@ -18,7 +43,7 @@ interface ClientRow {
 }
 
 /** @returns the client's metadata, with the hash as `client_secret`; undefined when the client does not exist. */
-export async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
+async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
   if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(
     `select client_id, secret_hash, name, redirect_uris, post_logout_redirect_uris, allowed_scopes, grant_types

@@ -2,8 +2,8 @@
  * Configuration of oidc-provider: Keycloak's paths, which shipped clients use (§5), and the features that are on or off.
  * It replaces every default that prints a notice, so that only the log writes.
  */
-import type { AdapterPayload, Configuration } from 'oidc-provider';
-import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
+import type { Configuration } from 'oidc-provider';
+import { ALLOWED_SCOPES_MEMBER, type FindClient } from '../clients/find-client.ts';
 import type { IssuerKeys } from '../keys/signing-keys.ts';
 import { showError, showSignedOut, showSignOut } from '../pages/provider-pages.ts';
 import { findTokenAccount, type GrantContext, tokenClaims } from './grants/issuer-grants.ts';
@@ -33,14 +33,13 @@ const ROUTES: NonNullable<Configuration['routes']> = {
 export interface IssuerContext extends GrantContext {
   /** Address of the issuer. */
   readonly issuer: string;
-  /** Client of the issuer's own pages. */
-  readonly ownClient: AdapterPayload;
+  readonly findClient: FindClient;
 }
 
 /** @returns the complete configuration; `keys` sign tokens and cookies. */
 export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): Configuration {
   return {
-    adapter: (model: string) => createPayloadAdapter(context.database, model, context.ownClient),
+    adapter: (model: string) => createPayloadAdapter(context.database, model, context.findClient),
     jwks: keys.jwks,
     cookies: { keys: [...keys.cookieKeys], long: COOKIE, short: COOKIE },
     routes: ROUTES,

@@ -1,10 +1,21 @@
-/** Public address of the embedded issuer, the `iss` of its tokens. Every process must compute the same value. */
+/** Public addresses of the API and of token issuers. Every process must compute the same values. */
 import type { Config } from '../../config.ts';
 
 export type IssuerAddress = Pick<Config, 'AUTH_URL' | 'API_URL' | 'HTTP_HOST' | 'HTTP_PORT' | 'REALM'>;
 
-/** `{auth_url}/realms/{realm}` (§5), without a trailing slash. */
+/** @returns the public address of the API, without a trailing slash. */
+export function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Pick<Config, 'API_URL' | 'HTTP_HOST' | 'HTTP_PORT'>): string {
+  return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
+}
+
+/** `{auth_url}/realms/{realm}` (§5) of the embedded issuer, the `iss` of its tokens; without a trailing slash. */
 export function issuerUrl(config: IssuerAddress): string {
-  const base = config.AUTH_URL ?? config.API_URL ?? `http://${config.HTTP_HOST}:${config.HTTP_PORT}`;
+  const base = config.AUTH_URL ?? apiUrl(config);
   return `${base.replace(/\/+$/, '')}/realms/${config.REALM}`;
+}
+
+/** @returns the issuer that signs people in: the embedded one, or the realm of Keycloak, which has the same form. */
+export function signInIssuer(config: Config): string {
+  if (config.USER_DIRECTORY !== 'keycloak' || config.KEYCLOAK_URL === undefined) return issuerUrl(config);
+  return `${config.KEYCLOAK_URL.replace(/\/+$/, '')}/realms/${config.KEYCLOAK_REALM}`;
 }

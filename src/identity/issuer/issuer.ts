@@ -15,7 +15,7 @@ import type { Log } from '../../platform/log.ts';
 import { signInPolicy } from '../authentication/exchange-password.ts';
 import { createTokenVerifier } from '../authentication/verify-token.ts';
 import { compareClientSecret, encodeBasic } from '../clients/client-secret.ts';
-import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
+import { ALLOWED_SCOPES_MEMBER, clientFinder } from '../clients/find-client.ts';
 import { ACCOUNT_CLIENT_ID, createEmbeddedDirectory, SIGNED_IN_PATH } from '../directory/embedded-directory.ts';
 import type { UserDirectory } from '../directory/user-directory.ts';
 import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from '../keys/signing-keys.ts';
@@ -38,7 +38,7 @@ import {
 import { parseScopes } from './grants/token-request-rules.ts';
 import { type IssuerContext, issuerConfiguration } from './issuer-configuration.ts';
 import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
-import { issuerUrl } from './issuer-url.ts';
+import { apiUrl, issuerUrl } from './issuer-url.ts';
 import { userinfo } from './userinfo.ts';
 
 export interface Issuer {
@@ -99,7 +99,7 @@ function createContext(options: IssuerOptions): Context {
     clock,
     issuer,
     policy: grantPolicy(config),
-    ownClient: ownClient(issuer, config.RETURN_URLS),
+    findClient: clientFinder(database, ownClient(issuer, config.RETURN_URLS), apiUrl(config)),
     passwordMinLength: config.PASSWORD_MIN_LENGTH,
     directory: options.directory ?? createEmbeddedDirectory(issuer),
     wakeMail: options.wakeMail ?? (() => {}),

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableJson, isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { findClientMetadata } from '../clients/find-client.ts';
+import type { FindClient } from '../clients/find-client.ts';
 
 const BEARER_MODELS: ReadonlySet<string> = new Set([
   'AccessToken',
@@ -24,10 +24,10 @@ type Lookup = 'id' | 'uid' | 'user_code';
 /**
  * Creates the adapter of one model.
  * @param model class name of oidc-provider. Clients have their own table and are read-only.
- * @param ownClient client of the issuer's own pages, which is not stored.
+ * @param findClient finds the metadata of a client.
  */
-export function createPayloadAdapter(database: Queryable, model: string, ownClient: AdapterPayload): Adapter {
-  if (model === 'Client') return createClientAdapter(database, ownClient);
+export function createPayloadAdapter(database: Queryable, model: string, findClient: FindClient): Adapter {
+  if (model === 'Client') return createClientAdapter(findClient);
   const isBearer = BEARER_MODELS.has(model);
   const key = (id: string) => (isBearer ? createHash('sha256').update(id).digest('hex') : id);
   const find = (column: Lookup, value: string) => findPayload(database, model, column, value);
@@ -99,12 +99,12 @@ async function consumePayload(database: Queryable, model: string, id: string): P
   );
 }
 
-function createClientAdapter(database: Queryable, ownClient: AdapterPayload): Adapter {
+function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
     throw new Error('clients are registered by the operator (admin create-client), not through the issuer');
   };
   return {
-    find: async (clientId) => (clientId === ownClient.client_id ? ownClient : findClientMetadata(database, clientId)),
+    find: findClient,
     upsert: refuse,
     findByUid: refuse,
     findByUserCode: refuse,

@@ -5,6 +5,7 @@ import { runCommand } from './cli.ts';
 
 const CHECKS = [
   ['node_modules/typescript/bin/tsc', '--project', '.'],
+  ['node_modules/typescript/bin/tsc', '--project', 'src/console'],
   ['node_modules/@biomejs/biome/bin/biome', 'ci'],
   ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'unit'],
 ];

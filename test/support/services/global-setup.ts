@@ -4,6 +4,7 @@
  */
 import type { TestProject } from 'vitest/node';
 import { prepareCalculator } from '../../../src/local/calculator-setup.ts';
+import { prepareConsole } from '../../../src/local/console-setup.ts';
 import { createProgress } from '../../../src/local/progress.ts';
 import { ensureDatabase } from '../../../src/local/services/postgres.ts';
 import { startTemporaryStack } from '../../../src/local/services/temporary-stack.ts';
@@ -22,12 +23,15 @@ declare module 'vitest' {
     redisUrl: string;
     /** Root file system of R; absent where R cannot be confined. */
     rRoot: string | undefined;
+    /** Directory of the built console. */
+    consoleDirectory: string;
   }
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const progress = createProgress(process.stderr);
   const { rRoot } = await prepareCalculator(progress);
+  const consoleDirectory = await prepareConsole(progress);
   const services = await startTemporaryStack({ purpose: 'test', isDurable: false, progress });
   try {
     await progress.phase('Preparing the template database', async () => {
@@ -42,5 +46,6 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('templateDatabase', TEMPLATE);
   project.provide('redisUrl', services.redisUrl);
   project.provide('rRoot', rRoot);
+  project.provide('consoleDirectory', consoleDirectory);
   return () => services.stop();
 }

@@ -6,7 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../../src/webhooks/event-type.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
-const SOURCES = globSync('src/**/*.{ts,mjs}', { cwd: CHECKOUT });
+/** Files of the browser. They have an own tsconfig, import no file of the server, and no file of the server imports them. */
+const BROWSER = 'src/console/';
+const ALL_SOURCES = globSync('src/**/*.{ts,tsx,mjs,css}', { cwd: CHECKOUT });
+const CONSOLE = ALL_SOURCES.filter((file) => file.startsWith(BROWSER));
+const SOURCES = ALL_SOURCES.filter((file) => !file.startsWith(BROWSER));
+/** Types of the API's calls; a test of their own renews them. */
+const GENERATED: ReadonlySet<string> = new Set(['src/console/api/openapi.d.ts']);
 const TESTS = globSync('test/**/*.ts', { cwd: CHECKOUT });
 const IMPORT = /(?:^|\n)(?:import|export)\s+(type\s)?[^;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
 
@@ -17,7 +23,7 @@ interface Import {
   readonly isType: boolean;
 }
 
-const imports: readonly Import[] = SOURCES.flatMap((from) =>
+const imports: readonly Import[] = ALL_SOURCES.flatMap((from) =>
   [...read(from).matchAll(IMPORT)].map(([, type, first, second]) => {
     const specifier = first ?? second ?? '';
     const to = specifier.startsWith('.') ? relative(CHECKOUT, join(CHECKOUT, dirname(from), specifier)) : specifier;
@@ -100,6 +106,20 @@ test('architecture: the product does not import src/local, which the images do n
   expect(read('Dockerfile')).not.toContain('src/local');
 });
 
+test('architecture: the console and the server import no file of each other', () => {
+  const isBrowser = (file: string) => file.startsWith(BROWSER);
+  const own = imports.filter(({ from, to }) => isBrowser(from) && to.startsWith('src/'));
+  expect(own.length).toBeGreaterThan(10);
+  expect(imports.filter(({ from, to }) => to.startsWith('src/') && isBrowser(from) !== isBrowser(to))).toEqual([]);
+  expect(read('tsconfig.json')).toContain('"exclude": ["src/console"]');
+});
+
+test('architecture: the console never makes HTML of text, and runs no text as code', () => {
+  const risky =
+    /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\b/;
+  expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
+});
+
 test('architecture: push uses its fast paths through one interface, which only push-service.ts opens', () => {
   const folder = 'src/push/fast-paths/';
   const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));
@@ -139,7 +159,7 @@ test('architecture: imports have no cycle', () => {
     done.add(file);
     return undefined;
   };
-  expect(SOURCES.flatMap((file) => findCircle(file, []) ?? [])).toEqual([]);
+  expect(ALL_SOURCES.flatMap((file) => findCircle(file, []) ?? [])).toEqual([]);
 });
 
 describe('architecture: files named *-rules.ts', () => {
@@ -163,7 +183,8 @@ describe('architecture: files named *-rules.ts', () => {
 
 test('architecture: files have at most 400 lines, tests 500', () => {
   const lines = (file: string) => read(file).split('\n').length - 1;
-  expect([...SOURCES.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
+  const sources = ALL_SOURCES.filter((file) => !GENERATED.has(file));
+  expect([...sources.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
 
 test('architecture: a file of at most 30 lines is merged into its only importer', () => {
@@ -214,8 +235,8 @@ test('architecture: acceptance tests reach the database through the product only
 
 test('architecture: a folder has at most 15 code files', () => {
   const counts = new Map<string, number>();
-  const isCounted = (file: string) => !file.startsWith('test/fixtures/');
-  for (const file of [...SOURCES, ...TESTS].filter(isCounted)) {
+  const isCounted = (file: string) => !file.startsWith('test/fixtures/') && !file.endsWith('.css');
+  for (const file of [...ALL_SOURCES, ...TESTS].filter(isCounted)) {
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
   }
   const crowded = [...counts].filter(([, count]) => count > 15);

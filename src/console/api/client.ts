@@ -1,0 +1,73 @@
+/** Calls of the API with types generated from its description, and the error that every failed call throws. */
+import createClient from 'openapi-fetch';
+import { settings } from '../session/settings.ts';
+import { accessToken, signIn } from '../session/sign-in.ts';
+import type { paths } from './openapi.d.ts';
+
+/** What the API said about a failed call. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** HTTP status; 0: the server was not reached. */
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  readonly requestId: string | undefined;
+
+  constructor(status: number, body: Partial<ErrorBody>) {
+    super(body.message ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = body.code ?? 'unknown';
+    this.details = body.details ?? [];
+    this.requestId = body.requestId;
+  }
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  readonly requestId: string;
+}
+
+interface Result<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** `fetch` with the caller's token. A token that was revoked leads to the issuer. @throws {ApiError} without a connection. */
+export async function fetchWithToken(request: Request): Promise<Response> {
+  const token = await accessToken();
+  if (token !== undefined) request.headers.set('Authorization', `Bearer ${token}`);
+  const response = await fetch(request).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError(0, { code: 'unreachable', message: 'The server cannot be reached.' });
+  });
+  if (response.status === 401) await signIn();
+  return response;
+}
+
+/** The API. Lists are sent as repeated names. */
+export const api = createClient<paths>({
+  baseUrl: settings.api,
+  fetch: fetchWithToken,
+  headers: { Accept: 'application/json' },
+});
+
+/** @returns the body of an answer. @throws {ApiError} unless the call succeeded. */
+export async function bodyOf<Data>(call: Promise<Result<Data>>): Promise<Data> {
+  return (await answerOf(call)).body;
+}
+
+/** @returns the body and, for listings, the number of items of all pages. @throws {ApiError} unless the call succeeded. */
+export async function answerOf<Data>(
+  call: Promise<Result<Data>>,
+): Promise<{ readonly body: Data; readonly total: number }> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw new ApiError(response.status, toErrorBody(error));
+  return { body: data as Data, total: Number(response.headers.get('x-total-count') ?? Number.NaN) };
+}
+
+function toErrorBody(error: unknown): Partial<ErrorBody> {
+  return typeof error === 'object' && error !== null ? error : {};
+}

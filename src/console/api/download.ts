@@ -1,0 +1,34 @@
+/** Requests of points outside openapi-fetch: Arrow for charts, files for people. */
+import { settings } from '../session/settings.ts';
+import { ApiError, fetchWithToken } from './client.ts';
+
+/** Query of `GET /data` and `GET /data/compare`: names as in the API description; undefined members are left out. */
+export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** @returns the address of a call that reads points. */
+export function pointAddress(path: string, query: PointQuery): string {
+  const address = new URL(settings.api + path);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) address.searchParams.set(name, String(value));
+  }
+  return address.href;
+}
+
+/** @throws {ApiError} unless the call succeeded. */
+export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
+  const request = new Request(pointAddress(path, query), signal ? { signal } : {});
+  const response = await fetchWithToken(request);
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})));
+  return response;
+}
+
+/** Saves the answer as a file of the person. @throws {ApiError} unless the call succeeded. */
+export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
+  const blob = await (await fetchPoints(path, query)).blob();
+  const address = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

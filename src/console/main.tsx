@@ -1,0 +1,12 @@
+/** Starts the console: texts, then the session, then the first route. */
+import './shell/mantine.css';
+import './shell/theme.css';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { openSession } from './session/sign-in.ts';
+import { startTexts } from './texts/language.ts';
+
+await startTexts();
+const outcome = await openSession();
+const place = document.getElementById('console');
+if (place && outcome.kind !== 'leaving') createRoot(place).render(<App outcome={outcome} />);

@@ -1,0 +1,48 @@
+/** Who is signed in, in which account, and what the role allows. The server decides again on every call. */
+import type { User } from 'oidc-client-ts';
+import { createContext, type ReactNode, useContext } from 'react';
+
+export type Role = 'ADMIN' | 'MANAGER' | 'USER';
+
+export interface Session {
+  readonly userId: string;
+  readonly userName: string;
+  /** Name to show. */
+  readonly name: string;
+  readonly role: Role;
+  /** Account of the token. */
+  readonly accountId: number | undefined;
+  /** Whether the role may change structure, scripts and settings of the account. */
+  readonly mayManage: boolean;
+}
+
+const SessionContext = createContext<Session | undefined>(undefined);
+
+/** @returns the session of claims of the issuer. */
+export function toSession({ profile }: User): Session {
+  const claims = profile as Readonly<Record<string, unknown>>;
+  const roles = Array.isArray(claims.roles) ? claims.roles : [];
+  const role = (['ADMIN', 'MANAGER'] as const).find((name) => roles.includes(name)) ?? 'USER';
+  const userName = String(profile.preferred_username ?? profile.sub);
+  const accountId = Number(claims.account);
+  return {
+    userId: profile.sub,
+    userName,
+    name: profile.name ?? userName,
+    role,
+    accountId: Number.isInteger(accountId) ? accountId : undefined,
+    mayManage: role !== 'USER',
+  };
+}
+
+/** Provides the session to everything below it. */
+export function SessionProvider({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+/** @returns the session. @throws {Error} outside SessionProvider. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('useSession must be used below SessionProvider');
+  return session;
+}

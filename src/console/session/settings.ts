@@ -1,0 +1,20 @@
+/** Addresses of this installation, which the server writes into the page. */
+
+export interface Settings {
+  /** Public address of the API, without a trailing slash. */
+  readonly api: string;
+  /** Public address of push. */
+  readonly push: string;
+  /** The issuer that signs people in. */
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+/** @throws {Error} when the page was opened without a server that fills it. */
+function readSettings(): Settings {
+  const text = document.querySelector('meta[name="tidemark-settings"]')?.getAttribute('content');
+  if (!text) throw new Error('the page has no settings; open it through the api role');
+  return JSON.parse(text) as Settings;
+}
+
+export const settings: Settings = readSettings();

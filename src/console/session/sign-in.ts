@@ -1,0 +1,89 @@
+/**
+ * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload the issuer's own session signs in
+ * again without a page. Only the state of a running sign-in is kept in the tab's session storage, without tokens.
+ */
+import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
+import { settings } from './settings.ts';
+
+const SIGNED_IN_PATH = '/console/signed-in';
+const SIGNED_OUT_PATH = '/console/signed-out';
+/** A token is renewed this long before it expires. */
+const RENEW_BEFORE_SEC = 60;
+
+interface ReturnState {
+  /** Path, query and fragment to return to. */
+  readonly address: string;
+}
+
+const manager = new UserManager({
+  authority: settings.issuer,
+  client_id: settings.clientId,
+  redirect_uri: `${location.origin}${SIGNED_IN_PATH}`,
+  post_logout_redirect_uri: `${location.origin}${SIGNED_OUT_PATH}`,
+  scope: 'openid datahub-api push-data',
+  userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+  stateStore: new WebStorageStateStore({ store: sessionStorage, prefix: 'tidemark.' }),
+  accessTokenExpiringNotificationTimeInSeconds: RENEW_BEFORE_SEC,
+  automaticSilentRenew: true,
+  loadUserInfo: true,
+  monitorSession: false,
+});
+
+// Without a refresh token, or after it was revoked, the issuer decides whether a page is needed.
+manager.events.addSilentRenewError(() => void signIn());
+
+export type SignInOutcome =
+  | { readonly kind: 'signed_in'; readonly user: User }
+  | { readonly kind: 'signed_out' }
+  /** The browser leaves the page for the issuer. */
+  | { readonly kind: 'leaving' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Continues a sign-in that returns from the issuer, or starts one. */
+export async function openSession(): Promise<SignInOutcome> {
+  if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
+  const canonical = new URL(settings.api).origin;
+  if (location.origin !== canonical) {
+    // The issuer returns to the registered address only.
+    location.replace(canonical + here());
+    return { kind: 'leaving' };
+  }
+  try {
+    if (location.pathname !== SIGNED_IN_PATH) return await signIn();
+    const user = await manager.signinRedirectCallback();
+    const { address } = user.state as ReturnState;
+    history.replaceState(null, '', address);
+    return { kind: 'signed_in', user };
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Leaves for the issuer. @param address where to return to. */
+export async function signIn(address: string = here()): Promise<SignInOutcome> {
+  await manager.removeUser();
+  const state: ReturnState = { address: address.startsWith(SIGNED_IN_PATH) ? '/' : address };
+  await manager.signinRedirect({ state, ui_locales: document.documentElement.lang });
+  return { kind: 'leaving' };
+}
+
+/** Revokes the tokens and ends the session at the issuer, which then shows the page for signed-out people. */
+export async function signOut(): Promise<void> {
+  await manager.revokeTokens(['refresh_token']).catch(() => undefined);
+  await manager.signoutRedirect();
+}
+
+/** Forgets the tokens of this tab without asking the issuer, after the server has ended every session. */
+export async function leave(): Promise<void> {
+  await manager.removeUser();
+  location.assign(SIGNED_OUT_PATH);
+}
+
+/** @returns the current access token; undefined when signed out. */
+export async function accessToken(): Promise<string | undefined> {
+  return (await manager.getUser())?.access_token;
+}
+
+function here(): string {
+  return location.pathname + location.search + location.hash;
+}

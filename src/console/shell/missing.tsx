@@ -1,0 +1,17 @@
+/** An address that no route has. */
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+
+/** Says so and leads home. */
+export function Missing() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <h1>{t('missing.title')}</h1>
+      <p>{t('missing.text')}</p>
+      <p>
+        <Link to="/">{t('missing.home')}</Link>
+      </p>
+    </>
+  );
+}

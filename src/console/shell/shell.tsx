@@ -1,0 +1,49 @@
+/** The frame of every route: navigation at the side, at the bottom of narrow windows; the route beside it. */
+import { Link, Outlet } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Icon, type IconName } from './icon.tsx';
+import classes from './shell.module.css';
+import mark from './tidemark.svg';
+import { UserMenu } from './user-menu.tsx';
+
+const ROUTES = [{ to: '/', icon: 'home', text: 'shell.home' }] as const satisfies readonly {
+  readonly to: string;
+  readonly icon: IconName;
+  readonly text: string;
+}[];
+
+/** The frame. The first Tab stop jumps over the navigation. */
+export function Shell() {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.shell}>
+      <a className={classes.skip} href="#content">
+        {t('shell.skip')}
+      </a>
+      <header className={classes.side}>
+        <Link to="/" className={classes.brand}>
+          <img src={mark} alt="" width="28" height="28" />
+          <span>Tidemark</span>
+        </Link>
+        <nav className={classes.routes} aria-label={t('shell.navigation')}>
+          {ROUTES.map(({ to, icon, text }) => (
+            <Link
+              key={to}
+              to={to}
+              className={classes.route}
+              activeProps={{ 'aria-current': 'page' }}
+              activeOptions={{ exact: to === '/' }}
+            >
+              <Icon name={icon} size={20} />
+              <span>{t(text)}</span>
+            </Link>
+          ))}
+        </nav>
+        <UserMenu />
+      </header>
+      <main id="content" className={classes.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** The language of the console: the person's choice, else the browser's. Texts of a language are loaded when it is chosen. */
+import i18next from 'i18next';
+import { initReactI18next } from 'react-i18next';
+import { en } from './en.ts';
+
+export const LANGUAGES = { en: 'English', fr: 'Français', de: 'Deutsch', nl: 'Nederlands' } as const;
+export type Language = keyof typeof LANGUAGES;
+
+const KEY = 'tidemark.language';
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    readonly resources: { readonly translation: typeof en };
+  }
+}
+
+/** Starts i18next in the person's language. */
+export async function startTexts(): Promise<void> {
+  await i18next.use(initReactI18next).init({
+    lng: 'en',
+    fallbackLng: 'en',
+    resources: { en: { translation: en } },
+    // React escapes.
+    interpolation: { escapeValue: false },
+  });
+  await changeLanguage(chosenLanguage());
+}
+
+/** Shows the console in a language and keeps the choice in this browser. */
+export async function chooseLanguage(language: Language): Promise<void> {
+  localStorage.setItem(KEY, language);
+  await changeLanguage(language);
+}
+
+/** @returns the language shown. */
+export function currentLanguage(): Language {
+  return i18next.language as Language;
+}
+
+function chosenLanguage(): Language {
+  const wanted = [localStorage.getItem(KEY), ...navigator.languages.map((tag) => tag.slice(0, 2))];
+  return wanted.find((code): code is Language => code !== null && code in LANGUAGES) ?? 'en';
+}
+
+async function changeLanguage(language: Language): Promise<void> {
+  const texts = await loadTexts(language);
+  i18next.addResourceBundle(language, 'translation', texts);
+  await i18next.changeLanguage(language);
+  document.documentElement.lang = language;
+}
+
+async function loadTexts(language: Language): Promise<object> {
+  switch (language) {
+    case 'en':
+      return en;
+    case 'fr':
+      return (await import('./fr.ts')).fr;
+    case 'de':
+      return (await import('./de.ts')).de;
+    case 'nl':
+      return (await import('./nl.ts')).nl;
+  }
+}

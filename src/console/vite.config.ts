@@ -1,0 +1,11 @@
+/** Builds the console: hashed names, no inlined files, so that the Content-Security-Policy can refuse inline code and data. */
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  plugins: [react()],
+  // The set-up names the directory with --outDir.
+  build: { emptyOutDir: true, assetsInlineLimit: 0, target: 'es2023', reportCompressedSize: false },
+});

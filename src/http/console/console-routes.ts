@@ -1,0 +1,121 @@
+/**
+ * The console: its page at `/` and below `/console/`, for clients that prefer HTML; other clients of `/` are answered as
+ * without a console. No token is needed for the files; the console signs in itself.
+ */
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { accepts } from 'hono/accepts';
+import { DomainError } from '../../platform/errors.ts';
+import { type ConsoleFile, type Encoding, openConsoleFiles } from './console-files.ts';
+
+export interface ConsoleOptions {
+  /** Directory of the built console. */
+  readonly directory: string;
+  /** Public address at which browsers open the console and call the API. */
+  readonly api: string;
+  /** Public address of push. */
+  readonly push: string;
+  /** The issuer that signs people in. */
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+const PAGE = 'index.html';
+const ASSETS = 'assets/';
+/** Hashed names: the content of an address never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+/** Where the build leaves room for the addresses of the installation. */
+const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
+
+/** Routes to mount at the root, before authentication. @throws {Error} when the directory holds no built console. */
+export function consoleRoutes(options: ConsoleOptions): Hono {
+  const files = openConsoleFiles(options.directory);
+  const page = files.get(PAGE);
+  if (!page) throw new Error(`CONSOLE_DIRECTORY must hold a built console, got ${options.directory} without ${PAGE}`);
+  const html = once(async () => fillPage(page, options));
+  const headers = securityHeaders(options);
+  const sendPage: MiddlewareHandler = async (c, next) => {
+    if (!wantsHtml(c)) return next();
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    // The page names the hashed files, so a browser asks for it again each time.
+    c.header('Cache-Control', 'no-cache');
+    c.header('Vary', 'Accept');
+    return c.html(await html());
+  };
+  return new Hono()
+    .get('/', sendPage)
+    .get(`/console/${ASSETS}:name`, (c) => sendAsset(c, files))
+    .get('/console', sendPage)
+    .get('/console/*', sendPage, (c) => {
+      throw new DomainError('not_found', `${c.req.path} is a page of the console; request it as text/html`);
+    });
+}
+
+/** Whether `Accept` prefers HTML, as browsers send it; `any type` alone is a program. */
+function wantsHtml(c: Context): boolean {
+  const supports = ['application/json', 'text/html'];
+  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';
+}
+
+async function sendAsset(c: Context, files: ReadonlyMap<string, ConsoleFile>): Promise<Response> {
+  const name = c.req.param('name') ?? '';
+  const file = files.get(`${ASSETS}${name}`);
+  if (!file) throw new DomainError('not_found', `${JSON.stringify(name)} is not a file of the console`);
+  const encoding = chooseEncoding(c.req.header('accept-encoding') ?? '');
+  const body = await file.read(encoding);
+  c.header('Cache-Control', IMMUTABLE);
+  c.header('Vary', 'Accept-Encoding');
+  c.header('X-Content-Type-Options', 'nosniff');
+  if (encoding !== 'identity') c.header('Content-Encoding', encoding);
+  return c.body(body, 200, { 'Content-Type': file.type });
+}
+
+function chooseEncoding(accepted: string): Encoding {
+  if (/\bbr\b/.test(accepted)) return 'br';
+  return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+}
+
+async function fillPage(page: ConsoleFile, { api, push, issuer, clientId }: ConsoleOptions): Promise<string> {
+  const text = new TextDecoder().decode(await page.read('identity'));
+  if (!text.includes(SETTINGS_PLACE)) throw new Error('the page of the console has no place for its settings');
+  const settings = JSON.stringify({ api, push, issuer, clientId });
+  return text.replace(SETTINGS_PLACE, () => SETTINGS_PLACE.replace('""', `"${escapeAttribute(settings)}"`));
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}
+
+/**
+ * No inline script or style, no eval, no other origin. Elements are styled by script through the CSSOM, which the policy
+ * does not govern; `style` attributes in markup are refused. `blob:` images show what a calculation drew.
+ */
+function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
+  const origins = [api, push, issuer].map((address) => new URL(address).origin);
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `img-src 'self' blob:`,
+    `font-src 'self'`,
+    `connect-src ${["'self'", ...new Set(origins)].join(' ')}`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Builds the console, unless a build of the same sources and packages exists: `.local/console/<hash>/`. A build takes
+ * about two seconds.
+ */
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { execFile } from 'child-process-promise';
+import { CHECKOUT, LOCAL_DIRECTORY, PINNED_NODE } from './paths.ts';
+import type { Progress } from './progress.ts';
+import { SetupError } from './setup-error.ts';
+
+const SOURCE = join(CHECKOUT, 'src/console');
+const BUILDS = join(LOCAL_DIRECTORY, 'console');
+const VITE = join(CHECKOUT, 'node_modules/vite/bin/vite.js');
+/** Builds kept beside the current one, which a running stack may still serve. */
+const KEPT_BUILDS = 2;
+
+/** @returns the directory of the built console: CONSOLE_DIRECTORY. @throws {SetupError} when the build fails. */
+export async function prepareConsole(progress: Progress): Promise<string> {
+  const name = hashSources();
+  const directory = join(BUILDS, name);
+  mkdirSync(BUILDS, { recursive: true });
+  if (readdirSync(BUILDS).includes(name)) return directory;
+  await progress.phase('Building the console', () => build(directory));
+  return directory;
+}
+
+/** Names the build: its sources, and the packages that went into it. */
+function hashSources(): string {
+  const files = globSync('**/*', { cwd: SOURCE, withFileTypes: true }).filter((entry) => entry.isFile());
+  const hash = createHash('sha256').update(readFileSync(join(CHECKOUT, 'package-lock.json')));
+  for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
+    hash.update(`\0${path.slice(SOURCE.length)}\0`).update(readFileSync(path));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Builds beside the final name and renames: other commands of this checkout see a whole build or none. */
+async function build(directory: string): Promise<void> {
+  const unfinished = `${directory}.${process.pid}`;
+  try {
+    await execFile(PINNED_NODE, [VITE, 'build', SOURCE, '--outDir', unfinished, '--logLevel', 'error']);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    const { stderr, message } = error as Error & { readonly stderr?: string };
+    throw new SetupError(`The console could not be built:\n${stderr || message}`);
+  }
+  try {
+    renameSync(unfinished, directory);
+  } catch (error) {
+    // Another command has built the same sources meanwhile.
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!isTaken(error)) throw error;
+  }
+  removeOldBuilds(directory);
+}
+
+function isTaken(error: unknown): boolean {
+  return ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function removeOldBuilds(current: string): void {
+  const others = readdirSync(BUILDS, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && join(BUILDS, entry.name) !== current && !entry.name.includes('.'))
+    .map(({ name }) => join(BUILDS, name))
+    .map((path) => ({ path, changedMs: statSync(path).mtimeMs }))
+    .sort((a, b) => b.changedMs - a.changedMs);
+  for (const { path } of others.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true });
+}

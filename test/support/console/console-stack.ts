@@ -1,0 +1,89 @@
+/** The console on the product's own processes, in Debian's Chromium, as people of every role see it. */
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { inject } from 'vitest';
+import { findChromium } from '../browser/chromium.ts';
+import { PASSWORD } from '../fixtures/accounts.ts';
+import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
+import { createWorld, type World } from '../fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../services/role-process.ts';
+import { testRRoot } from '../services/stack.ts';
+
+const FLAGS = [
+  ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  ...['--no-first-run', '--disable-breakpad'],
+];
+/** Generous: the machine may run other tests at the same time. */
+const TIMEOUT_MS = 15_000;
+
+export const ADMIN = 'admin@example.test';
+export const USER = 'user@example.test';
+
+export interface ConsoleStack {
+  readonly origin: string;
+  readonly world: World;
+  /** The account's manager, who may push. */
+  readonly manager: ApiClient;
+  /** Opens a window of its own and signs in with the form of the issuer. @param path where to begin. */
+  open(userName: string, path?: string, options?: BrowserContextOptions): Promise<ConsoleWindow>;
+  close(): Promise<void>;
+}
+
+export interface ConsoleWindow {
+  readonly page: Page;
+  /** Errors and warnings of the browser, failed requests, and requests to other origins. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts every role that the console shows the work of, and the browser. */
+export async function openConsoleStack(): Promise<ConsoleStack> {
+  const world = await createWorld();
+  await world.addUser(ADMIN, { role: 'ADMIN' });
+  await world.addUser(USER, { role: 'USER' });
+  const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
+  const roles = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment);
+  const program = findChromium();
+  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
+  const browser = await chromium.launch({ executablePath: program, args: FLAGS });
+  return {
+    ...{ origin: roles.http, world, manager: await signIn(roles.http, undefined, MANAGER) },
+    open: (userName, path = '/', options = {}) => openWindow(browser, roles, userName, path, options),
+    close: async () => {
+      await browser.close();
+      await roles.kill();
+      await world.close();
+    },
+  };
+}
+
+async function openWindow(
+  browser: Browser,
+  { http: origin }: RoleProcess,
+  userName: string,
+  path: string,
+  options: BrowserContextOptions,
+): Promise<ConsoleWindow> {
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const complaints = listen(page, origin);
+  await page.goto(origin + path);
+  await page.getByLabel('User name').fill(userName);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button').click();
+  await page.getByRole('navigation').waitFor();
+  return { page, complaints, close: () => context.close() };
+}
+
+function listen(page: Page, origin: string): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`page error: ${error.stack ?? error.message}`));
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol.startsWith('http') && asked !== origin) complaints.push(`request to elsewhere: ${request.url()}`);
+  });
+  return complaints;
+}

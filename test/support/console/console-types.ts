@@ -1,0 +1,89 @@
+/**
+ * Types of the console's calls, from the same description that `/openapi.json` serves. Operations the console does not
+ * call, request headers and error answers are left out: the file stays readable, and changes only with what it uses.
+ */
+import { registerHooks } from 'node:module';
+import { readConfig } from '../../../src/config.ts';
+import { buildDocument } from '../../../src/http/openapi/build-document.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Document extends Json {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly components: Readonly<Record<string, Json>>;
+}
+
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
+const HEADER = `/** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */\n\n`;
+
+/** @returns the text of src/console/api/openapi.d.ts. @param usedPaths paths the console calls. */
+export async function consoleTypes(usedPaths: ReadonlySet<string>): Promise<string> {
+  const environment = { DATABASE_URL: 'postgres://console:types@127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1' };
+  const document = (await buildDocument(describeApi(readConfig(environment)))) as unknown as Document;
+  // openapi-typescript prints by the API of TypeScript 5, which TypeScript 7 does not have.
+  const hooks = registerHooks({
+    resolve: (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context),
+  });
+  try {
+    const { default: generate, astToString } = await import('openapi-typescript');
+    const nodes = await generate(JSON.stringify(reduce(document, usedPaths)), { alphabetize: true });
+    return HEADER + astToString(nodes).replaceAll(/^ +/gm, (indent) => ' '.repeat(indent.length / 2));
+  } finally {
+    hooks.deregister();
+  }
+}
+
+function reduce(document: Document, usedPaths: ReadonlySet<string>): Json {
+  const paths = Object.fromEntries(
+    Object.entries(document.paths)
+      .filter(([path]) => usedPaths.has(path))
+      .map(([path, operations]) => [path, reduceOperations(operations)]),
+  );
+  const schemas = document.components.schemas ?? {};
+  const used: Record<string, unknown> = {};
+  const collect = (value: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (name in used) continue;
+      used[name] = dropProse(schemas[name]);
+      collect(schemas[name]);
+    }
+  };
+  collect([paths, { $ref: '#/components/schemas/Error' }]);
+  return { openapi: document.openapi, info: document.info, paths, components: { schemas: used } };
+}
+
+function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
+  return Object.fromEntries(
+    Object.entries(operations)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, { operationId, parameters = [], requestBody, responses }]) => [
+        method,
+        dropProse({
+          operationId,
+          parameters: (parameters as Json[]).filter((parameter) => parameter.in !== 'header' && !('$ref' in parameter)),
+          ...(requestBody !== undefined && { requestBody }),
+          responses: Object.fromEntries(
+            Object.entries(responses as Record<string, Json>)
+              .filter(([status]) => status.startsWith('2'))
+              .map(([status, answer]) => [status, { description: '', content: answer.content ?? {} }]),
+          ),
+        }),
+      ]),
+  );
+}
+
+/** Removes descriptions and examples, which the documentation has. */
+function dropProse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropProse);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !isProse(name, member))
+      .map(([name, member]) => [name, dropProse(member)]),
+  );
+}
+
+/** A schema may have a property named `description`, whose value is a schema. */
+function isProse(name: string, member: unknown): boolean {
+  return (name === 'description' && typeof member === 'string' && member !== '') || name === 'examples';
+}

@@ -13,6 +13,7 @@ import {
 } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
+import { findColumnsTable } from './find-columns-table.ts';
 
 export interface ColumnSettings {
   /** Seconds without writes after which a chunk is compressed. */
@@ -67,13 +68,6 @@ const OBSERVE = `
         else quiet_sec >= $1 and pg_relation_size(relation) > 0 end
   order by is_compressed desc, quiet_sec desc`;
 
-/** Finds the table that holds the compressed rows of a chunk. */
-const COLUMNS_OF = `
-  select format('%I.%I', columns.schema_name, columns.table_name) as name
-  from _timescaledb_catalog.chunk
-  join _timescaledb_catalog.chunk columns on columns.id = chunk.compressed_chunk_id
-  where format('%I.%I', chunk.schema_name, chunk.table_name)::regclass = $1::regclass`;
-
 /**
  * Compresses the chunks that are due. One process does this at a time; a chunk that is in use is left for the next
  * call.
@@ -127,8 +121,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
     throw error;
   }
   // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would do so later.
-  const { rows } = await connection.query<{ name: string }>(COLUMNS_OF, [name]);
-  await connection.query(`vacuum (truncate, skip_locked) ${[name, ...rows.map((row) => row.name)].join()}`);
+  const columns = await findColumnsTable(connection, name);
+  await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(columns ? [columns] : [])].join()}`);
   return true;
 }
 

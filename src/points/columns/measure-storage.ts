@@ -4,6 +4,7 @@
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { type Chunk, findChunks, type PointTable } from '../write/find-chunks.ts';
+import { findColumnsTable } from './find-columns-table.ts';
 
 export interface StoredPoints {
   readonly table: PointTable;
@@ -42,12 +43,6 @@ export async function measureStorage(database: Database): Promise<readonly Store
   return [...totals.values()].sort((a, b) => order(a).localeCompare(order(b), 'en', { numeric: true }));
 }
 
-const COLUMNS_OF = `
-  select format('%I.%I', columns.schema_name, columns.table_name) as name
-  from _timescaledb_catalog.chunk
-  join _timescaledb_catalog.chunk columns on columns.id = chunk.compressed_chunk_id
-  where format('%I.%I', chunk.schema_name, chunk.table_name) = $1`;
-
 async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<readonly StoredPoints[]> {
   // Without this, a scan of the rows of a chunk would read its compressed columns too.
   if (chunk.isCompressible) await transaction.query(`set local timescaledb.enable_transparent_decompression = off`);
@@ -60,8 +55,7 @@ async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<rea
     ${percent < 100 ? `tablesample system (${percent})` : ''} group by variable_id`;
   const parts = await measurePart(transaction, chunk, 'rows', chunk.name, inRows);
   if (!chunk.isCompressed) return parts;
-  const { rows: columns } = await transaction.query<{ name: string }>(COLUMNS_OF, [chunk.name]);
-  const name = columns[0]?.name;
+  const name = await findColumnsTable(transaction, chunk.name);
   if (name === undefined) return parts;
   const inColumns = `select variable_id, sum(_ts_meta_count) as points from ${name} group by variable_id`;
   return [...parts, ...(await measurePart(transaction, chunk, 'columns', name, inColumns))];

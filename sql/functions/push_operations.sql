@@ -31,14 +31,16 @@ create or replace function expand_push_operations(operations jsonb) returns seto
   order by number, place
 $$;
 
--- Splits the shared operations of the first waiting batch of an account into one row per push, so that only the faulty push
--- fails. New ids ascend in the order of the pushes.
-create or replace function part_push_operations(for_account_id int) returns void language plpgsql as $$
+-- Replaced by part_push_batch.
+drop function if exists part_push_operations(int);
+
+-- Splits the shared operations of a batch into one row per push, so that only the faulty push fails. New ids ascend in the
+-- order of the pushes.
+create or replace function part_push_batch(batch_id bigint) returns void language plpgsql as $$
 declare
   whole push_batch;
 begin
-  select * into whole from push_batch
-  where account_id = for_account_id and set_aside_date is null order by place, id limit 1 for update;
+  select * into whole from push_batch where id = batch_id for update;
   if not exists (select from push_operation where id = any(whole.operation_ids) and member_elements is not null) then
     return;
   end if;

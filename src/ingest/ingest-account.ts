@@ -1,7 +1,7 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
- * operations and announces both. It holds a lock per account, so any number of ingesters may run; batches are written in
- * the order of acceptance (R-D6). The SQL of batches and operations is in src/push/store.
+ * operations and announces both. It locks its batches, so any number of transactions may write for an account; the batches of
+ * a variable are written in the order of acceptance (R-D6). The SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
@@ -9,12 +9,9 @@ import { writePoints } from '../points/write/write-points.ts';
 import {
   completeOperations,
   deleteBatches,
-  lockQueue,
-  MAX_BATCHES,
   markProcessing,
   readBatchRows,
   takeBatches,
-  type WaitingBatch,
 } from '../push/store/waiting-batches.ts';
 
 const WRITE_TIMEOUT_MS = 600_000;
@@ -26,54 +23,58 @@ export interface Portion {
   readonly readings: number;
   /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
   readonly waitedSec: number;
-  /** Number of batches written; 0: no batch waits. */
+  /** Number of batches written; 0: no batch waits, or each waits for an earlier one that is being written. */
   readonly batches: number;
   /** Whether batches were left over. Batches accepted later have a wake-up of their own. */
   readonly isMoreWaiting: boolean;
 }
 
-const NOTHING_WAITS: Portion = {
+const NOTHING_TAKEN: Portion = {
   ...{ batches: 0, readings: 0, waitedSec: 0, isMoreWaiting: false },
   requestId: undefined,
 };
 
+/** What one transaction may take. */
+export interface PortionLimits {
+  /** Maximum number of readings; at least one batch is written. */
+  readonly maxRows: number;
+  /** Leaves large batches to other transactions. Default: false. */
+  readonly isSmallOnly?: boolean;
+}
+
 /** Calls `ingestPortion` (R-D6). @returns the number of batches written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
-  return (await ingestPortion(database, accountId, maxRows)).batches;
+  return (await ingestPortion(database, accountId, { maxRows })).batches;
 }
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param maxRows maximum number of readings; at least one batch is written.
  * @param onTaken called with the ids of the batches before they are written; an error after this call concerns them.
  */
 export async function ingestPortion(
   database: Database,
   accountId: number,
-  maxRows: number,
+  { maxRows, isSmallOnly = false }: PortionLimits,
   onTaken: (batchIds: readonly number[]) => void = () => {},
 ): Promise<Portion> {
   return withTransaction(
     database,
     async (transaction) => {
-      await lockQueue(transaction, accountId);
-      const batches = await takeBatches(transaction, accountId, maxRows);
-      const [first] = batches;
-      if (!first) return NOTHING_WAITS;
-      const { found, waitedSec } = first;
-      const requestId = first.requestId ?? undefined;
-      onTaken(batches.map(({ id }) => id));
-      const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
-      const marking = markWhenSlow(database, operationIds, first.takenDate ?? '');
+      const taken = await takeBatches(transaction, accountId, maxRows, isSmallOnly);
+      const { readings, isMoreWaiting, waitedSec } = taken;
+      if (taken.ids.length === 0) return NOTHING_TAKEN;
+      const ids = taken.ids.map(Number);
+      const operationIds = taken.operationIds.map(Number);
+      const requestId = taken.requestId ?? undefined;
+      onTaken(ids);
+      const marking = markWhenSlow(database, operationIds, taken.takenDate ?? '');
       try {
-        await writeBatches(transaction, accountId, batches, requestId);
+        await writeBatches(transaction, accountId, ids, requestId);
       } finally {
         clearTimeout(marking);
       }
       await completeOperations(transaction, operationIds);
-      const readings = batches.reduce((sum, batch) => sum + batch.readings, 0);
-      const isMoreWaiting = found > batches.length || found === MAX_BATCHES;
-      return { batches: batches.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
+      return { batches: ids.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
@@ -82,10 +83,9 @@ export async function ingestPortion(
 async function writeBatches(
   transaction: Transaction,
   accountId: number,
-  batches: readonly WaitingBatch[],
+  ids: readonly number[],
   requestId: string | undefined,
 ): Promise<void> {
-  const ids = batches.map(({ id }) => id);
   const { ranges } = await writePoints(transaction, await readBatchRows(transaction, ids));
   await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
   await deleteBatches(transaction, ids);

@@ -15,6 +15,7 @@ import { noteFailedBatch } from '../push/store/failed-batches.ts';
 import { announceLateOperations } from '../push/store/operation-upkeep.ts';
 import { findWaitingAccounts } from '../push/store/waiting-batches.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
+import { openPassingLanes } from './passing-lanes.ts';
 
 /** Name of the wake queue; its keys are account ids. */
 export const INGEST_QUEUE = 'ingest';
@@ -48,16 +49,16 @@ export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);
   // After a failure of several batches, retry one alone, so that only the faulty batch is counted.
-  const ingest = async (accountId: number): Promise<Portion> => {
+  const ingest = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     try {
-      return await ingestPortion(database, accountId, settings.maxRows);
+      return await ingestPortion(database, accountId, { maxRows: settings.maxRows, isSmallOnly });
     } catch (error) {
       if (isTransientError(error)) throw error;
       log.warn({ err: error, accountId }, 'batches could not be written together');
     }
     let taken: readonly number[] = [];
     try {
-      return await ingestPortion(database, accountId, 1, (batchIds) => {
+      return await ingestPortion(database, accountId, { maxRows: 1, isSmallOnly }, (batchIds) => {
         taken = batchIds;
       });
     } catch (error) {
@@ -70,11 +71,33 @@ export function startIngester(services: IngesterServices): Ingester {
   };
   // Faults of the service never count against a batch (R-A15): it waits, and the sweeper brings its account back.
   const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
+  const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
+    const startMs = performance.now();
+    const portion = await ingest(accountId, isSmallOnly);
+    const { batches, readings, waitedSec, requestId } = portion;
+    if (batches === 0) return portion;
+    const tookSec = (performance.now() - startMs) / 1000;
+    metrics.batches.inc(batches);
+    metrics.readings.inc(readings);
+    metrics.lagSeconds.observe(waitedSec + tookSec);
+    metrics.transactionSeconds.observe(tookSec);
+    log.info({ requestId, accountId, batches, readings, durationMs: Math.round(tookSec * 1000) }, 'batches ingested');
+    return portion;
+  };
+  const lanes = openPassingLanes(async (accountId, isSmallOnly) => {
+    const { batches } = await write(accountId, isSmallOnly);
+    if (batches === 0) return 0;
+    await outbox.relay();
+    // Batches that waited for these may go on.
+    await queue.wake([String(accountId)]);
+    return batches;
+  }, log);
   const drain = async (key: string): Promise<void> => {
     if (!backOff.isDue(key)) return;
     const accountId = Number(key);
-    const startMs = performance.now();
-    const portion = await ingest(accountId).catch((error: unknown) => {
+    const writing = write(accountId, false);
+    await lanes.open(accountId, writing);
+    const portion = await writing.catch((error: unknown) => {
       if (!isTransientError(error)) throw error;
       const delayMs = Math.round(backOff.failed(key));
       log.warn({ err: error, accountId, delayMs }, 'batches wait for the database');
@@ -82,21 +105,10 @@ export function startIngester(services: IngesterServices): Ingester {
     });
     if (!portion) return;
     backOff.succeeded(key);
-    const { batches, readings, waitedSec, requestId, isMoreWaiting } = portion;
-    const tookSec = (performance.now() - startMs) / 1000;
     // Relays even when no batch waits: a push that wrote its points directly has put events into the outbox.
     await outbox.relay();
-    if (batches === 0) return;
-    metrics.batches.inc(batches);
-    metrics.readings.inc(readings);
-    metrics.lagSeconds.observe(waitedSec + tookSec);
-    metrics.transactionSeconds.observe(tookSec);
-    log.info(
-      { requestId, accountId, batches, readings, durationMs: Math.round(performance.now() - startMs) },
-      'batches ingested',
-    );
     // One transaction per wake-up: a busy account must not starve other accounts or delay a stop.
-    if (isMoreWaiting) await queue.wake([key]);
+    if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);
@@ -117,6 +129,7 @@ export function startIngester(services: IngesterServices): Ingester {
     stop: async () => {
       isStopped = true;
       await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
+      await lanes.close();
     },
   };
 }

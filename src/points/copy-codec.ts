@@ -121,6 +121,17 @@ export function eachTuple(
   }
 }
 
+/** @param tuples as an encoder returned them. @returns the variables of the tuples. */
+export function variableIdsOf({ buffer, byteOffset, byteLength }: Uint8Array): ReadonlySet<number> {
+  const ids = new Set<number>();
+  let last: number | undefined;
+  eachTuple(Buffer.from(buffer, byteOffset, byteLength), (variableId) => {
+    if (variableId !== last) ids.add(variableId);
+    last = variableId;
+  });
+  return ids;
+}
+
 function tupleTemplate(): Buffer {
   const template = Buffer.alloc(TUPLE_BYTES);
   template.writeInt16BE(6, 0);

@@ -5,10 +5,11 @@
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
+import { variableIdsOf } from '../../points/copy-codec.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
 import { resolveTargets } from '../../push/resolve-targets.ts';
-import { awaitPushes } from '../../push/store/waiting-batches.ts';
+import { openPushBarrier } from '../../push/store/waiting-batches.ts';
 import type { FileMetrics } from '../file-metrics.ts';
 import { type FileParser, type ParseHelp, ParserDeath } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
@@ -48,9 +49,7 @@ export async function ingestFile(
   if (!file) return false;
   const startMs = performance.now();
   try {
-    // Pushes accepted before the file was processed take effect before it (R-D6).
-    const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
-    if (mayBegin) await ingestRows(services, file, signal);
+    await ingestRows(services, file, signal);
   } catch (error) {
     const { code, message } = await toRefusal(services, file, error, signal);
     const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
@@ -90,8 +89,11 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
+  // Pushes accepted before the file was processed take effect before it, variable by variable (R-D6).
+  const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   for await (const chunk of parser.parse(order, createHelp(services, file))) {
+    if (!(await awaitEarlierPushes(variableIdsOf(chunk.tuples)))) return;
     if (!(await writeChunk(database, file, done, chunk))) return;
     done = chunk.position;
     metrics.ingested.inc(chunk.ingested);

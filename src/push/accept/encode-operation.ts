@@ -57,6 +57,7 @@ export async function encodeOperation(
     ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null, isReplay: false },
     acceptedElements: targets.length - rejected.length,
     acceptedReadings: readingCount,
+    variableIds: targets.flatMap((target) => ('code' in target ? [] : [target.variableId])),
     rejected,
     rejectedElements: indexes.length === 0 ? [] : await push.elementTexts(indexes),
   };

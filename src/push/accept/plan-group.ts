@@ -1,4 +1,5 @@
 /** Arranges the pushes of a group as batches, and records which pushes belong to which operation. */
+import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import type { PlainPush } from '../fast-paths/fast-paths.ts';
 import type { NewBatch, NewOperation } from '../store/new-operation.ts';
 
@@ -18,9 +19,12 @@ export interface GroupBatch<Waiting extends Submission> {
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 
+// A large push that waits for an earlier write of its variables must not keep the small ones beside it waiting (R-D6).
+const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
+
 /**
- * Makes one batch per account and structure version, and in it one operation for all plain pushes of a user. A push
- * that may be a re-send gets a batch of its own, because its readings are dropped if it is a re-send (R-D7).
+ * Makes one batch per account and structure version, and in it one operation for all plain pushes of a user. A large push
+ * gets a batch of its own, and so does one that may be a re-send, because its readings are dropped if it is one (R-D7).
  * @param join joins plain pushes of one user in one operation.
  */
 export function toBatches<Waiting extends Submission>(
@@ -28,7 +32,7 @@ export function toBatches<Waiting extends Submission>(
   join: Join,
 ): readonly GroupBatch<Waiting>[] {
   const batches = Map.groupBy(group.entries(), ([index, { accountId, structureVersion, push }]) => {
-    const isAlone = isOperation(push) && push.resendKey !== null;
+    const isAlone = (isOperation(push) && push.resendKey !== null) || push.tuples.length > MAX_SHARED_BYTES;
     return `${accountId}/${structureVersion}/${isAlone ? index : ''}`;
   });
   return [...batches.values()].map((entries) => {

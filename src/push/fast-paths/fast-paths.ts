@@ -41,13 +41,16 @@ export interface PlainPush {
   readonly readings: number;
   /** COPY tuples, one per reading. */
   readonly tuples: Buffer;
+  /** As in `NewOperation`. */
+  readonly variableIds: readonly number[];
 }
 
 /** Inputs of the decision whether a push is plain; `isLabelOurs`: the client gave no label. */
 export interface PlainCandidate
   extends Pick<
     NewOperation,
-    'userId' | 'timeoutSec' | 'mapperId' | 'acceptedElements' | 'acceptedReadings' | 'rejected' | 'warnings' | 'tuples'
+    | ('userId' | 'timeoutSec' | 'mapperId' | 'acceptedElements' | 'acceptedReadings')
+    | ('rejected' | 'warnings' | 'tuples' | 'variableIds')
   > {
   readonly requestId: string | null;
   readonly isLabelOurs: boolean;

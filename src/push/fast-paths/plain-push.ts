@@ -13,7 +13,7 @@ const MAX_BYTES = 1 << 16;
 
 /** @returns undefined if the push is not plain and needs a row of its own. */
 export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
-  const { userId, requestId, acceptedElements, acceptedReadings, tuples } = push;
+  const { userId, requestId, acceptedElements, acceptedReadings, tuples, variableIds } = push;
   const isPlain =
     push.isLabelOurs &&
     push.timeoutSec === DEFAULT_TIMEOUT_SEC &&
@@ -23,7 +23,8 @@ export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
     tuples.length > 0 &&
     tuples.length <= MAX_BYTES &&
     tuples.length === acceptedReadings * TUPLE_BYTES;
-  return isPlain ? { userId, requestId, elements: acceptedElements, readings: acceptedReadings, tuples } : undefined;
+  if (!isPlain) return undefined;
+  return { userId, requestId, elements: acceptedElements, readings: acceptedReadings, tuples, variableIds };
 }
 
 /**
@@ -41,6 +42,7 @@ export function toSharedOperation(pushes: readonly PlainPush[], nowMillis: numbe
     ...{ acceptedElements: sum(elements), acceptedReadings: sum(readings), timeoutSec: DEFAULT_TIMEOUT_SEC },
     ...{ rejected: [], rejectedElements: [], warnings: [], resendKey: null, mapperId: null, isReplay: false },
     tuples: first && !isShared ? first.tuples : Buffer.concat(pushes.map(({ tuples }) => tuples)),
+    variableIds: first && !isShared ? first.variableIds : pushes.flatMap(({ variableIds }) => variableIds),
     ...(isShared && { members: { elements, readings, requestIds: pushes.map(({ requestId }) => requestId) } }),
   };
 }

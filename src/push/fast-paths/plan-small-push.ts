@@ -29,6 +29,7 @@ export function planSmallPush(
   const plain = toPlainPush({
     ...{ userId: caller.userId, requestId, isLabelOurs: true, timeoutSec: DEFAULT_TIMEOUT_SEC, mapperId: null },
     ...{ acceptedElements: resolved.targets.length, acceptedReadings: readingCount, rejected: [], warnings, tuples },
+    variableIds: (resolved.targets as readonly Target[]).map(({ variableId }) => variableId),
   });
   return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }

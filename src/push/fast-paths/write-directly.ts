@@ -1,8 +1,8 @@
 /**
  * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. Accepted
  * means durable as on the ordinary path (R-D1), but the readings are stored once instead of twice. To keep the order of the
- * answers (R-D6), no batch of the account may wait when the write begins and when it commits. In any other case the
- * push takes the ordinary path.
+ * answers (R-D6), no batch with one of its variables may wait when the write begins and when it commits. In any other case
+ * the push takes the ordinary path.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -50,7 +50,7 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
   };
 }
 
-/** Pushes of the account were accepted during the write; they were answered first, so they must take effect first. */
+/** Pushes to the same variables were accepted during the write; they were answered first, so they must take effect first. */
 class OvertakenError extends Error {}
 
 async function write(transaction: Transaction, { accountId, ...submission }: DirectSubmission): Promise<StoreOutcome> {
@@ -62,7 +62,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
   const { ranges } = await writePoints(transaction, [spare(operation)]);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
   await completeOperations(transaction, [outcome.id]);
-  if (await takeTurn(transaction, accountId, operation.userId)) throw new OvertakenError();
+  if (await takeTurn(transaction, accountId, operation.userId, operation.variableIds)) throw new OvertakenError();
   return outcome;
 }
 

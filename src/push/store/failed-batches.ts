@@ -5,20 +5,19 @@
  * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an
  * unreachable database, do not count as attempts (R-A15); the caller does not report them here.
  *
- * Two ingesters may work on one account, one after the other. So `noteFailedBatch` checks under the lock of the queue
- * that the failed batch is still the first one: the other ingester may have written it meanwhile.
+ * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it still
+ * waits: another transaction may have written it meanwhile.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { sqlStateOf } from '../../platform/database/dependency-error.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
-import { lockQueue } from './waiting-batches.ts';
 
 const MAX_ATTEMPTS = 5;
 const MAX_REASON_CHARACTERS = 1000;
 
-const FIRST = `
-  select id from push_batch where account_id = $1 and set_aside_date is null order by place, id limit 1`;
+const LOCK = `
+  select from push_batch where account_id = $1 and id = $2 and set_aside_date is null for update`;
 
 const NOTE = `
   update push_batch
@@ -27,12 +26,12 @@ const NOTE = `
   where id = $1
   returning id, operation_ids as "operationIds", attempts`;
 
-// The parts keep the `place` (position in the queue) of the whole batch; within it they are ordered by id, in the order
-// of the operations.
+// The parts keep the `place` (position in the queue) and the variables of the whole batch; within it they are ordered by id, in
+// the order of the operations.
 const SPLIT = `
   with whole as (delete from push_batch where id = $1 returning *)
-  insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
-  select account_id, place, array[operation_id], array[count],
+  insert into push_batch (account_id, place, operation_ids, reading_counts, variables, rows, deadline)
+  select account_id, place, array[operation_id], array[count], variables,
          substring(rows from (${TUPLE_BYTES} * (total - count) + 1)::int for ${TUPLE_BYTES} * count), deadline
   from (
     select whole.*, part.operation_id, part.count, sum(part.count) over (order by ordinal) as total, ordinal
@@ -47,8 +46,8 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at the first waiting batch of an account; splits a batch of several pushes, and sets aside a
- * batch after MAX_ATTEMPTS (R-K3, R-A15).
+ * Counts a failed attempt at a waiting batch of an account; splits a batch of several pushes, and sets aside a batch
+ * after MAX_ATTEMPTS (R-K3, R-A15).
  * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
  * @returns whether the batch was set aside by this call.
  */
@@ -72,10 +71,8 @@ function describeFailure(error: unknown): string {
 }
 
 async function note(transaction: Transaction, accountId: number, batchId: number, reason: string): Promise<boolean> {
-  await lockQueue(transaction, accountId);
-  const first = await transaction.query<{ id: number }>(FIRST, [accountId]);
-  if (first.rows[0]?.id !== batchId) return false;
-  await transaction.query('select part_push_operations($1)', [accountId]);
+  if ((await transaction.query(LOCK, [accountId, batchId])).rowCount === 0) return false;
+  await transaction.query('select part_push_batch($1)', [batchId]);
   const { rows } = await transaction.query<NotedBatch>(NOTE, [batchId, MAX_ATTEMPTS]);
   const [batch] = rows;
   if (!batch) return false;

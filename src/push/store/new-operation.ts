@@ -22,6 +22,8 @@ export interface NewOperation {
   readonly isReplay: boolean;
   /** COPY tuples; empty if nothing was accepted. */
   readonly tuples: Buffer;
+  /** Every variable of the tuples, possibly more and repeated. */
+  readonly variableIds: readonly number[];
   /** The plain pushes that share this row; absent: one push. */
   readonly members?: OperationMembers;
 }

@@ -6,6 +6,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';
 import { plainArray } from './array-literal-codec.ts';
 import { lockTurnSql, turnKey } from './turn-lock.ts';
+import { variableSet } from './variable-set-codec.ts';
 
 const QUEUED_BYTES = `
   select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch
@@ -17,17 +18,22 @@ export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap
   return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
 }
 
+const hasWaiting = (variables: string) => `
+  exists (select from push_batch
+          where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
+
 // The second condition finds dates that are not later than all stored ones: a direct write does not compare with stored
 // points.
 const MUST_QUEUE = `
-  select exists (select from push_batch where account_id = $1 and set_aside_date is null)
+  select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
                  join series using (variable_id)
                  where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustQueue"`;
 
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
- * @returns whether the push must queue: a batch of the account waits (R-D6), or the push has dates up to the last stored one.
+ * @returns whether the push must queue: a batch with one of its variables waits (R-D6), or it has dates up to the last stored
+ *   one.
  */
 export async function mustQueue(
   queryable: Queryable,
@@ -38,22 +44,27 @@ export async function mustQueue(
     accountId,
     plainArray([...firstDates.keys()]),
     plainArray([...firstDates.values()]),
+    variableSet(firstDates.keys()),
   ]);
   return rows[0]?.mustQueue !== false;
 }
 
 const TAKE_TURN = `select ${lockTurnSql('$1')}`;
-const HAS_WAITING = `
-  select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "hasWaiting"`;
+const HAS_WAITING = `select ${hasWaiting('$2')} as "hasWaiting"`;
 
 /**
  * Holds the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the user can be
  * queued (R-D6).
- * @returns whether a batch of the account waits.
+ * @returns whether a batch with one of the variables waits.
  */
-export async function takeTurn(queryable: Queryable, accountId: number, userId: string): Promise<boolean> {
+export async function takeTurn(
+  queryable: Queryable,
+  accountId: number,
+  userId: string,
+  variableIds: Iterable<number>,
+): Promise<boolean> {
   await queryable.query(TAKE_TURN, [turnKey(accountId, userId)]);
-  const { rows } = await queryable.query<{ hasWaiting: boolean }>(HAS_WAITING, [accountId]);
+  const { rows } = await queryable.query<{ hasWaiting: boolean }>(HAS_WAITING, [accountId, variableSet(variableIds)]);
   return rows[0]?.hasWaiting !== false;
 }
 

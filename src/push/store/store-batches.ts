@@ -8,6 +8,7 @@ import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { plainArray, sparseTextArray, textArray } from './array-literal-codec.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';
 import { lockTurnSql, turnKeySql } from './turn-lock.ts';
+import { variableSet } from './variable-set-codec.ts';
 
 declare module '../../platform/database/outbox.ts' {
   interface OutboxEvents {
@@ -19,8 +20,8 @@ declare module '../../platform/database/outbox.ts' {
 // `place` (R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
 const STORE = `
   with batch as materialized (
-    select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[]) with ordinality
-      given (account_id, structure_version, is_queued, row_offset, row_bytes, number)
+    select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[], $30::int4multirange[])
+      with ordinality given (account_id, structure_version, is_queued, row_offset, row_bytes, variables, number)
     left join structure_version current using (account_id)
     where given.structure_version is null or given.structure_version = coalesce(current.version, 0)
   ), given as materialized (
@@ -62,8 +63,8 @@ const STORE = `
     select ${lockTurnSql('key')}
     from (select distinct ${turnKeySql('account_id', 'user_id')} as key from given where is_queued and tuples > 0 order by 1) keys
   ), stored as (
-    insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
-    select batch.account_id, nextval('push_batch_place'), ids, counts,
+    insert into push_batch (account_id, place, operation_ids, reading_counts, variables, rows, deadline)
+    select batch.account_id, nextval('push_batch_place'), ids, counts, batch.variables,
            substring($6::bytea from row_offset + 1 for row_bytes), deadline
     from (
       select batch_number, array_agg(id order by ordinal) as ids, array_agg(tuples order by ordinal) as counts,
@@ -90,6 +91,7 @@ export async function storeBatches(
       ...operationColumns(batches, operations),
       ...rejectionColumns(operations),
       ...memberColumns(operations),
+      textArray(batches.map(variablesOf)),
     ],
     rowMode: 'array',
   });
@@ -127,6 +129,10 @@ function batchColumns(batches: readonly NewBatch[]): readonly unknown[] {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+function variablesOf({ operations, isQueued }: NewBatch): string {
+  return isQueued ? variableSet(operations.flatMap(({ variableIds }) => variableIds)) : '{}';
+}
 
 function operationColumns(batches: readonly NewBatch[], operations: readonly NewOperation[]): readonly unknown[] {
   const numbers = batches.flatMap((batch, index) => batch.operations.map(() => index + 1));

@@ -1,65 +1,57 @@
 /**
- * The queue of accepted batches that wait for the ingester: lock an account's queue, take the next batches, end their
- * operations, delete them, and wait until they are written. Writing the points between these steps is the work of src/ingest.
+ * The queue of accepted batches that wait for the ingester: take the next batches of an account, end their operations, delete
+ * them, and wait until they are written. Writing the points between these steps is the work of src/ingest.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { variableSet } from './variable-set-codec.ts';
 
-// First key of the advisory locks that serialise the ingest of an account; the second is the account.
-const LOCK_CLASS = 0x696e;
-
-/** Maximum number of batches that one transaction takes. */
-export const MAX_BATCHES = 1000;
+// Written within a fraction of a second; a year of quarter-hours is a large batch.
+const SMALL_BATCH_ROWS = 20_000;
 
 const TAKE_BATCHES = `
-  select id, "operationIds", found, count::int as readings, "waitedSec", "takenDate", "requestId"
-  from (
-    select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
-           sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
-    from (select id, operation_ids, place, rows from push_batch
-          where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_BATCHES}) waiting
-  ) counted
+  select ids, operation_ids as "operationIds", readings, is_more_waiting as "isMoreWaiting",
+         "waitedSec", "takenDate", "requestId"
+  from take_push_batches($1, $2, ${SMALL_BATCH_ROWS}, $3, ${TUPLE_BYTES}) taken
   left join lateral (
     select extract(epoch from clock_timestamp() - accepted_date)::float8 as "waitedSec", now() as "takenDate",
            coalesce(member_request_ids[1], request_id) as "requestId"
-    from push_operation where total = count and push_operation.id = "operationIds"[1]
-  ) first on true
-  where total <= $2 or total = count
-  order by place, id`;
+    from push_operation where push_operation.id = taken.operation_ids[1]
+  ) first on true`;
 
-export interface WaitingBatch {
-  readonly id: number;
-  readonly readings: number;
-  /** Seconds since its acceptance; null for all but the first batch. */
-  readonly waitedSec: number | null;
-  /** Request id of its first push (R-A10); null for all but the first batch. */
-  readonly requestId: string | null;
-  /** 64-bit integers, which the driver returns as texts. */
+export interface TakenBatches {
+  /** In the order of acceptance. The arrays hold 64-bit integers, which the driver returns as texts. */
+  readonly ids: readonly string[];
   readonly operationIds: readonly string[];
-  /** Start of the transaction that takes it; null for all but the first batch. */
+  readonly readings: number;
+  readonly isMoreWaiting: boolean;
+  /** Seconds since the first batch was accepted; null: none was taken. */
+  readonly waitedSec: number | null;
+  /** Request id of the first push (R-A10); null: none was taken. */
+  readonly requestId: string | null;
+  /** Start of this transaction; null: none was taken. */
   readonly takenDate: string | null;
-  /** Number of waiting batches, up to MAX_BATCHES, including those that did not fit. */
-  readonly found: number;
-}
-
-/** Locks the queue of an account until the end of the transaction; every change of its batches needs this lock. */
-export async function lockQueue(transaction: Transaction, accountId: number): Promise<void> {
-  await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
 }
 
 /**
- * Finds the next batches of an account in the order of acceptance (R-D6). Requires `lockQueue`.
+ * Locks the next batches of an account until the end of the transaction, in the order of acceptance, without those that must
+ * wait for an earlier batch with one of their variables (R-D6; sql/functions/take_push_batches.sql): either small batches, of
+ * at most 20,000 readings, or large ones.
  * @param maxRows maximum number of readings; one batch is returned even if it is larger.
+ * @param isSmallOnly leaves large batches to others.
+ * @throws {Error} when the database returns no row.
  */
 export async function takeBatches(
   transaction: Transaction,
   accountId: number,
   maxRows: number,
-): Promise<readonly WaitingBatch[]> {
-  const { rows } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
-  return rows;
+  isSmallOnly: boolean,
+): Promise<TakenBatches> {
+  const { rows } = await transaction.query<TakenBatches>(TAKE_BATCHES, [accountId, maxRows, isSmallOnly]);
+  if (!rows[0]) throw new Error('take_push_batches returned no row');
+  return rows[0];
 }
 
 /** @returns the COPY tuples of each batch, in order. */
@@ -68,7 +60,7 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
   return readBytea(transaction, text);
 }
 
-/** Removes batches whose points the same transaction writes. Requires `lockQueue`. */
+/** Removes batches whose points the same transaction writes. Requires `takeBatches`. */
 export async function deleteBatches(transaction: Transaction, ids: readonly number[]): Promise<void> {
   await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
 }
@@ -107,20 +99,30 @@ const POLL_INTERVAL_MS = 50;
 // Batches that are set aside wait for an operator and do not block.
 const FIND_LAST = `
   select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
-const IS_WAITING = `
-  select from push_batch where account_id = $1 and set_aside_date is null and place <= $2 limit 1`;
+const FIND_WAITING = `
+  select coalesce(bool_or(variables is null or variables && $3::int4multirange), false) as "isBlocked"
+  from push_batch where account_id = $1 and set_aside_date is null and place <= $2 having count(*) > 0`;
 
 /**
- * Waits until the pushes accepted so far are written; does not wait for later ones.
- * @returns false if `signal` aborted first.
+ * Remembers the pushes of an account accepted so far.
+ * @returns waits until those of them that have one of the variables are written (R-D6); false if `signal` aborted first.
  */
-export async function awaitPushes(queryable: Queryable, accountId: number, signal: AbortSignal): Promise<boolean> {
+export async function openPushBarrier(
+  queryable: Queryable,
+  accountId: number,
+  signal: AbortSignal,
+): Promise<(variableIds: Iterable<number>) => Promise<boolean>> {
   const { rows } = await queryable.query<{ place: number | null }>(FIND_LAST, [accountId]);
-  const place = rows[0]?.place ?? null;
-  if (place === null) return true;
-  while ((await queryable.query(IS_WAITING, [accountId, place])).rowCount !== 0) {
-    if (signal.aborted) return false;
-    await wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
-  }
-  return true;
+  let place = rows[0]?.place ?? null;
+  return async (variableIds) => {
+    if (place === null) return true;
+    const values = [accountId, place, variableSet(variableIds)];
+    for (;;) {
+      const waiting = await queryable.query<{ isBlocked: boolean }>(FIND_WAITING, values);
+      if (waiting.rows.length === 0) place = null;
+      if (!waiting.rows[0]?.isBlocked) return true;
+      if (signal.aborted) return false;
+      await wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    }
+  };
 }

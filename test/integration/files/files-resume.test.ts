@@ -196,21 +196,27 @@ it('files: the files of an account are processed in the order of their answers',
   expect(rows).toEqual([{ value: 3 }]);
 });
 
-it('files: processing starts only when the pushes accepted before it are written (R-D6)', async () => {
-  const { database } = stack.api;
-  await database.query(`insert into push_batch (account_id, rows) values ($1, '')`, [stack.api.accountId]);
+it('files: rows are written only when the pushes to their variables accepted before are written (R-D6)', async () => {
+  const { database, accountId } = stack.api;
+  const addBatch = (variables: string) =>
+    database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);
+  await addBatch(`{[${variableId},${variableId}]}`);
+  await addBatch(`{[${variableId + 1},${variableId + 1}]}`);
   const fileId = await stack.upload('rows.csv', csv);
-  let isRead = false;
-  const parse: FileParser['parse'] = (...job) => {
-    isRead = true;
-    return parser.parse(...job);
+  let chunks = 0;
+  const parse: FileParser['parse'] = async function* (...job) {
+    for await (const chunk of parser.parse(...job)) {
+      chunks += 1;
+      yield chunk;
+    }
   };
   const ended = ingest(undefined, { parse });
-  await eventually('the file to be taken', async () => (await stack.status(fileId)).state === 'Processing');
+  await eventually('the first chunk', async () => chunks > 0);
   for (let attempt = 0; attempt < 10; attempt += 1) expect((await stack.status(fileId)).progress.rows).toBe(0);
-  expect(isRead).toBe(false);
-  await database.query('delete from push_batch');
+  expect(chunks).toBe(1);
+  await database.query('delete from push_batch where variables @> $1::int', [variableId]);
   expect(await ended).toBe(true);
+  await database.query('delete from push_batch');
   expect(await stack.status(fileId)).toMatchObject({ state: 'PartiallyIngested', progress: { rows: ROWS } });
 });
 

@@ -85,7 +85,7 @@ describe('push: a batch that failed at one ingester', () => {
       return (rowCount ?? 0) > 0;
     });
     const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
-    await waiter('advisory', 'pg_advisory_xact_lock');
+    await waiter('transactionid', 'from push_batch');
     await blocker.query('commit');
     blocker.release();
     await next;

@@ -71,9 +71,13 @@ describe('push: a large push of new dates', () => {
     expect(await last(variableId)).toBe(1 + (LARGE - 1) / 16);
   });
 
-  it('is queued behind a push accepted during its write (R-D6)', async () => {
+  it.each([
+    ['is queued behind a push to its variable that was accepted during its write', true],
+    ['passes a push to another variable that was accepted during its write', false],
+  ])('%s (R-D6)', async (_what, isSame) => {
     await api.ingest();
-    const [variableId, other] = [await newVariable(), await newVariable()];
+    const variableId = await newVariable();
+    const other = isSame ? variableId : await newVariable();
     await push([{ variableId, data: readings(1, 0, -1) }]);
     await api.ingest();
     const blocker = await api.database.connect();
@@ -86,11 +90,11 @@ describe('push: a large push of new dates', () => {
       );
       return rows.length > 0;
     });
-    await push([{ variableId: other, data: readings(1, 5) }]);
+    await push([{ variableId: other, data: readings(1, 5, -1) }]);
     await blocker.query('commit');
     blocker.release();
     const { body } = await large;
-    expect(await stateOf(body.operationId)).toBe('Queued');
+    expect(await stateOf(body.operationId)).toBe(isSame ? 'Queued' : 'Completed');
     await api.ingest();
     expect(await countOf(variableId)).toBe(LARGE + 1);
     expect(await stateOf(body.operationId)).toBe('Completed');
@@ -252,7 +256,7 @@ describe('push: pushes that arrive together', () => {
     const operation = (label: string, value: number, tuples: Buffer): NewOperation => ({
       ...{ userId: caller.userId, label, requestId: 'r', acceptedElements: 1, acceptedReadings: 1, tuples },
       ...{ rejected: [], rejectedElements: [], warnings: [], timeoutSec: 60, resendKey: null, mapperId: null },
-      isReplay: value < 0,
+      ...{ variableIds: [variableId], isReplay: value < 0 },
     });
     const tuple = (second: number) =>
       encodeTuples([

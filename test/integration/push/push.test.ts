@@ -72,8 +72,9 @@ describe('push: an accepted push', () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
+    // One that finds the variable being written leaves its batches to the others.
     const counts = await Promise.all([drain(), drain(), drain(), drain()]);
-    expect(counts).toEqual([1, 1, 1, 1]);
+    expect(Math.max(...counts)).toBe(1);
     await api.ingest();
     const { rows } = await api.database.query<{ value: number }>(
       `select value from (select * from point union all select * from point_version) version

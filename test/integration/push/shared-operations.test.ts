@@ -53,7 +53,8 @@ async function storeTogether(counts: readonly number[], breaks?: number): Promis
     counts.map((readings, position) => {
       const tuples = tuplesOf(readings);
       if (position === breaks) tuples[1] = 9;
-      const push = { userId, requestId: position === 1 ? 'given' : null, elements: 1, readings, tuples };
+      const requestId = position === 1 ? 'given' : null;
+      const push = { userId, requestId, elements: 1, readings, tuples, variableIds: [variableId] };
       return group.submit({ accountId: api.accountId, structureVersion: null, push });
     }),
   );

@@ -1,0 +1,51 @@
+-- Locks the next batches of an account that may be written now, until the end of the transaction (R-D6). Batches are visited in
+-- the order of acceptance. A batch that another transaction has locked, or that is left out here, blocks its variables: later
+-- batches with one of them are left out too. So several transactions can write batches of one account, and each variable
+-- keeps its order. Takes at most `max_rows` readings, but at least one batch if one is free. A batch is small up to
+-- `small_rows` readings. Small and large ones are never taken together, because the small ones would wait for the large ones;
+-- large ones are left out if `is_small_only`. `is_more_waiting`: batches were left out.
+create or replace function take_push_batches(
+  for_account_id int, max_rows int, small_rows int, is_small_only boolean, tuple_bytes int,
+  out ids bigint[], out operation_ids bigint[], out readings int, out is_more_waiting boolean
+) language plpgsql as $$
+declare
+  batch record;
+  blocked int4multirange := '{}';
+  is_small boolean := case when is_small_only then true end;
+  visited int := 0;
+begin
+  ids := '{}';
+  operation_ids := '{}';
+  readings := 0;
+  is_more_waiting := false;
+  -- An ingester from before migration 0042 holds this lock alone while it writes batches, whose rows it does not lock.
+  perform pg_advisory_xact_lock_shared(26990, for_account_id);
+  for batch in
+    select id, push_batch.operation_ids, variables, length(rows) / tuple_bytes as count from push_batch
+    where account_id = for_account_id and set_aside_date is null order by place, id limit 10000
+  loop
+    visited := visited + 1;
+    if (batch.count <= small_rows) = coalesce(is_small, batch.count <= small_rows)
+      and (isempty(blocked) or not batch.variables && blocked) then
+      if cardinality(ids) = 1000 or cardinality(ids) > 0 and readings + batch.count > max_rows then
+        is_more_waiting := true;
+        return;
+      end if;
+      perform from push_batch where id = batch.id and set_aside_date is null for update skip locked;
+      if found then
+        is_small := batch.count <= small_rows;
+        ids := ids || batch.id;
+        operation_ids := operation_ids || batch.operation_ids;
+        readings := readings + batch.count;
+        continue;
+      end if;
+    end if;
+    is_more_waiting := true;
+    if batch.variables is null then
+      return;
+    end if;
+    blocked := blocked + batch.variables;
+  end loop;
+  is_more_waiting := is_more_waiting or visited = 10000;
+end
+$$;

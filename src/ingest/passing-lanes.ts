@@ -1,0 +1,77 @@
+/**
+ * Lets batches of an account pass a long write of that account (R-D6). While the write runs, a lane takes the batches that need
+ * not wait for it: the next of any size. While that lane writes for long too, a second lane takes small batches. Which batches
+ * are free is decided by `takeBatches`; the lanes only decide when to ask. An account thus has at most three writes at once.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../platform/log.ts';
+
+/** Most writes end earlier, and then no lane opens. */
+const OPEN_AFTER_MS = 100;
+const POLL_MS = 50;
+const PAUSE_AFTER_FAILURE_MS = 1000;
+/** Whether a lane takes small batches only. */
+const LANES = [false, true] as const;
+
+export interface PassingLanes {
+  /** Awaits a write of an account; meanwhile other batches of the account pass it. */
+  open(accountId: number, write: Promise<unknown>): Promise<void>;
+  /** Waits for the writes of all lanes, which may outlast the write that opened them. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param writeNext writes the next free batches of an account; resolves to their number.
+ */
+export function openPassingLanes(
+  writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
+  log: Log,
+): PassingLanes {
+  const underWay = new Map<string, Promise<unknown>>();
+  let isClosed = false;
+
+  const open = async (accountId: number, write: Promise<unknown>, lane: number): Promise<void> => {
+    const over = new AbortController();
+    void run(accountId, lane, over.signal);
+    await write.catch(() => {}).finally(() => over.abort());
+  };
+  const run = async (accountId: number, lane: number, over: AbortSignal): Promise<void> => {
+    const isSmallOnly = LANES[lane];
+    if (isSmallOnly === undefined) return;
+    const key = `${accountId}/${lane}`;
+    await pause(OPEN_AFTER_MS, over);
+    while (!over.aborted && !isClosed) {
+      // The lane may still be at work for an earlier write of the account.
+      const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
+      if (count === 0) await pause(POLL_MS, over);
+      if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);
+    }
+  };
+  /** @returns the number of batches; undefined after a failure. */
+  const writeIn = async (key: string, accountId: number, lane: number, isSmallOnly: boolean) => {
+    const write = writeNext(accountId, isSmallOnly);
+    underWay.set(key, write);
+    try {
+      await open(accountId, write, lane + 1);
+      return await write;
+    } catch (error) {
+      log.warn({ err: error, accountId }, 'batches could not pass a long write of their account');
+      return undefined;
+    } finally {
+      underWay.delete(key);
+    }
+  };
+
+  return {
+    open: (accountId, write) => open(accountId, write, 0),
+    close: async () => {
+      isClosed = true;
+      await Promise.allSettled(underWay.values());
+    },
+  };
+}
+
+/** Ends early when `over` aborts. */
+async function pause(ms: number, over: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal: over }).catch(() => {});
+}

@@ -1,0 +1,12 @@
+/** Encodes sets of variable ids as int4multirange, whose overlap PostgreSQL finds in linear time (R-D6). */
+
+/** @param ids in any order, with repeats. @returns the literal, ids in a row as one range. */
+export function variableSet(ids: Iterable<number>): string {
+  const sorted = [...new Set(ids)].sort((a, b) => a - b);
+  const ranges: string[] = [];
+  for (let start = 0, end = 1; start < sorted.length; start = end, end += 1) {
+    while (end < sorted.length && sorted[end] === (sorted[end - 1] as number) + 1) end += 1;
+    ranges.push(`[${sorted[start]},${sorted[end - 1]}]`);
+  }
+  return `{${ranges.join()}}`;
+}

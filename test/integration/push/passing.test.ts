@@ -1,0 +1,140 @@
+/** Writes that the test holds up by a lock on their variable: pushes to other variables pass them, pushes to the same wait. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connection } from '../../../src/platform/database/database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
+import { addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+import { createSiteAndSource } from '../../support/fixtures/structure.ts';
+import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import { BEGIN_HOLDING } from '../../support/services/stack.ts';
+
+/** A push that is no small batch. */
+const LARGE = 21_000;
+const START = Date.UTC(2026, 0, 1);
+
+let world: StoredWorld;
+let front: RoleProcess;
+let ingester: RoleProcess;
+let api: ApiClient;
+let blocker: Connection;
+let sourceId: number;
+
+beforeAll(async () => {
+  world = await createStoredWorld();
+  [front, ingester] = await Promise.all([
+    startRoles(['api'], world.environment),
+    startRoles(['ingester'], world.environment),
+  ]);
+  api = await signIn(front.http);
+  ({ sourceId } = await createSiteAndSource(api));
+  blocker = await world.database.connect();
+}, 60_000);
+
+afterAll(async () => {
+  blocker?.release(true);
+  await Promise.all([front?.kill(), ingester?.kill()]);
+  await world?.close();
+});
+
+/** Adds versioned variables with one point each. */
+async function addVariables(count: number): Promise<readonly number[]> {
+  const { accountId, database } = world;
+  const ids = await addStoredVariables(database, { accountId, sourceId }, { count, isVersioned: true });
+  await push(ids, 0);
+  await areReadable(ids, 0);
+  return ids;
+}
+
+/** @param readings of each variable, all with the same value. */
+async function push(variableIds: readonly number[], value: number, readings = 1): Promise<void> {
+  const data = Array.from({ length: readings }, (_, index) => {
+    return { date: new Date(START + index * 900_000).toISOString(), value };
+  });
+  await api.call(
+    'POST',
+    '/api/data',
+    variableIds.map((variableId) => ({ variableId, data })),
+  );
+}
+
+/** @returns the values of the first date, in the order of the variables. */
+async function read(variableIds: readonly number[]): Promise<readonly number[]> {
+  const query = `variableIds=${variableIds.join()}&to=${new Date(START + 1).toISOString()}`;
+  type Row = { readonly variableId: number; readonly rawValue: number };
+  const rows = await api.call<readonly Row[]>('GET', `/data?${query}`);
+  return variableIds.map((id) => rows.find(({ variableId }) => variableId === id)?.rawValue ?? Number.NaN);
+}
+
+const areReadable = (ids: readonly number[], value: number) =>
+  eventually(`value ${value} of ${ids}`, async () => (await read(ids)).every((one) => one === value));
+
+/** @returns all values of the first date, oldest version first. */
+async function versionsOf(variableId: number): Promise<readonly number[]> {
+  const { rows } = await world.database.query<{ value: number }>(
+    `select value from (select * from point union all select * from point_version) stored
+     where variable_id = $1 and date = $2 order by version_timestamp`,
+    [variableId, new Date(START).toISOString()],
+  );
+  return rows.map(({ value }) => value);
+}
+
+const hold = (variableId: number) =>
+  blocker.query('select from series where variable_id = $1 for update', [variableId]);
+
+/** Waits until that many writes wait for the lock of the test. @param since leaves out those of connections opened earlier. */
+const areHeld = (count: number, since = '-infinity') =>
+  eventually(`${count} writes at the lock`, async () => {
+    const { rows } = await world.database.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%from series where%for update'
+         and backend_start > $1`,
+      [since],
+    );
+    return rows[0]?.count === count;
+  });
+
+describe('push: while an account rewrites points', () => {
+  test('pushes to other variables pass, pushes to the same wait their turn, and a killed ingester changes neither (R-D6, R-D1)', async () => {
+    const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
+    await blocker.query(BEGIN_HOLDING);
+    await hold(rewritten);
+    await push([rewritten], 1, LARGE);
+    await areHeld(1);
+    await push([other], 1);
+    await areReadable([other], 1);
+
+    await push([rewritten], 2);
+    await push([rewritten, partner], 3);
+    await push([partner], 4);
+    await push([other], 2);
+    await areReadable([other], 2);
+    expect(await read([rewritten, partner])).toEqual([0, 0]);
+
+    await hold(alsoRewritten);
+    await push([alsoRewritten], 1, LARGE);
+    await areHeld(2);
+    await push([other], 3);
+    await areReadable([other], 3);
+
+    await ingester.kill();
+    const { rows } = await world.database.query<{ killed: string }>('select clock_timestamp()::text as killed');
+    ingester = await startRoles(['ingester'], world.environment);
+    // Both large pushes may be in one transaction now.
+    await areHeld(1, rows[0]?.killed);
+    await push([other], 4);
+    await areReadable([other], 4);
+    expect(await read([rewritten, alsoRewritten, partner])).toEqual([0, 0, 0]);
+
+    await blocker.query('commit');
+    await areReadable([rewritten], 3);
+    await areReadable([partner], 4);
+    await areReadable([alsoRewritten], 1);
+    expect(await Promise.all([rewritten, partner, alsoRewritten, other].map(versionsOf))).toEqual([
+      [0, 1, 2, 3],
+      [0, 3, 4],
+      [0, 1],
+      [0, 1, 2, 3, 4],
+    ]);
+  }, 60_000);
+});

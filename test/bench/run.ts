@@ -22,6 +22,7 @@ import { benchCalculationService } from './service/calculation-service-bench.ts'
 import { benchHttpReads } from './service/http-read-bench.ts';
 import { benchPush } from './service/push-bench.ts';
 import { benchRecovery } from './service/recovery-bench.ts';
+import { benchRewrite } from './service/rewrite-bench.ts';
 import { benchSmallPush } from './service/small-push-bench.ts';
 import { benchWatch, WATCH_ENVIRONMENT } from './service/watch-bench.ts';
 import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './service/webhook-bench.ts';
@@ -77,6 +78,8 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
   push: (database, accountId) =>
     withService(['api', 'ingester'], (service) => benchPush({ ...service, database, accountId })),
+  rewrite: (database, accountId) =>
+    withService(['api', 'ingester'], (service) => benchRewrite({ ...service, database, accountId })),
   'small-push': async (database) => [
     await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),
   ],

@@ -5,9 +5,9 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { StoredPart } from '../../platform/database/stored-parts.ts';
 import { forkConfined } from '../../platform/processes/fork-confined.ts';
 import { FileRefusal } from '../standard-file.ts';
-import type { StoredPart } from '../upload/stored-parts.ts';
 import { type ChunkFile, openChunkFile } from './chunk-file.ts';
 import type {
   FromParser,

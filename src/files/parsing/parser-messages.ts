@@ -1,9 +1,10 @@
 /** Messages between the parser process and the ingester. The parser asks and waits; it never accesses the database. */
+
+import type { StoredPart } from '../../platform/database/stored-parts.ts';
 import type { Labels } from '../../points/label-rules.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
-import type { StoredPart } from '../upload/stored-parts.ts';
 import type { ChunkRange } from './chunk-window.ts';
 import type { LabelIds } from './label-table.ts';
 

@@ -2,9 +2,9 @@
  * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one chunk
  * while another is written. A file made to exhaust its memory ends this process only.
  */
+import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';
 import { FileRefusal, TOO_LARGE } from '../standard-file.ts';
-import { inflatePart } from '../upload/stored-parts.ts';
 import { readXlsx } from '../xlsx/read-xlsx.ts';
 import { ChunkWindow } from './chunk-window.ts';
 import type { EmitRows, FileSource } from './parse-job.ts';

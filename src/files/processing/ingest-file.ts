@@ -4,6 +4,7 @@
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
+import { PART_BYTES, readPart } from '../../platform/database/stored-parts.ts';
 import type { Log } from '../../platform/log.ts';
 import { variableIdsOf } from '../../points/copy-codec.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -14,7 +15,7 @@ import type { FileMetrics } from '../file-metrics.ts';
 import { type FileParser, type ParseHelp, ParserDeath } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
 import { type FileLimits, type FilePosition, FileRefusal, TOO_LARGE } from '../standard-file.ts';
-import { PART_BYTES, readPart } from '../upload/stored-parts.ts';
+import { FILE_PARTS } from '../upload/store-file.ts';
 import { countFailures, endFile, storeIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
 import { writeChunk } from './write-chunk.ts';
 
@@ -107,7 +108,7 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
 
 function createHelp({ database, dictionary, log }: IngestFileServices, file: TakenFile): ParseHelp {
   return {
-    readPart: (index) => readPart(database, file.id, index),
+    readPart: (index) => readPart(database, FILE_PARTS, file.id, index),
     resolve: (request) => resolve(database, dictionary, file, request),
     onHeader: (ignored) => {
       storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {

@@ -9,8 +9,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { textParameter } from '../../platform/http/query-parameters.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
+import { openBody } from '../../platform/streaming/open-body.ts';
 import type { FileFormat } from '../standard-file.ts';
-import { openBody } from './open-body.ts';
 import { findPart } from './read-form.ts';
 import { fileTooLarge, type Upload } from './store-file.ts';
 

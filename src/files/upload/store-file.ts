@@ -2,12 +2,15 @@
 import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { type PartTable, storeContent } from '../../platform/database/stored-parts.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { BudgetBound, SharedBudget } from '../../platform/shared-budget.ts';
+import { limited } from '../../platform/streaming/open-body.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature } from './file-signature.ts';
-import { limited } from './open-body.ts';
-import { PART_BYTES, storingParts } from './stored-parts.ts';
+
+/** Content of files. */
+export const FILE_PARTS: PartTable = { name: 'stored_file_part', owner: 'file_id' };
 
 /** A file being received; iterate `content` once. */
 export interface Upload {
@@ -46,15 +49,15 @@ export async function storeFile(
 ): Promise<string> {
   const fileId = await insertFile(database, { caller, requestId }, filename, format);
   const holding = memory.open(caller);
-  const parts = storingParts(database, fileId, (bytes) => assertTaken(holding.take(bytes)));
+  const target = {
+    ...{ table: FILE_PARTS, ownerId: fileId },
+    charge: (bytes: number) => assertTaken(holding.take(bytes)),
+    onStart: (start: Buffer) => {
+      if (format) assertFormat(format, start);
+    },
+  };
   try {
-    let sizeBytes = 0;
-    for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeBuffer)) {
-      if (sizeBytes === 0 && format) assertFormat(format, bytes);
-      sizeBytes += bytes.length;
-      parts.add(bytes);
-    }
-    await parts.settle();
+    const sizeBytes = await storeContent(database, target, limited(content, maxBytes, fileTooLarge(maxBytes)));
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the file is empty');
     await database.query(
       `update stored_file
@@ -65,7 +68,6 @@ export async function storeFile(
     );
     return fileId;
   } catch (error) {
-    await parts.settle().catch(() => {});
     // If this fails too, the purge deletes the file.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;
@@ -110,24 +112,4 @@ function assertFormat(format: FileFormat, start: Buffer): void {
     if (!(error instanceof FileRefusal)) throw error;
     throw new DomainError(error.code === 'empty_file' ? 'invalid_input' : 'unsupported_media_type', error.message);
   }
-}
-
-/** Regroups pieces of any size into parts of PART_BYTES, the last one smaller, each in a buffer of its own. */
-async function* inParts(content: AsyncIterable<Uint8Array>, takeBuffer: () => Promise<Buffer>): AsyncGenerator<Buffer> {
-  let buffer: Buffer | undefined;
-  let size = 0;
-  for await (const piece of content) {
-    for (let start = 0; start < piece.length; ) {
-      buffer ??= await takeBuffer();
-      const taken = piece.subarray(start, start + PART_BYTES - size);
-      buffer.set(taken, size);
-      size += taken.length;
-      start += taken.length;
-      if (size < PART_BYTES) continue;
-      yield buffer;
-      buffer = undefined;
-      size = 0;
-    }
-  }
-  if (buffer) yield buffer.subarray(0, size);
 }

@@ -1,7 +1,7 @@
 /** Streams the body of an upload, inflated (R-A4): accepts gzip and limits the inflated size. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { DomainError } from '../../platform/errors.ts';
+import { DomainError } from '../errors.ts';
 
 /**
  * Returns the inflated body of a request as a stream (R-A4).

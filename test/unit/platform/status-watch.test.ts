@@ -1,23 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openFileWatch } from '../../../src/files/file-watch.ts';
-import type { Queryable } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { openStatusWatch } from '../../../src/platform/streaming/status-watch.ts';
 
 const INTERVAL_MS = 500;
 
-describe('file watch', () => {
+describe('status watch', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
   const open = (maxFollowers = 100) => {
     const asked: (readonly string[])[] = [];
-    const query = async (_text: string, [ids]: [readonly string[]]) => {
+    const find = async (ids: readonly string[]) => {
       asked.push(ids);
-      return { rows: ids.filter((id) => id !== 'deleted').map((id) => ({ id, state: 'Processing' })) };
+      return new Map(ids.filter((id) => id !== 'deleted').map((id) => [id, { id, state: 'Processing' }]));
     };
-    const database = { query } as unknown as Queryable;
-    const log = createLog('silent', 'test');
-    return { asked, watch: openFileWatch({ database, maxPerUser: 20, maxFollowers, intervalMs: INTERVAL_MS, log }) };
+    const words = { subjects: 'files', instead: 'GET /storage/{id}', isStopping: () => false };
+    const limits = { maxPerUser: 20, maxFollowers, intervalMs: INTERVAL_MS };
+    return { asked, watch: openStatusWatch({ find, ...words, ...limits, log: createLog('silent', 'test') }) };
   };
   const userOf = (number: number, accountId = number) => ({ userId: `user-${number}`, accountId });
 

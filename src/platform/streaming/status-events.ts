@@ -1,0 +1,102 @@
+/** Answers a request with server-sent events about background work until the work or the client ends (R-E1, R-A14). */
+import type { Context } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { markStreamed } from '../http/streamed-answer.ts';
+import type { BudgetOwner } from '../shared-budget.ts';
+import type { StatusListener, StatusWatch } from './status-watch.ts';
+
+// Proxies and our own listener close idle connections, so a comment is sent after this long without a change.
+const KEEP_ALIVE_MS = 15_000;
+
+export interface Followed<Status> {
+  readonly watch: StatusWatch<Status>;
+  readonly caller: BudgetOwner;
+  /** The state when the request arrived. */
+  readonly first: Status & { readonly id: string };
+  /** Whether a state is final. */
+  readonly isOver: (status: Status) => boolean;
+}
+
+/**
+ * Sends the event `progress` after each change, then `end` with the final state.
+ * @throws {DomainError} rate_limited and dependency_unavailable as `StatusWatch.follow`.
+ */
+export function answerEvents<Status extends object>(
+  c: Context,
+  followed: Followed<Status>,
+): Response | Promise<Response> {
+  // Hono drops the body of an answer to HEAD without cancelling it: its follower would never leave.
+  if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
+  const { watch, caller, first } = followed;
+  const { states, listener } = collectStates<Status>(first);
+  const leave = watch.follow(caller, first.id, listener);
+  // A body that nothing reads is not cancelled when its client leaves.
+  c.req.raw.signal.addEventListener('abort', () => {
+    leave();
+    listener(undefined);
+  });
+  markStreamed(c);
+  return streamSSE(c, async (stream) => {
+    // Ends the wait for the next state.
+    stream.onAbort(() => listener(undefined));
+    await sendProgress(stream, followed, states).finally(leave);
+  });
+}
+
+/** Sends `progress` after each change and `end` with the final state; sends a comment every 15 s without a change. */
+async function sendProgress<Status extends object>(
+  stream: SSEStreamingApi,
+  { first, isOver }: Pick<Followed<Status>, 'first' | 'isOver'>,
+  states: States<Status>,
+): Promise<void> {
+  for (let status: Status | undefined = first; !stream.aborted; status = await states.next(KEEP_ALIVE_MS)) {
+    if (status === undefined) await stream.write(': keep-alive\n\n');
+    else if (isOver(status)) return stream.writeSSE({ event: 'end', data: JSON.stringify(status) });
+    else await stream.writeSSE({ event: 'progress', data: JSON.stringify(status) });
+    if (states.hasEnded()) return;
+  }
+}
+
+interface States<Status> {
+  /** @returns the newest state that was not returned yet; undefined after `waitMs` without one. */
+  next(waitMs: number): Promise<Status | undefined>;
+  /** Whether the subject was deleted or the client left. */
+  hasEnded(): boolean;
+}
+
+/** Keeps the newest state for a client that takes longer than an interval to receive one. */
+function collectStates<Status>(first: Status): {
+  readonly states: States<Status>;
+  readonly listener: StatusListener<Status>;
+} {
+  let newest: Status | undefined;
+  let seen = JSON.stringify(first);
+  let hasEnded = false;
+  let wake = (): void => {};
+  return {
+    listener: (status) => {
+      const text = JSON.stringify(status);
+      if (status && text === seen) return;
+      hasEnded = !status;
+      newest = status;
+      seen = text;
+      wake();
+    },
+    states: {
+      next: async (waitMs) => {
+        if (!newest && !hasEnded) {
+          let timer: NodeJS.Timeout | undefined;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            timer = setTimeout(resolve, waitMs);
+          });
+          clearTimeout(timer);
+        }
+        const status = newest;
+        newest = undefined;
+        return status;
+      },
+      hasEnded: () => hasEnded,
+    },
+  };
+}

@@ -51,7 +51,7 @@ async function main(names: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.LOG_LEVEL, names.join('+'));
   if (names.includes('migrate')) return migrate(config.DATABASE_URL, log);
-  if (names[0] === 'admin') return runAdmin(config, log, names.slice(1));
+  if (names[0] === 'admin') return runAdmin(config, log, names.slice(1), process.env);
   const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
   if (names.length === 0 || unknown.length > 0) {
     throw new ConfigError([

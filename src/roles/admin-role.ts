@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { type AdminServices, runAdminCommand } from '../accounts/operator/admin-commands.ts';
+import { backupCommands } from '../backup/backup-commands.ts';
+import { postgresPrograms } from '../backup/postgres-programs.ts';
 import type { Config } from '../config.ts';
 import { createDirectory } from '../identity/directory/create-directory.ts';
 import { choosePassword } from '../identity/passwords/choose-password.ts';
@@ -13,8 +15,16 @@ import { measureStorage } from '../points/columns/measure-storage.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
 import { describeDividers, describeRepeatedMappings } from '../structure/operator-reports.ts';
 
+/** Environment of this process, for the programs of PostgreSQL. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Runs the command `argv[0]`. @throws {DomainError} when the operator can correct the arguments or the input. */
-export async function runAdmin(config: Config, log: Log, argv: readonly string[]): Promise<void> {
+export async function runAdmin(
+  config: Config,
+  log: Log,
+  argv: readonly string[],
+  environment: Environment,
+): Promise<void> {
   const database = openDatabase({ url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-admin', log });
   const print: AdminServices['print'] = (line) => void process.stdout.write(`${line}\n`);
   try {
@@ -27,7 +37,8 @@ export async function runAdmin(config: Config, log: Log, argv: readonly string[]
       describeRepeatedMappings: () => describeRepeatedMappings(database),
       describeDividers: () => describeDividers(database),
     };
-    await runAdminCommand({ ...services, ...reports, setPassword: passwordSetter(config) }, argv);
+    const backups = backupCommands({ database, programs: postgresPrograms(config.DATABASE_URL, environment), print });
+    await runAdminCommand({ ...services, ...reports, backups, setPassword: passwordSetter(config) }, argv);
   } finally {
     await database.end();
   }

@@ -32,6 +32,8 @@ export interface AdminServices {
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns the variables whose readings are divided, as lines. */
   readonly describeDividers: () => Promise<readonly string[]>;
+  /** Commands on backups of the database, by name. */
+  readonly backups: Readonly<Record<string, FileCommand>>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
   /** @returns the first line of standard input, without its end. */
@@ -42,6 +44,9 @@ export interface AdminServices {
    */
   readonly setPassword: SetPassword | undefined;
 }
+
+/** @param operands words after the name of the command. */
+type FileCommand = (operands: readonly string[], values: Values) => Promise<void>;
 
 type SetPassword = (transaction: Transaction, userId: string, password: string) => Promise<string | undefined>;
 
@@ -63,6 +68,11 @@ export const ADMIN_USAGE = `admin <command>
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
                                          changed before an upgrade
   dividers                               prints the variables whose readings are divided when they arrive
+  backup DIR [--keep N]                  copies the running database into DIR; keeps the newest N copies, by default all
+  archive DIR                            archives WAL into DIR until stopped, so that DIR restores to any instant
+  backups DIR                            lists the backups of DIR; fails when no WAL is being archived
+  restore DIR TARGET [--to INSTANT]      prepares the empty directory TARGET: PostgreSQL started on it recovers to the
+                                         instant, by default to the end of the archive
   help                                   prints this text
 
   --password-stdin                       sets the first line of standard input as the user's password, which need not
@@ -92,6 +102,8 @@ const OPTIONS = {
   public: { type: 'boolean' },
   'password-stdin': { type: 'boolean' },
   as: { type: 'string' },
+  keep: { type: 'string' },
+  to: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
@@ -126,8 +138,10 @@ function printLines(print: AdminServices['print'], lines: readonly string[]): vo
  * @throws {DomainError} invalid_input (with the usage for an unknown command), conflict or not_found.
  */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
-  const { values, name } = parseCommand(argv.includes('--help') ? ['help'] : argv);
-  const command = COMMANDS[name];
+  const { values, name, operands } = parseCommand(argv.includes('--help') ? ['help'] : argv);
+  const fileCommand = services.backups[name];
+  if (fileCommand) return fileCommand(operands, values);
+  const command = operands.length === 0 ? COMMANDS[name] : undefined;
   if (!command) throw new DomainError('invalid_input', ADMIN_USAGE);
   const userName = parseInput(nameSchema, values.as ?? services.operatorName, '--as');
   const caller = { userId: 'operator', userName };
@@ -135,10 +149,17 @@ export async function runAdminCommand(services: AdminServices, argv: readonly st
   await command({ ...services, auditor }, values);
 }
 
-function parseCommand(argv: readonly string[]): { readonly values: Values; readonly name: string } {
+interface ParsedCommand {
+  readonly values: Values;
+  readonly name: string;
+  readonly operands: readonly string[];
+}
+
+function parseCommand(argv: readonly string[]): ParsedCommand {
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
-    return { values, name: positionals.length === 1 ? (positionals[0] ?? '') : '' };
+    const [name = '', ...operands] = positionals;
+    return { values, name, operands };
   } catch (error) {
     throw new DomainError('invalid_input', `${(error as Error).message}\n\n${ADMIN_USAGE}`);
   }

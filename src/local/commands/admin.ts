@@ -1,11 +1,19 @@
 /**
  * `npm run admin -- <command> …`: the operator's commands (src/accounts/operator/admin-commands.ts), on the running local stack, or
- * on the database and Redis of the environment.
+ * on the database and Redis of the environment. Commands on backups use PostgreSQL's programs of the database root file system.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ADMIN_USAGE } from '../../accounts/operator/admin-commands.ts';
-import { STACK_FILE } from '../paths.ts';
+import { STACK_DIRECTORY, STACK_FILE } from '../paths.ts';
+import { createProgress } from '../progress.ts';
+import { ensureRoot } from '../roots/ensure-root.ts';
+import { databaseRecipe } from '../roots/recipes.ts';
 import { runProgram } from '../run-program.ts';
+import { chooseLauncher, prepareState } from '../services/launcher.ts';
+import { clientPath } from '../services/postgres-client.ts';
+import { takeLock } from '../services/services.ts';
 import { SetupError } from '../setup-error.ts';
 import type { Stack } from '../stack.ts';
 import { runCommand } from './cli.ts';
@@ -17,8 +25,37 @@ await runCommand(async () => {
     process.stdout.write(ADMIN_USAGE);
     return 0;
   }
-  return runProgram(['src/main.ts', 'admin', ...argv], readEnvironment());
+  const [name] = argv;
+  if (name === 'restore') return restore(argv);
+  const programs = name === 'backup' || name === 'archive' ? programsOf(await databaseRoot()) : {};
+  return runProgram(['src/main.ts', 'admin', ...argv], { ...readEnvironment(), ...programs });
 });
+
+/** Without TARGET, the cluster of the stopped local stack is created. @returns the exit code. */
+async function restore(argv: readonly string[]): Promise<number> {
+  const root = await databaseRoot();
+  const { positionals } = parseArgs({
+    args: [...argv],
+    options: { to: { type: 'string' } },
+    strict: false,
+    allowPositionals: true,
+  });
+  // The command reads and writes files only, but main.ts requires both settings.
+  const unused = { DATABASE_URL: 'postgres://127.0.0.1/unused', REDIS_URL: 'redis://127.0.0.1' };
+  const environment = { ...programsOf(root), ...unused };
+  if (positionals.length !== 2) return runProgram(['src/main.ts', 'admin', ...argv], environment);
+  using _lock = takeLock(STACK_DIRECTORY);
+  const { hostPath } = prepareState(chooseLauncher(process.env), root, join(STACK_DIRECTORY, 'postgres'));
+  return await runProgram(['src/main.ts', 'admin', ...argv, join(hostPath, 'cluster')], environment);
+}
+
+async function databaseRoot(): Promise<string> {
+  return ensureRoot(databaseRecipe(), createProgress(process.stderr));
+}
+
+function programsOf(root: string): Readonly<Record<string, string>> {
+  return { PATH: clientPath(root, process.env.PATH) };
+}
 
 function readEnvironment(): Readonly<Record<string, string>> {
   if (process.env.DATABASE_URL) return {};

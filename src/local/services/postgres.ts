@@ -106,9 +106,9 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
   };
 }
 
+/** Backups need WAL senders; an archive that stops must not fill the disk with WAL kept for it. */
 const DURABLE = {
-  wal_level: 'minimal',
-  max_wal_senders: '0',
+  max_slot_wal_keep_size: '4GB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   wal_compression: 'lz4',
@@ -150,6 +150,8 @@ async function probe(url: string): Promise<void> {
     await client.end();
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
-    throw new SetupError('the stored data have another password; `npm run reset` removes them.');
+    throw new SetupError(
+      'the stored data have another password than .local/secrets.json; put back the file that belongs to them, or remove the data with `npm run reset`.',
+    );
   }
 }

@@ -46,6 +46,7 @@ const FEATURES = ['platform', 'points', 'structure', 'identity'];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   points: ['platform'],
+  backup: ['platform'],
   accounts: ['platform', 'identity', 'structure'],
   identity: ['platform', 'root'],
   structure: ['platform', 'points', 'identity'],

@@ -1,0 +1,84 @@
+/** The operator's commands for backups, as `admin` runs them: reads their arguments and prints what they did. */
+import { resolve } from 'node:path';
+import type { Queryable } from '../platform/database/database.ts';
+import { parseInstant } from '../platform/dates/date-rules.ts';
+import { DomainError } from '../platform/errors.ts';
+import { describeBackups } from './describe-backups.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import { restoreBackup } from './restore-backup.ts';
+import { archiveWal, takeBackup } from './take-backup.ts';
+
+export interface BackupParts {
+  readonly database: Queryable;
+  readonly programs: PostgresPrograms;
+  readonly print: (line: string) => void;
+}
+
+export interface BackupOptions {
+  /** Instant of `restore`. */
+  readonly to?: string | undefined;
+  /** Backups that `backup` leaves. */
+  readonly keep?: string | undefined;
+}
+
+type BackupCommand = (operands: readonly string[], options: BackupOptions) => Promise<void>;
+
+export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 'restore', BackupCommand>>;
+
+/** @returns the commands by name. */
+export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
+  return {
+    backup: async (operands, { keep }) => {
+      const [directory] = toPaths(operands, 'DIR');
+      const taken = await takeBackup({ database, programs }, directory, toCount(keep));
+      print(`backup ${taken.name} is complete and verified`);
+      print(
+        taken.isArchived
+          ? `restorable to every archived instant from ${taken.restorableFrom} on`
+          : `restorable to ${taken.restorableFrom} only, because no WAL is archived: start \`archive\`, then take another backup`,
+      );
+    },
+    archive: async (operands) => {
+      const [directory] = toPaths(operands, 'DIR');
+      print(`archiving WAL into ${directory} until stopped`);
+      await archiveWal({ database, programs }, directory);
+    },
+    backups: async (operands) => {
+      const [directory] = toPaths(operands, 'DIR');
+      const { lines, problem } = await describeBackups(database, directory);
+      for (const line of lines) print(line);
+      if (problem !== undefined) throw new DomainError('conflict', problem);
+    },
+    restore: async (operands, { to }) => {
+      const [directory, target] = toPaths(operands, 'DIR', 'TARGET');
+      const until = toInstant(to);
+      const { backup, segments } = await restoreBackup(programs, { directory, target, until });
+      print(`${target}: backup ${backup.name} and ${segments} WAL segments`);
+      const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
+      print(`start PostgreSQL on it: it recovers ${state}, then accepts connections`);
+      print('start Redis empty: its jobs name work of the time after the instant');
+      print('take the next backup into an empty directory');
+    },
+  };
+}
+
+function toPaths(operands: readonly string[], ...names: readonly ['DIR']): [string];
+function toPaths(operands: readonly string[], ...names: readonly ['DIR', 'TARGET']): [string, string];
+function toPaths(operands: readonly string[], ...names: readonly string[]): string[] {
+  if (operands.length === names.length) return operands.map((operand) => resolve(operand));
+  throw new DomainError('invalid_input', `the command must name ${names.join(' and ')}, got "${operands.join(' ')}"`);
+}
+
+function toCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new DomainError('invalid_input', `--keep must be an integer of at least 1, got ${text}`);
+}
+
+function toInstant(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const instant = parseInstant(text);
+  if (instant !== undefined) return instant;
+  throw new DomainError('invalid_input', `--to must be an instant such as 2026-11-22T13:00:00Z, got ${text}`);
+}

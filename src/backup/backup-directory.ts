@@ -1,0 +1,116 @@
+/**
+ * Layout of a backup directory: `tidemark-backups.json` names its database, `wal/` holds the archived WAL, and every other
+ * folder one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
+ */
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Queryable } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+
+export const WAL_FOLDER = 'wal';
+export const CLUSTER_FOLDER = 'cluster';
+/** Start of the names of unfinished backups, which the next backup removes. */
+export const UNFINISHED = '.unfinished-';
+
+const OWNER_FILE = 'tidemark-backups.json';
+const BACKUP_FILE = 'backup.json';
+
+const ownerSchema = z.object({
+  /** PostgreSQL's identifier of the cluster, which its copies share. */
+  systemIdentifier: z.string(),
+  /** Changes with every restore. */
+  timeline: z.int(),
+  /** Size of a WAL segment. */
+  segmentBytes: z.int(),
+});
+
+/** The cluster whose backups a directory holds. */
+export type Owner = z.output<typeof ownerSchema>;
+
+const backupSchema = z.object({
+  /** Name of the WAL segment that a recovery reads first. */
+  startSegment: z.string(),
+  /** First instant of the database's clock that can be restored; ISO 8601, UTC. */
+  restorableFrom: z.string(),
+  postgresVersion: z.string(),
+  timescaleVersion: z.string(),
+});
+
+export type BackupFacts = z.output<typeof backupSchema>;
+
+export interface Backup extends BackupFacts {
+  /** Name of its folder. */
+  readonly name: string;
+}
+
+const OWNER = `
+  select (select system_identifier::text from pg_control_system()) as "systemIdentifier",
+         ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline,
+         (select setting::int from pg_settings where name = 'wal_segment_size') as "segmentBytes"`;
+
+/** @returns the cluster of a database. */
+export async function findOwner(database: Queryable): Promise<Owner> {
+  const { rows } = await database.query(OWNER);
+  return ownerSchema.parse(rows[0]);
+}
+
+/**
+ * Makes `directory` the backup directory of a cluster, or checks that it is.
+ * @throws {DomainError} conflict when it holds other files, or backups of another cluster or of the time before a restore.
+ */
+export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
+  const names = await readdir(directory).catch((): string[] => []);
+  if (names.length === 0) {
+    await mkdir(join(directory, WAL_FOLDER), { recursive: true, mode: 0o700 });
+    await writeWhole(join(directory, OWNER_FILE), owner);
+    return;
+  }
+  const found = await readOwner(directory);
+  if (found.systemIdentifier !== owner.systemIdentifier) {
+    throw new DomainError('conflict', `${directory} holds backups of another database; choose an empty directory`);
+  }
+  if (found.timeline !== owner.timeline) {
+    throw new DomainError(
+      'conflict',
+      `${directory} holds backups from before this database was restored; choose an empty directory`,
+    );
+  }
+}
+
+/** @returns the cluster of a backup directory. @throws {DomainError} conflict when the directory is not one. */
+export async function readOwner(directory: string): Promise<Owner> {
+  const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);
+  if (text !== undefined) return ownerSchema.parse(JSON.parse(text));
+  throw new DomainError('conflict', `${directory} is not a backup directory: it is not empty and has no ${OWNER_FILE}`);
+}
+
+/** @returns the finished backups of a directory, oldest first. */
+export async function listBackups(directory: string): Promise<readonly Backup[]> {
+  const names = (await readdir(directory)).filter((name) => name !== WAL_FOLDER && !name.startsWith(UNFINISHED));
+  const backups = await Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(directory, name, BACKUP_FILE), 'utf8').catch(() => undefined);
+      return text === undefined ? [] : [{ ...backupSchema.parse(JSON.parse(text)), name }];
+    }),
+  );
+  return backups.flat().sort((a, b) => (a.restorableFrom < b.restorableFrom ? -1 : 1));
+}
+
+/** Writes `backup.json` into the folder of an unfinished backup. */
+export async function writeFacts(folder: string, facts: BackupFacts): Promise<void> {
+  await writeWhole(join(folder, BACKUP_FILE), facts);
+}
+
+/** @returns when WAL last arrived in the archive, in ms since 1970; undefined when none has. */
+export async function findArchivedUntilMs(directory: string): Promise<number | undefined> {
+  const folder = join(directory, WAL_FOLDER);
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const last = names.at(-1);
+  return last === undefined ? undefined : (await stat(join(folder, last))).mtimeMs;
+}
+
+async function writeWhole(path: string, value: unknown): Promise<void> {
+  await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}

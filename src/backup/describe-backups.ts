@@ -1,0 +1,49 @@
+/** What a backup directory can restore, and whether its archive follows the database. For the operator and health checks. */
+import type { Queryable } from '../platform/database/database.ts';
+import { findArchivedUntilMs, listBackups, readOwner } from './backup-directory.ts';
+import { SLOT } from './take-backup.ts';
+
+export interface DescribedBackups {
+  readonly lines: readonly string[];
+  /** Why WAL is not being archived; undefined when it is. */
+  readonly problem: string | undefined;
+}
+
+interface SlotState {
+  readonly isActive: boolean;
+  /** WAL that the server wrote and the archive has not; null when the server no longer has all of it. */
+  readonly behindBytes: number | null;
+}
+
+const SLOT_STATE = `
+  select active as "isActive",
+         case when wal_status <> 'lost' then pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::int8 end as "behindBytes"
+  from pg_replication_slots where slot_name = $1`;
+
+/** @throws {DomainError} conflict when `directory` is not a backup directory. */
+export async function describeBackups(database: Queryable, directory: string): Promise<DescribedBackups> {
+  await readOwner(directory);
+  const [backups, archivedUntilMs] = await Promise.all([listBackups(directory), findArchivedUntilMs(directory)]);
+  const { rows } = await database.query<SlotState>(SLOT_STATE, [SLOT]);
+  const [slot] = rows;
+  const behind = slot?.behindBytes == null ? '' : `, ${Math.max(0, Math.round(slot.behindBytes / 1024))} kB behind`;
+  return {
+    lines: [
+      ...backups.map(({ name, restorableFrom, postgresVersion, timescaleVersion }) => {
+        return `${name}: restorable from ${restorableFrom} on; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
+      }),
+      archivedUntilMs === undefined
+        ? 'no WAL is archived: only the end of each backup can be restored'
+        : `WAL is archived until about ${new Date(archivedUntilMs).toISOString()}${behind}`,
+    ],
+    problem: findProblem(slot),
+  };
+}
+
+function findProblem(slot: SlotState | undefined): string | undefined {
+  if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
+  if (slot.behindBytes === null) {
+    return `the archive fell behind max_slot_wal_keep_size and has a gap: drop the slot ${SLOT}, and begin an empty directory`;
+  }
+  return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';
+}

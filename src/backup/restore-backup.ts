@@ -1,0 +1,171 @@
+/**
+ * Restores a backup into an empty directory. Only files are prepared: the copy, the archived WAL beside it, and recovery
+ * settings. PostgreSQL itself recovers to the instant when it is started on the directory, and accepts connections only then.
+ */
+import { constants } from 'node:fs';
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  cp,
+  lchown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DomainError } from '../platform/errors.ts';
+import { type Backup, CLUSTER_FOLDER, listBackups, readOwner, WAL_FOLDER } from './backup-directory.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import { followSegments, segmentName } from './wal-segments.ts';
+
+/** Folder of the restored cluster with the archived WAL; PostgreSQL removes it at the end of its recovery. */
+const RECOVERY_FOLDER = 'recovery_wal';
+const SETTINGS_FILE = 'postgresql.auto.conf';
+const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_cleanup_command)\s*=/;
+
+export interface Restore {
+  /** The backup directory. */
+  readonly directory: string;
+  /** The cluster to create: absent or an empty directory. */
+  readonly target: string;
+  /** ISO 8601 in UTC, of the database's clock: later commits are left out. Undefined: everything that was archived. */
+  readonly until: string | undefined;
+}
+
+export interface Restored {
+  readonly backup: Backup;
+  /** Segments of WAL that the recovery will read. */
+  readonly segments: number;
+}
+
+interface WalFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+/**
+ * Prepares `target` for PostgreSQL.
+ * @throws {DomainError} conflict when the target is in use or not empty, the instant is before every backup or after the last
+ *   archived WAL, WAL is missing, or the copy differs from its checksums.
+ */
+export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
+  const { directory, target, until } = request;
+  const { segmentBytes } = await readOwner(directory);
+  await assertEmpty(target);
+  const backup = chooseBackup(await listBackups(directory), request);
+  const wal = await findWal(request, backup, segmentBytes);
+  const unfinished = `${target}.restoring`;
+  await rm(unfinished, { recursive: true, force: true });
+  try {
+    const source = join(directory, backup.name, CLUSTER_FOLDER);
+    await cp(source, unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE });
+    await programs.run('pg_verifybackup', ['--exit-on-error', '--no-parse-wal', '--quiet', unfinished]);
+    await prepareRecovery(unfinished, wal, until);
+    await giveToOwnerOf(dirname(target), unfinished);
+    await rename(unfinished, target);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  return { backup, segments: wal.length };
+}
+
+async function assertEmpty(target: string): Promise<void> {
+  const names = await readdir(target).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.includes('postmaster.pid')) {
+    throw new DomainError('conflict', `a server runs on ${target}; stop it and move its directory away first`);
+  }
+  if (names.length > 0) {
+    throw new DomainError('conflict', `${target} must be absent or empty; move what it holds away first`);
+  }
+}
+
+function chooseBackup(backups: readonly Backup[], { directory, until }: Restore): Backup {
+  const [oldest] = backups;
+  if (!oldest) throw new DomainError('conflict', `${directory} holds no finished backup`);
+  const chosen = backups.findLast(({ restorableFrom }) => until === undefined || isBefore(restorableFrom, until));
+  if (chosen) return chosen;
+  throw new DomainError(
+    'conflict',
+    `--to must not be before the oldest backup, which restores from ${oldest.restorableFrom} on, got ${until}`,
+  );
+}
+
+function isBefore(first: string, second: string): boolean {
+  return Date.parse(first) <= Date.parse(second);
+}
+
+/** @returns the segments from the start of the backup on without a gap: the archived ones, and those within the backup. */
+async function findWal(
+  { directory, until }: Restore,
+  backup: Backup,
+  segmentBytes: number,
+): Promise<readonly WalFile[]> {
+  const folders = [join(directory, backup.name, CLUSTER_FOLDER, 'pg_wal'), join(directory, WAL_FOLDER)];
+  const files = new Map<string, WalFile>();
+  for (const folder of folders) for (const file of await listSegments(folder)) files.set(file.name, file);
+  const { names, firstMissing } = followSegments(backup.startSegment, new Set(files.keys()), segmentBytes);
+  const found = names.flatMap((name) => files.get(name) ?? []);
+  const last = found.at(-1);
+  if (!last)
+    throw new DomainError('conflict', `${directory} lacks the first WAL segment of its backup, ${firstMissing}`);
+  const { mtime } = await stat(last.path);
+  const end = mtime.toISOString();
+  if (until === undefined && firstMissing !== undefined) {
+    throw new DomainError('conflict', `WAL segment ${firstMissing} is missing; --to ${end} or earlier can be restored`);
+  }
+  if (until !== undefined && Date.parse(until) > mtime.getTime()) {
+    throw new DomainError(
+      'conflict',
+      `--to must not be after the archived WAL, which ends at about ${end}, got ${until}; without --to, all of it is restored`,
+    );
+  }
+  return found;
+}
+
+/** @returns segments of a folder; a complete one hides an incomplete one of the same name. */
+async function listSegments(folder: string): Promise<readonly WalFile[]> {
+  const files = new Map<string, WalFile>();
+  // Longest first: `….partial` is replaced by the complete segment.
+  for (const file of (await readdir(folder).catch(() => [])).sort((a, b) => b.length - a.length)) {
+    const name = segmentName(file);
+    if (name !== undefined) files.set(name, { name, path: join(folder, file) });
+  }
+  return [...files.values()];
+}
+
+async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: string | undefined): Promise<void> {
+  await chmod(cluster, 0o700);
+  const folder = join(cluster, RECOVERY_FOLDER);
+  await mkdir(folder, { mode: 0o700 });
+  for (const { name, path } of wal) await copyFile(path, join(folder, name), constants.COPYFILE_FICLONE);
+  const settings = {
+    restore_command: `cp ${RECOVERY_FOLDER}/%f %p`,
+    recovery_end_command: `rm -rf ${RECOVERY_FOLDER}`,
+    // PostgreSQL takes no `Z` here.
+    recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
+    recovery_target_action: 'promote',
+    // Clients must not read, or wait on, a state from before the instant.
+    hot_standby: 'off',
+  };
+  const file = join(cluster, SETTINGS_FILE);
+  const kept = (await readFile(file, 'utf8')).split('\n').filter((line) => !RECOVERY_SETTING.test(line));
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
+  await writeFile(file, `${[...kept.filter(Boolean), ...lines].join('\n')}\n`);
+  await appendFile(join(cluster, 'recovery.signal'), '');
+}
+
+/** As root, the server's user gets the files: the owner of the folder they are in. */
+async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  const entries = await readdir(cluster, { recursive: true });
+  for (const entry of ['', ...entries]) await lchown(join(cluster, entry), uid, gid);
+}

@@ -1,0 +1,142 @@
+/**
+ * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` keeps what it writes from
+ * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and nothing else of the
+ * server's machine.
+ */
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Queryable } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import {
+  type Backup,
+  CLUSTER_FOLDER,
+  claimDirectory,
+  findOwner,
+  listBackups,
+  type Owner,
+  UNFINISHED,
+  WAL_FOLDER,
+  writeFacts,
+} from './backup-directory.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import { segmentName, segmentOf } from './wal-segments.ts';
+
+/** The replication slot of the archive: the server keeps WAL until it is archived, at most max_slot_wal_keep_size. */
+export const SLOT = 'tidemark_backup';
+
+export interface BackupSource {
+  readonly database: Queryable;
+  readonly programs: PostgresPrograms;
+}
+
+export interface TakenBackup extends Backup {
+  /** WAL since the start of the backup is or will be archived; otherwise only the end of the backup can be restored. */
+  readonly isArchived: boolean;
+}
+
+const manifestSchema = z.object({ 'WAL-Ranges': z.tuple([z.object({ 'Start-LSN': z.string() })]) });
+
+const KEEPING_SLOT = `select from pg_replication_slots where slot_name = $1 and wal_status <> 'lost'`;
+
+// The end of the backup lies before the next millisecond of the server's clock.
+const FACTS = `
+  select to_char((date_trunc('milliseconds', clock_timestamp()) + interval '1 ms') at time zone 'UTC',
+                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "restorableFrom",
+         current_setting('server_version') as "postgresVersion",
+         (select extversion from pg_extension where extname = 'timescaledb') as "timescaleVersion"`;
+
+/**
+ * Copies the cluster into a new folder of `directory` and verifies the copy by its checksums.
+ * @param keep backups to keep, this one included: older ones are removed, with the WAL only they need. Undefined: all.
+ * @throws {DomainError} conflict when the directory is another's, the server does not allow replication, or the copy is wrong.
+ */
+export async function takeBackup(
+  { database, programs }: BackupSource,
+  directory: string,
+  keep?: number,
+): Promise<TakenBackup> {
+  const owner = await findOwner(database);
+  await assertReplication(database);
+  await claimDirectory(directory, owner);
+  await removeUnfinished(directory);
+  const { rowCount: slots } = await database.query(KEEPING_SLOT, [SLOT]);
+  const folder = join(directory, `${UNFINISHED}${process.pid}`);
+  const cluster = join(folder, CLUSTER_FOLDER);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    // Plain files, because pg_verifybackup 17 reads no archives; WAL streams beside, so that the copy needs no archive.
+    const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
+    await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
+    const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
+    const [stated] = rows;
+    if (!stated) throw new Error('the server returned no clock');
+    await programs.run('pg_verifybackup', ['--exit-on-error', '--no-parse-wal', '--quiet', cluster]);
+    const facts = { startSegment: await readStartSegment(cluster, owner), ...stated };
+    await writeFacts(folder, facts);
+    const name = facts.restorableFrom.replace(/[-:]/g, '');
+    await rename(folder, join(directory, name));
+    if (keep !== undefined) await removeOldBackups(directory, keep);
+    return { ...facts, name, isArchived: slots === 1 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Archives WAL into `directory` until a stop signal; a lost connection is opened again.
+ * @throws {DomainError} conflict when the directory is another's, or the server does not allow replication.
+ */
+export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
+  const owner = await findOwner(database);
+  await assertReplication(database);
+  await claimDirectory(directory, owner);
+  await programs.run('pg_receivewal', ['--create-slot', '--if-not-exists', `--slot=${SLOT}`, '--no-password']);
+  const target = `--directory=${join(directory, WAL_FOLDER)}`;
+  // Without `synchronous`, WAL would be durable here only at the end of its segment.
+  await programs.runUntilSignal('pg_receivewal', [target, `--slot=${SLOT}`, '--synchronous', '--no-password']);
+}
+
+const REPLICATION = `
+  select rolreplication or rolsuper as "mayReplicate", current_setting('wal_level') as "walLevel",
+         current_setting('max_wal_senders')::int as senders
+  from pg_roles where rolname = current_user`;
+
+async function assertReplication(database: Queryable): Promise<void> {
+  const { rows } = await database.query<{ mayReplicate: boolean; walLevel: string; senders: number }>(REPLICATION);
+  const [found] = rows;
+  if (!found?.mayReplicate) {
+    throw new DomainError(
+      'conflict',
+      'the role of DATABASE_URL must have the attribute REPLICATION; a superuser gives it: `alter role … replication`',
+    );
+  }
+  if (found.walLevel === 'minimal' || found.senders < 3) {
+    throw new DomainError(
+      'conflict',
+      `backups need wal_level replica and max_wal_senders of at least 3, got ${found.walLevel} and ${found.senders}`,
+    );
+  }
+}
+
+async function readStartSegment(cluster: string, { timeline, segmentBytes }: Owner): Promise<string> {
+  const manifest = manifestSchema.parse(JSON.parse(await readFile(join(cluster, 'backup_manifest'), 'utf8')));
+  return segmentOf(manifest['WAL-Ranges'][0]['Start-LSN'], timeline, segmentBytes);
+}
+
+async function removeUnfinished(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(UNFINISHED));
+  for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/** Removes the oldest backups first, then WAL from before the oldest that is left: an interruption leaves no gap. */
+async function removeOldBackups(directory: string, keep: number): Promise<void> {
+  const backups = await listBackups(directory);
+  for (const { name } of backups.slice(0, -keep)) await rm(join(directory, name), { recursive: true });
+  const [oldest] = backups.slice(-keep);
+  const archive = join(directory, WAL_FOLDER);
+  for (const file of await readdir(archive)) {
+    const segment = segmentName(file);
+    if (oldest && segment !== undefined && segment < oldest.startSegment) await rm(join(archive, file));
+  }
+}

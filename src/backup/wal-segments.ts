@@ -1,0 +1,55 @@
+/**
+ * Names of WAL segments: 24 hexadecimal digits, eight each of timeline, upper and lower part of the segment's number. A backup
+ * directory holds one timeline, so that names sort like positions. Pure.
+ */
+
+const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
+/** pg_receivewal names the segment it is writing so. Its rest is zeros. */
+const PARTIAL = '.partial';
+const BYTES_PER_UPPER = 2 ** 32;
+
+/** Consecutive segments, and the first name that is absent although later ones exist. */
+export interface SegmentRun {
+  readonly names: readonly string[];
+  readonly firstMissing: string | undefined;
+}
+
+/** @returns the name of a segment without the mark of an incomplete one; undefined for another file. */
+export function segmentName(fileName: string): string | undefined {
+  const name = fileName.endsWith(PARTIAL) ? fileName.slice(0, -PARTIAL.length) : fileName;
+  return NAME.test(name) ? name : undefined;
+}
+
+/** @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when it is no position. */
+export function segmentOf(position: string, timeline: number, segmentBytes: number): string {
+  const [upper = Number.NaN, lower = Number.NaN] = position.split('/').map((part) => Number.parseInt(part, 16));
+  if (Number.isNaN(upper + lower)) throw new Error(`a WAL position must look like 0/2000028, got ${position}`);
+  return [timeline, upper, Math.floor(lower / segmentBytes)].map(toHex).join('');
+}
+
+/**
+ * Follows segments from `start` as long as each has a successor.
+ * @param present names of segments, in any order; those before `start` are ignored.
+ */
+export function followSegments(start: string, present: ReadonlySet<string>, segmentBytes: number): SegmentRun {
+  const names: string[] = [];
+  let next = start;
+  while (present.has(next)) {
+    names.push(next);
+    next = successorOf(next, segmentBytes);
+  }
+  const hasLater = [...present].some((name) => name > next);
+  return { names, firstMissing: hasLater || names.length === 0 ? next : undefined };
+}
+
+function successorOf(name: string, segmentBytes: number): string {
+  const [timeline = 0, upper = 0, lower = 0] = (NAME.exec(name) ?? [])
+    .slice(1)
+    .map((part) => Number.parseInt(part, 16));
+  const isLast = (lower + 1) * segmentBytes >= BYTES_PER_UPPER;
+  return [timeline, isLast ? upper + 1 : upper, isLast ? 0 : lower + 1].map(toHex).join('');
+}
+
+function toHex(part: number): string {
+  return part.toString(16).toUpperCase().padStart(8, '0');
+}

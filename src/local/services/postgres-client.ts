@@ -1,0 +1,35 @@
+/**
+ * PostgreSQL's client programs of the database root file system, for commands that write files of this machine: run with the
+ * loader and the libraries of that root, as this user and without confinement, so that they see the operator's directories.
+ */
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { LOCAL_DIRECTORY } from '../paths.ts';
+import { POSTGRES_PROGRAMS } from './postgres.ts';
+
+const PROGRAMS = ['pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
+
+/**
+ * Writes a script for each program.
+ * @param root database root file system.
+ * @returns a PATH whose first directory holds the scripts.
+ * @throws {Error} when `root` has no loader.
+ */
+export function clientPath(root: string, path: string | undefined): string {
+  const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'));
+  if (loader === undefined) throw new Error(`${root} must contain a loader of programs`);
+  const directory = join(LOCAL_DIRECTORY, 'postgres-client');
+  mkdirSync(directory, { recursive: true });
+  for (const name of PROGRAMS) {
+    const program = join(root, POSTGRES_PROGRAMS, name);
+    const command = [loader, '--library-path', dirname(loader), '--argv0', name, program].map(quote).join(' ');
+    // The kernel ends the program when its command is killed.
+    const script = `#!/bin/sh\nexec setpriv --pdeathsig TERM -- ${command} "$@"\n`;
+    writeFileSync(join(directory, name), script, { mode: 0o755 });
+  }
+  return [directory, path ?? ''].join(delimiter);
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

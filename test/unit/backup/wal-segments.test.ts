@@ -1,0 +1,47 @@
+/** Names of WAL segments, their order and their gaps. */
+import { describe, expect, test } from 'vitest';
+import { followSegments, segmentName, segmentOf } from '../../../src/backup/wal-segments.ts';
+
+const SEGMENT = 16 << 20;
+const name = (number: number) => `0000000100000000${number.toString(16).toUpperCase().padStart(8, '0')}`;
+
+describe('backup: names of WAL segments', () => {
+  test.each([
+    ['000000010000000000000002', '000000010000000000000002'],
+    ['0000000100000000000000FE.partial', '0000000100000000000000FE'],
+    ['00000002.history', undefined],
+    ['000000010000000000000002.00000028.backup', undefined],
+    ['archive_status', undefined],
+  ])('the file %s is the segment %s', (file, expected) => {
+    expect(segmentName(file)).toBe(expected);
+  });
+
+  test.each([
+    ['0/2000028', 1, '000000010000000000000002'],
+    ['1/FF000000', 3, '0000000300000001000000FF'],
+  ])('the position %s of timeline %i is in segment %s', (position, timeline, expected) => {
+    expect(segmentOf(position, timeline, SEGMENT)).toBe(expected);
+  });
+
+  test('a text that is no position is refused', () => {
+    expect(() => segmentOf('start', 1, SEGMENT)).toThrow('must look like 0/2000028, got start');
+  });
+});
+
+describe('backup: segments that follow each other', () => {
+  test('earlier segments are ignored, and the last one has no successor', () => {
+    const present = new Set([1, 2, 3, 4].map(name));
+    expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3, 4].map(name), firstMissing: undefined });
+  });
+
+  test('the lower part of a number ends at 4 GiB', () => {
+    const names = ['0000000100000000000000FF', '000000010000000100000000'];
+    expect(followSegments(names[0] ?? '', new Set(names), SEGMENT)).toEqual({ names, firstMissing: undefined });
+  });
+
+  test('a gap ends the run and is named', () => {
+    const present = new Set([2, 3, 5].map(name));
+    expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3].map(name), firstMissing: name(4) });
+    expect(followSegments(name(1), present, SEGMENT)).toEqual({ names: [], firstMissing: name(1) });
+  });
+});

@@ -42,7 +42,7 @@ const isOver = ({ complete, destroyed }: IncomingMessage): boolean => complete |
 /**
  * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by request
  * discards a table every few dozen requests, and each discarded table keeps its requests alive until a full garbage
- * collection: a third of the processor time of small pushes (push/MEASUREMENTS.md).
+ * collection. That cost a third of the processor time of small pushes (push/MEASUREMENTS.md).
  */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {
   const watched = new Map<Socket, Watched>();

@@ -1,4 +1,7 @@
-/** Chooses the ports of the roles: the configured one; without one, the port of the last start, or the default, if it is free. */
+/**
+ * Chooses the ports of the roles: the configured port, else the port of the last start, else the default. A port that
+ * is in use is replaced, unless it is configured.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingDefault } from '../config.ts';

@@ -1,10 +1,9 @@
 /**
- * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An account may
- * hold at most as much as stays free: alone half of the total. As holdings end and new ones begin, n greedy accounts settle at
- * an equal share, 1 / (n + 1), and the rest stays free for a newcomer; four accounts that release nothing leave a sixteenth.
- * A user may
- * hold three quarters of what stays free. Only the total bounds a single holding while nothing else is held, so that the
- * largest request fits.
+ * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
+ * account may hold at most as much as stays free, so an account that is alone may hold half of the total. As holdings
+ * end and new ones begin, n greedy accounts settle at an equal share, 1 / (n + 1), and the rest stays free for a
+ * newcomer; four accounts that release nothing leave a sixteenth. A user may hold three quarters of what stays free.
+ * Only the total bounds a single holding while nothing else is held, so that the largest request fits.
  */
 
 export interface SharedBudget {

@@ -5,7 +5,7 @@ import type { ClientRegistration } from './client-rules.ts';
 
 export interface NewClient {
   readonly clientId: string;
-  /** Stored as a hash only. */
+  /** Secret of the client; only its hash is stored. */
   readonly secret: string;
   /** Scopes the client may request: datahub-api, push-data. */
   readonly scopes: readonly string[];
@@ -26,7 +26,7 @@ export async function registerClient(database: Queryable, client: NewClient): Pr
 }
 
 export interface IssuedClient extends ClientRegistration {
-  /** Stored as a hash only; undefined: a public client. */
+  /** Secret of the client, of which only the hash is stored; undefined for a public client. */
   readonly secret: string | undefined;
   readonly name: string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Warns of periods that a script groups by and that its inputs hold only in part: a run then stores the first and the
- * last period of its window from some of their points (R-H6, R-H9). Pure; validate uses it.
+ * Warns of periods that a script groups by and that its inputs hold only in part: a run then computes the first and the
+ * last period of its window from only some of their points (R-H6, R-H9). Pure; validate uses it.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';

@@ -1,7 +1,7 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the text that a client
- * wrote; the answer completes it: known names in their documented case, lists present, and every input and form with
- * its current site and source.
+ * wrote; the answer completes it: known names get their documented case, absent lists become empty, and every input and
+ * form gets its current site and source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ResourceObject } from '../../structure/resource.ts';

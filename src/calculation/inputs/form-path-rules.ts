@@ -1,6 +1,6 @@
 /**
- * The path to a value in `clientData` (R-H1), written as in a customFilter (R-C10): words joined by dots; a word with other
- * characters in single quotes, a quote in it doubled. A leading `clientData` is ignored.
+ * The path to a value in `clientData` (R-H1), written as in a customFilter (R-C10): words joined by dots. A word with
+ * other characters is written in single quotes, and a quote inside it is doubled. A leading `clientData` is ignored.
  */
 
 /** The rule for paths, for error messages. */

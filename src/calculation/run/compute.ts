@@ -131,7 +131,7 @@ export async function compute(
   };
 }
 
-/** Set after a fault: the hash of the scripts; faults are counted per hash. */
+/** Hash of the scripts, set after a fault: faults are counted per hash. */
 function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly SandboxOutcome[]) {
   if (outcomes.at(-1)?.kind !== 'fault') return {};
   const scripts = JSON.stringify(jobs.map(({ script }) => script));

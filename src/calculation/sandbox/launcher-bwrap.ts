@@ -1,7 +1,8 @@
 /**
- * Starts a zygote by bubblewrap: own user, mount, pid, network, IPC and UTS namespaces, read-only root, no network, empty
- * environment; it ends with the calculator. Root first becomes an unprivileged user: the kernel refuses root nested
- * namespaces with a private /proc (tried), and R must never run as root on the host.
+ * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
+ * root, no network and an empty environment. The container ends with the calculator. Root first becomes an unprivileged
+ * user: the kernel refuses root nested namespaces with a private /proc (tried), and R must never run as root on the
+ * host.
  */
 import { spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';

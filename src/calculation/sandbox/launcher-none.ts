@@ -1,7 +1,7 @@
 /**
- * No container: R under its own user id with rlimits and the system-call filter alone. Runs share /tmp and see each other's
- * processes; only the filter keeps them from the network. For machines whose kernel refuses user namespaces, and only with
- * SANDBOX_ALLOW_NONE.
+ * Launcher without a container: R runs under a user id of its own, confined by rlimits and the system-call filter only.
+ * Runs share /tmp and see each other's processes; only the filter keeps them from the network. Meant for machines whose
+ * kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, rm } from 'node:fs/promises';

@@ -27,8 +27,8 @@ const SECCOMP_PROFILE = fileURLToPath(new URL('../../container/calculator-seccom
 const ID_BYTES = 6;
 
 /**
- * The engine's client is not the parent of the container, so the container would outlive the calculator. Therefore the
- * container ends when its standard input closes, which happens whenever the calculator ends.
+ * The engine's client is not the parent of the container, so the container would outlive the calculator. This script
+ * ends the container when its standard input closes, which happens whenever the calculator ends.
  */
 const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
 

@@ -8,7 +8,8 @@ export interface CodedText {
 }
 
 /**
- * Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct; doubles reach beyond 2038.
+ * Points of one variable, as columns of equal length. `dates` are distinct UNIX seconds in ascending order; doubles can
+ * hold dates after 2038.
  */
 export interface SeriesColumns {
   readonly dates: Int32Array | Float64Array;
@@ -73,14 +74,14 @@ export interface SpentTime {
 
 export type PictureFormat = 'svg' | 'png';
 
-/** A file that a script wrote: a plot or its sample data. The script chose the name. */
+/** A file that a script wrote: a plot, or the sample data of a preview. The script chose the name. */
 export interface ScriptFile {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Columns the script returned, each with its own length: the rules about lengths, NA and tags are the caller's (§7).
+ * Columns the script returned, each with its own length: the caller applies the rules about lengths, NA and tags (§7).
  * `dates` are whole UNIX seconds; NaN in `dates` or `values` was NA, NaN or infinite. A text that was NA is ''.
  */
 export interface OutputSeries {

@@ -100,8 +100,8 @@ const MAX_UPLOAD_HOURS = 6;
 const FILES_PER_PASS = 10;
 
 /**
- * Deletes files beyond their retention, with content and row errors, and the remains of interrupted uploads: at most 10, so
- * that locks stay short.
+ * Deletes expired files with their content and row errors, and the remains of interrupted uploads. One call deletes at
+ * most 10 files, so that locks stay short.
  * @returns number of files deleted; call again until it is 0.
  */
 export async function purgeFiles(

@@ -12,7 +12,7 @@ import { FileRefusal } from '../standard-file.ts';
 export interface XmlVisitor {
   /** @param name local name. @param attributes raw text, see `attributeOf`. */
   open(name: string, attributes: string): void;
-  /** Also called for an empty element. */
+  /** Called at the end of every element, also of an empty one. */
   close(name: string): void;
   /** Raw text, for `decodeXml`; a text may arrive in several calls. */
   text(raw: string): void;

@@ -27,7 +27,7 @@ export interface Caller {
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';
-  /** Sources of the site the access is limited to; null: all. */
+  /** Sources of the site to which the access is limited; null: all sources. */
   readonly sourceIds: readonly number[] | null;
 }
 

@@ -28,7 +28,7 @@ export interface CallerCacheOptions {
   /** Seconds a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
-  /** The embedded issuer, whose `sub` is a user's id; undefined: `sub` is the id in tokens of every issuer. */
+  /** The embedded issuer, whose `sub` is a user's id; undefined: the `sub` of every issuer is a user's id. */
   readonly ownIssuer?: string;
   /** How users of other issuers are identified: config.EXTERNAL_USERS. */
   readonly externalUsers?: ExternalUsers;

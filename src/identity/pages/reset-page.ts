@@ -98,8 +98,9 @@ async function changeByLink(
 }
 
 /**
- * The users meant by a name or mail address: the user with that name, and the one user with that address. They differ
- * when a user chose another user's address as a name; each gets a mail at their own address. A shared address names none.
+ * Finds the users that a name or mail address refers to: the user with that name, and the one user with that address.
+ * They differ when a user chose another user's address as a name; each gets a mail at their own address. An address
+ * that several users share refers to none of them.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

@@ -17,7 +17,10 @@ export interface NewPassword {
   readonly minLength: number;
   /** Session that continues, because the user chose the password in it; default: all sessions end. */
   readonly kept?: KeptSession;
-  /** Address of the mail whose link opened the page; null: none. A chosen password proves this address, else the one a temporary password was sent to. */
+  /**
+   * Address of the mail whose link opened the page; null: none. A chosen password proves that the user owns this
+   * address; without it, the address to which a temporary password was sent.
+   */
   readonly sentTo?: string | null;
 }
 

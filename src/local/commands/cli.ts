@@ -3,7 +3,10 @@ import { SetupError } from '../setup-error.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs a command and exits with the code it returns; with 1 after an error, whose message (a bug's stack) is printed. */
+/**
+ * Runs a command and exits with the code it returns. After an error it prints the message, or the stack of a bug, and
+ * exits with 1.
+ */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   const exitCode = await command().catch((error: unknown) => {
     const text = error instanceof SetupError ? error.message : error instanceof Error ? error.stack : String(error);

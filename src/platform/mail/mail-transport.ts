@@ -11,7 +11,7 @@ export interface OutgoingMail extends RenderedMail {
   /** Display name of the sender. */
   readonly senderName?: string | undefined;
   readonly replyTo?: string | undefined;
-  /** Left part of the Message-ID. */
+  /** Part of the Message-ID before the @. */
   readonly messageId: string;
 }
 

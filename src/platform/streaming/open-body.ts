@@ -33,8 +33,8 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Passes chunks on up to `maxBytes` in total (R-A4). Discards up to as many bytes again before failing: a client that
- * is still sending when the connection closes may never see the answer.
+ * Passes chunks on up to `maxBytes` in total (R-A4). Beyond the limit, it discards up to `maxBytes` more bytes and then
+ * fails: a client that is still sending when the connection closes may never see the answer.
  * @throws {DomainError} body_too_large with the message `tooLarge`.
  */
 export async function* limited(

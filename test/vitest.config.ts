@@ -13,7 +13,7 @@ const ON_SERVICES = {
   globalSetup: ['test/support/services/global-setup.ts'],
   setupFiles: ['test/support/services/worker-environment.ts'],
   hookTimeout: 60_000,
-  // Files that start a process for each test and mostly wait for it.
+  // Some files start a process for each test and mostly wait for it.
   maxConcurrency: 3,
 };
 

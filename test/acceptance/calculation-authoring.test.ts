@@ -241,7 +241,7 @@ async function runPlainR(rdata: Buffer, script: string): Promise<string> {
     'cat(paste(result$Dates, format(result$Values, digits = 15, trim = TRUE)), sep = "\\n")',
   ];
   const directory = await makeSocketDirectory();
-  // Without the runtime's library, which authors do not have locally.
+  // Runs R without the runtime's library, which authors do not have locally.
   const plainR = ['env', '--unset=R_LIBS', 'Rscript', '--vanilla', '-e', text.join('\n')];
   const [file = '', ...rest] = containerCommand(testRRoot(), directory, plainR);
   const { stdout, stderr, status } = spawnSync(file, rest, { encoding: 'utf8' });

@@ -40,7 +40,7 @@ const runsOf = async (variableId: number) =>
 test('calculation: SIGTERM does not wait for R; the run returns to the queue and the interrupted attempt is not counted (R-K2)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const input = await createVariable(api, sourceId);
-  // Slow until the form value `fast` of the source is set.
+  // The script is slow until the form value `fast` of the source is set.
   const script = `if (is.null(inputForms$fast)) Sys.sleep(${SLOW_SEC})
     list(TimeSeries = data.frame(Dates = triggerDate, Values = 1))`;
   const declaration = calculated(script, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);

@@ -30,7 +30,7 @@ export interface LeasedTable {
 export interface RowLeases<Row extends LeasedRow> {
   /** Renews the leases of these rows from now on. @param claimedMs performance.now() before their claim was sent. */
   keep(rows: readonly Row[], claimedMs: number): void;
-  /** Whether no other process can own the row yet. Work that has not begun must not begin after that. */
+  /** Whether the lease has not ended, so that no other process can own the row. Work must not begin after its end. */
   isHeld(row: Row): boolean;
   /** Ends the renewal. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
   drop(rows: readonly Row[]): Promise<void>;

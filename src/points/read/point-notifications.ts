@@ -60,7 +60,7 @@ export function openPointSubscriber(
 ): PointSubscriber {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'subscriber', purpose: 'written points, received', log });
-  // Notifications sent while the connection was down are lost.
+  // Notifications sent while the connection was down are lost, so any variable may have been written.
   redis.on('ready', () => onWritten(undefined));
   redis.on('message', (_channel, text) => onWritten(text === '' ? undefined : text.split(',').map(Number)));
   // The connection subscribes again by itself when it is back.

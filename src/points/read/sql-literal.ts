@@ -9,7 +9,7 @@ import type { Micros } from '../point.ts';
 /** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
   if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be an integer, got ${value}`);
-  // Parentheses: after another minus, its own minus would begin a comment.
+  // A negative number gets parentheses: behind another minus, its own minus would make `--`, which begins a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 

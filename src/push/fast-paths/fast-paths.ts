@@ -74,7 +74,7 @@ export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;
   /** Counts a push of a user. @returns false when the user exceeds the limit of requests; the app then refuses the push. */
   readonly countPush: (userId: string) => boolean;
-  /** Observes the seconds of every answer. */
+  /** Records the duration of every answer in seconds. */
   readonly requestSeconds: Distribution;
   readonly log: Log;
   /** Stores a push together with the pushes that arrive at the same time. */

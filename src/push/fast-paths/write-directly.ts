@@ -18,7 +18,8 @@ import { storeBatches } from '../store/store-batches.ts';
 import { completeOperations } from '../store/waiting-batches.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Fewer readings are faster by group commit; more could exceed the ten seconds that shipped clients wait.
+// Pushes with fewer readings are faster by group commit; pushes with more could exceed the ten seconds that shipped
+// clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;

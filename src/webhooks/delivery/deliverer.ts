@@ -20,7 +20,10 @@ export const WEBHOOK_QUEUE = 'webhooks';
 const PURGE_INTERVAL_MS = 600_000;
 /** Share of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
-/** How long an outcome that cannot be written is tried again. Its claim may end meanwhile; the first to write wins. */
+/**
+ * Time during which the write of an outcome is retried. The claim of its attempt may end meanwhile; then the first
+ * process to write wins.
+ */
 const OUTCOME_PATIENCE_MS = 20_000;
 
 export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'metrics' | 'log'> {

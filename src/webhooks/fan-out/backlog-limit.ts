@@ -60,7 +60,7 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // Cleared before the search for stale counts, so that these webhooks are counted again.
+    // Clears the cache before the search for stale counts, so that these webhooks are counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

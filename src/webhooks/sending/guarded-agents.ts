@@ -27,7 +27,7 @@ export interface GuardedAgents {
 /** Opens the agents for http and https (R-I4). @param ca trusted certificates in place of those of Node; for tests. */
 export function openGuardedAgents(options: ConnectOptions, ca?: string): GuardedAgents {
   const plain = new GuardedHttpAgent(POOL, options);
-  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+  // The option is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
   const secure = new GuardedHttpsAgent({ ...POOL, ...tls }, options);
   return {
@@ -83,7 +83,7 @@ function connect(
   wrap: (socket: Duplex) => Duplex | null | undefined,
   onCreated?: OnCreated,
 ): void {
-  // On failure Node expects the error alone.
+  // On failure Node expects a call with the error alone.
   const fail = (error: Error) => (onCreated as ((error: Error) => void) | undefined)?.(error);
   connectGuarded(host ?? '', Number(port), options).then((bare) => {
     const socket = wrap(bare);

@@ -140,7 +140,7 @@ describe('calculation: repeated runs', () => {
       await done.opened;
       return ok([START / 1e6, START / 1e6 + 60]);
     });
-    // Awaited below; without this its rejection would be reported as unhandled.
+    // `paused` is awaited below; this handler keeps its rejection from being reported as unhandled.
     paused.catch(() => undefined);
     await begun.opened;
     const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;

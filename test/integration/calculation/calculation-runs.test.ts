@@ -44,7 +44,7 @@ describe('calculation: a variable reached by two paths', () => {
     const first = await claim(between);
     await calculations.change(input);
     expect(await claim(both)).toBeUndefined();
-    // `between` ends and at once claims the request that arrived during its run.
+    // The run of `between` ends, and its next run, requested during the first, is claimed at once.
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
       await announcePoints(

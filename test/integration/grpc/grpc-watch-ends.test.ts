@@ -295,7 +295,7 @@ describe('watch: delivery', () => {
       cursorCount += 1;
       const columns = points?.dateMicros ?? Buffer.alloc(0);
       for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
-      // Shorter than the time a reader may stall.
+      // Each pause is shorter than the time a reader may stall.
       setTimeout(onTaken, STALL_MS / 6);
     }, HALF_WAY);
     await eventually('all points', async () => dates.length >= MANY / 2);
@@ -303,7 +303,7 @@ describe('watch: delivery', () => {
     await running;
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
     expect(dates.length).toBe(MANY / 2);
-    // Several snapshots, each with several messages.
+    // The watch used several snapshots, each for several messages.
     expect(snapshots()).toBeGreaterThan(4);
     expect(snapshots()).toBeLessThan(cursorCount);
   });
@@ -312,7 +312,7 @@ describe('watch: delivery', () => {
     const variableId = await findMany();
     const holder = await api.database.connect();
     try {
-      // No query can end by itself meanwhile.
+      // While the table is locked, no query can end by itself.
       await holder.query(`${BEGIN_HOLDING}; lock table point in access exclusive mode`);
       const watcher = watch({ variableIds: [variableId], fromBeginning: true });
       const findWaiting = async () => (await openReads()).find(({ waitsForTable }) => waitsForTable)?.pid;

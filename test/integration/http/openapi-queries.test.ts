@@ -46,7 +46,7 @@ async function parsedBy(
   const spies = declared.map((query) => vi.spyOn(query, 'parse'));
   try {
     const isWrite = method !== 'get';
-    // Pushes without a query skip the parser, so every call has one.
+    // Pushes without a query skip the parser, so every call here has a query.
     const response = await fetch(`${api.origin}${fillPath(path, ids) ?? path}?unknown=1`, {
       method: method.toUpperCase(),
       headers: {

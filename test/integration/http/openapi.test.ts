@@ -45,7 +45,7 @@ describe('openapi: the document', () => {
   it('describes every route and nothing else (R-A9)', () => {
     const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
     const own = new Set(routes.map(({ path }) => path));
-    // Routes for any method; the other entries are middleware.
+    // Routes that accept any method; the other entries with the method ALL are middleware.
     const anyMethod = role.routes.filter(
       ({ method, path }) => method === 'ALL' && !path.includes('*') && !own.has(path),
     );

@@ -171,7 +171,7 @@ describe('identity: rate limits', () => {
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
       await eventually('Redis', async () => (await one.count('probe', 1)) + (await two.count('probe', 1)) > 0);
-      // Half of the limit in Redis by one process, the other half in memory of the other.
+      // One process has counted half of the limit in Redis; the other process has counted the other half in memory.
       for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
       for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
       await eventually('the settlement', async () => (await one.count('k', 20)) > 0);

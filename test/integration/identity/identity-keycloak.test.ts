@@ -85,7 +85,7 @@ describe('Keycloak: a created user', () => {
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(inKeycloak('boss')).toEqual({ ...boss, attributes: {} });
-    // The operator may let the service take the user over.
+    // With this attribute, the operator lets the service take the user over.
     keycloak.users.set('boss-id', { ...boss, attributes: { tidemark: ['true'] } });
     expect((await create('boss')).status).toBe(200);
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);

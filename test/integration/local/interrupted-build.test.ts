@@ -39,7 +39,7 @@ function makeWorkplace(): string {
   spawnSync('chmod', ['-R', 'a+rX', directory]);
   writeFileSync(join(directory, 'repository', 'Packages'), '');
   const empty = `--variant=custom "deb [trusted=yes] file://${directory}/repository ./"`;
-  // An empty list of packages is not an option that mmdebstrap accepts.
+  // mmdebstrap refuses an empty list of packages, so the program drops that option.
   const dropEmpty = 'for it do shift; [ "$it" = --include= ] || set -- "$@" "$it"; done';
   const program = `#!/bin/sh\n${dropEmpty}\nexec ${MMDEBSTRAP} "$@" ${IS_FULL ? '' : empty}\n`;
   writeFileSync(join(directory, 'bin', 'mmdebstrap'), program, { mode: 0o755 });

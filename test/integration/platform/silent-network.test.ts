@@ -147,7 +147,7 @@ const RUN_MS = 30_000;
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();
-  // Without a mail server, it leaves mails to the other processes.
+  // Without a mail server, this process leaves mails to the other processes.
   const apiRole = await startRoles(['api'], { ...world.environment, ...WEBHOOK_SETTINGS });
   const sends = await openHangingSends(world);
   const environment = {

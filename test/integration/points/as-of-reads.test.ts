@@ -38,7 +38,7 @@ test.each(['points', 'aggregates'] as const)(
     const variableId = await store.addVariable({ isVersioned: true });
     let rows: Promise<number> | undefined;
     await withTransaction(store.database, async (writer) => {
-      // A writer takes its advisory lock before its VersionTimestamp.
+      // A writer takes its advisory lock before it gets its VersionTimestamp.
       const { rows: begun } = await writer.query<{ micros: number }>(
         `with announced as (
          select pg_advisory_xact_lock_shared($1::int8 << 32 | floor(extract(epoch from clock_timestamp()))::int8))

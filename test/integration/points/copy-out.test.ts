@@ -18,7 +18,7 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ url, drop } = await createTestDatabase());
-  // One connection, so that bytes left over from a statement would break the next one.
+  // The pool has one connection, so that bytes left over from a statement would break the next statement.
   database = openDatabase({ url, poolSize: 1, applicationName: 'test', log: createLog('silent', 'test') });
   await database.query(`
     create function noisy(n int) returns text language plpgsql as $$

@@ -155,7 +155,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
-    // As another process does it.
+    // A change by SQL stands for a change by another process.
     await api.database.query(`update variable set mapping_config = 'moved' where id = $1`, [twin]);
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);

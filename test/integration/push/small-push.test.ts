@@ -8,7 +8,7 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// An invalid time-out counts as absent, and a push with a query goes to the app.
+// A push with a query goes to the app. This query has no other effect, because an invalid time-out counts as absent.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: TestApi;

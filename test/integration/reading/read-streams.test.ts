@@ -250,7 +250,7 @@ test('read streams: the total of an as-of read waits for the same open writes as
       return (rowCount ?? 0) > 0;
     });
     await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-    // Wrapped in an object, because a returned promise would be awaited before the writer commits.
+    // The promise is wrapped in an object, because a returned promise would be awaited before the writer commits.
     return { reading };
   });
   const { headers, body } = await answer.reading;

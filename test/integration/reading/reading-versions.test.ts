@@ -133,8 +133,8 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
   });
 
-  // The clock repeats the first local time and skips the second; Samoa skipped a day. The tz databases of Node and of
-  // the server differ for Winnipeg in 2027, or did in 2026.
+  // A day before the first two dates is a local time that the clock repeats, then one that it skips; Samoa skipped a
+  // whole day. The tz databases of Node and of the server differ for Winnipeg in 2027, or did in 2026.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],

@@ -19,7 +19,10 @@ export const END_OF_FILE = 'the end of the file';
 
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
-/** Cursor over the tokens of a file. Methods that take a token throw with its position when it is not the expected one. */
+/**
+ * Cursor over the tokens of a file. Methods that take a token throw an error with its position when another token was
+ * expected.
+ */
 export interface Cursor {
   readonly file: string;
   /** The next token, or a later one. */

@@ -21,7 +21,7 @@ export interface GatedService {
   readonly redisGate: TcpGate;
   /** Pushes the number of this push at its hour. @returns the answer. */
   push(): ReturnType<ApiClient['post']>;
-  /** Pushes, again while the answer is 503 as shipped clients do, and waits for the computed point. */
+  /** Pushes, repeats the push while the answer is 503, as shipped clients do, and then waits for the computed point. */
   expectPushToBeComputed(withinMs: number): Promise<void>;
   /** Waits until the computed points are these. */
   expectComputed(...values: readonly number[]): Promise<void>;

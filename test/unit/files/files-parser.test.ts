@@ -45,7 +45,7 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // The late part is sent before this one.
+        // The late part is sent before this part.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;
@@ -73,7 +73,7 @@ describe('files: an idle parser process', () => {
 
 describe('files: a parser process that ends while it parses a file', () => {
   const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
-  /** Ends all parser processes of this one with a signal. */
+  /** Ends all parser processes that this process started, with a signal. */
   const end = (signal: NodeJS.Signals) => {
     for (const pid of parserProcesses()) process.kill(pid, signal);
   };

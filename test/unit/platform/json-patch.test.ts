@@ -23,7 +23,7 @@ const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boo
 it('json patch: a patch computed by rfc6902 between two documents turns one into the other (R-I6)', () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
-      // Paths through these are refused.
+      // Paths through these names are refused.
       const operations = createPatch(before, after);
       fc.pre(!JSON.stringify(operations).match(/__proto__|constructor|prototype/));
       expect(apply(before, JSON.parse(JSON.stringify(operations)))).toEqual(after);

@@ -45,7 +45,7 @@ describe('reads: the zone of dates that have none (R-A11)', () => {
     const { queryable, query } = sourcesIn(...zones);
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });
-    // Only sources of the caller's account, of these variables or with these ids.
+    // The query asks only for sources of the caller's account, of these variables or with these ids.
     expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3], []]]);
   });
 

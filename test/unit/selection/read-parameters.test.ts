@@ -33,7 +33,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     expect(description).toMatch(/^[`A-Z].{8,}\.$/);
   });
 
-  test.each(PARAMETERS)('%s is by default the default of its schema', (_, parameter) => {
+  test.each(PARAMETERS)('%s defaults to the default of its schema', (_, parameter) => {
     const { default: fallback, type } = schemaOf(parameter);
     expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
   });

@@ -56,7 +56,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(`${target}: backup ${backup.name} and ${segments} WAL segments`);
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
       print(`start PostgreSQL on it: it recovers ${state}, then accepts connections`);
-      print('start Redis empty: its jobs name work of the time after the instant');
+      print('start Redis empty: its jobs refer to work from after the instant');
       print('take the next backup into an empty directory');
     },
   };

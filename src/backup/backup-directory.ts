@@ -49,7 +49,7 @@ const OWNER = `
          ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline,
          (select setting::int from pg_settings where name = 'wal_segment_size') as "segmentBytes"`;
 
-/** @returns the cluster of a database. */
+/** @returns the identity of the cluster that a database belongs to. */
 export async function findOwner(database: Queryable): Promise<Owner> {
   const { rows } = await database.query(OWNER);
   return ownerSchema.parse(rows[0]);

@@ -162,7 +162,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** As root, the server's user gets the files: the owner of the folder they are in. */
+/** When run as root, gives the files to the server's user, who owns the folder they are in. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

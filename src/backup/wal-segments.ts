@@ -20,7 +20,10 @@ export function segmentName(fileName: string): string | undefined {
   return NAME.test(name) ? name : undefined;
 }
 
-/** @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when it is no position. */
+/**
+ * @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when the text is not a
+ * position.
+ */
 export function segmentOf(position: string, timeline: number, segmentBytes: number): string {
   const [upper = Number.NaN, lower = Number.NaN] = position.split('/').map((part) => Number.parseInt(part, 16));
   if (Number.isNaN(upper + lower)) throw new Error(`a WAL position must look like 0/2000028, got ${position}`);

@@ -25,7 +25,7 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
   return [
     ...rows.map(({ accountId, sourceId, mappingConfig, variableIds }) => {
       const variables = `variables ${variableIds.join(', ')}`;
-      return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is that of ${variables}`;
+      return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is used by ${variables}`;
     }),
     'change or clear the mappingConfig of all but one variable of each: PUT /sources/{sourceId}/variables/{id} of the version',
     'that ran before, or by SQL',

@@ -67,7 +67,7 @@ export async function assertUniqueInSource(queryable: Queryable, written: Writte
 function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string {
   const other = `variable ${id} (${JSON.stringify(name)}) of source ${sourceId}`;
   if (mappingConfig === null) return `isDefault must be true for one variable of a source at most, it is for ${other}`;
-  return `mappingConfig must be unique within a source, ${JSON.stringify(mappingConfig)} is that of ${other}`;
+  return `mappingConfig must be unique within a source, ${JSON.stringify(mappingConfig)} is used by ${other}`;
 }
 
 /**

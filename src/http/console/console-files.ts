@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** Compressed formats grow when compressed again. */
+/** Files in compressed formats are not compressed again, which would make them larger. */
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**

@@ -50,7 +50,7 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
     });
 }
 
-/** Whether `Accept` prefers HTML, as browsers send it; `any type` alone is a program. */
+/** Whether `Accept` prefers HTML, as that of browsers does. A client that only accepts any type is a program. */
 function wantsHtml(c: Context): boolean {
   const supports = ['application/json', 'text/html'];
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';

@@ -22,7 +22,7 @@ const PARTS_IN_FLIGHT = 3;
 
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
-// One piece of output instead of many of 16 KiB.
+// A buffer of this size makes one piece of output instead of many of 16 KiB.
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 

@@ -43,7 +43,7 @@ const CONCURRENCY = 16;
 /** Trial sends of one account at the same time, so that hanging receivers of one leave capacity to others. */
 const ACCOUNT_CONCURRENCY = 4;
 
-/** @returns the queue key; it has the account, so that the semaphore needs no query. */
+/** @returns the queue key; it contains the account, so that the semaphore needs no query. */
 export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }

@@ -41,11 +41,11 @@ let api: ApiClient;
 let roles: RunningRoles;
 let archive: ChildProcess;
 let variableId: number;
-/** After the corrections and the push that was only accepted, before the last push. */
+/** An instant after the corrections and after the push that was only accepted, but before the last push. */
 let instant: string;
-/** Of the backup before the archive was started, and of the one after. */
+/** What the command printed for the backup before the archive was started, and for the one after. */
 let printed: readonly string[];
-/** Whether the points of the backup are in columns: the Community edition of TimescaleDB (TIMESCALEDB_BUILD). */
+/** Whether the points of the backup are compressed, as the Community edition of TimescaleDB can (TIMESCALEDB_BUILD). */
 let hasColumns = false;
 const backups = () => join(clusters.directory, 'backups');
 
@@ -205,7 +205,7 @@ describe('backup', () => {
     await expect(admin('restore', backups())).rejects.toThrow('must name DIR and TARGET');
   });
 
-  it('refuses an instant that is no instant, before every copy, or after the archive', async () => {
+  it('refuses a text that is not an instant, and an instant before every copy or after the archive', async () => {
     const restoreTo = (text: string) => admin('restore', backups(), join(clusters.directory, 'none'), '--to', text);
     await expect(restoreTo('yesterday')).rejects.toThrow('--to must be an instant such as');
     await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow('must not be before the oldest backup');

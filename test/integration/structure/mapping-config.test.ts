@@ -24,7 +24,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     status: 409,
     body: {
       code: 'conflict',
-      message: `mappingConfig must be unique within a source, "kWh" is that of variable ${otherId} ("Import") of source ${sourceId}`,
+      message: `mappingConfig must be unique within a source, "kWh" is used by variable ${otherId} ("Import") of source ${sourceId}`,
       details: [{ path: '$.mappingConfig' }],
     },
   });
@@ -102,7 +102,7 @@ describe('migration: a mappingConfig that variables of a source share', () => {
       await expect(migrate(old.url, LOG)).rejects.toThrow(named);
       await expect(migrate(old.url, LOG)).rejects.toThrow('npm run admin -- repeated-mappings');
       const [line] = await describeRepeatedMappings(old.client);
-      expect(line).toBe(`account 1, source 1: "a\\"b" is that of variables ${first}, ${second}`);
+      expect(line).toBe(`account 1, source 1: "a\\"b" is used by variables ${first}, ${second}`);
       await old.client.query('update variable set mapping_config = null where id = $1', [second]);
       await migrate(old.url, LOG);
       const after = await old.client.query<{ mapping: string }>(

@@ -17,7 +17,7 @@ const TYPES = { json: JSON_TYPE, xlsx: XLSX_TYPE } as const;
 
 export const EXPORT_QUERY = declareQuery(
   {
-    format: choiceParameter('Format of the answer; counts before the header `Accept`.', ['json', 'xlsx']),
+    format: choiceParameter('Format of the answer; takes precedence over the header `Accept`.', ['json', 'xlsx']),
     siteIds: named(idsParameter('Export these sites with their sources and variables. Default: all.'), 'siteId'),
   },
   { isListing: true },

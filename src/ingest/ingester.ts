@@ -88,7 +88,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const { batches } = await write(accountId, isSmallOnly);
     if (batches === 0) return 0;
     await outbox.relay();
-    // Batches that waited for these may go on.
+    // Wakes the account, because batches that waited for these can now be written.
     await queue.wake([String(accountId)]);
     return batches;
   }, log);

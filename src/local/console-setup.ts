@@ -13,7 +13,7 @@ import { SetupError } from './setup-error.ts';
 const SOURCE = join(CHECKOUT, 'src/console');
 const BUILDS = join(LOCAL_DIRECTORY, 'console');
 const VITE = join(CHECKOUT, 'node_modules/vite/bin/vite.js');
-/** Builds kept beside the current one, which a running stack may still serve. */
+/** Number of earlier builds that are kept, because a running stack may still serve them. */
 const KEPT_BUILDS = 2;
 
 /** @returns the directory of the built console: CONSOLE_DIRECTORY. @throws {SetupError} when the build fails. */
@@ -36,7 +36,9 @@ function hashSources(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Builds beside the final name and renames: other commands of this checkout see a whole build or none. */
+/**
+ * Builds under another name and renames the result, so that other commands of this checkout see a whole build or none.
+ */
 async function build(directory: string): Promise<void> {
   const unfinished = `${directory}.${process.pid}`;
   try {

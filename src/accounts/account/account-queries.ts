@@ -46,7 +46,7 @@ export const PASSWORD_LINK_QUERY = declareQuery({
 
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
 
-/** A page of the audit trail is held in memory: its size is limited. */
+/** A page of the audit trail is held in memory, so its size is limited. */
 export const AUDIT_QUERY = declareQuery(
   {
     from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),

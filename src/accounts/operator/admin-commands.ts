@@ -30,7 +30,7 @@ export interface AdminServices {
   readonly describeStorage: () => Promise<readonly string[]>;
   /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
-  /** @returns the variables whose readings are divided, as lines. */
+  /** @returns a line for each variable whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
   /** Commands on backups of the database, by name. */
   readonly backups: Readonly<Record<string, FileCommand>>;
@@ -45,7 +45,7 @@ export interface AdminServices {
   readonly setPassword: SetPassword | undefined;
 }
 
-/** @param operands words after the name of the command. */
+/** @param operands words after the command's name that are not options. */
 type FileCommand = (operands: readonly string[], values: Values) => Promise<void>;
 
 type SetPassword = (transaction: Transaction, userId: string, password: string) => Promise<string | undefined>;

@@ -368,7 +368,7 @@ class FrameReader {
     return count <= MAX_TABLE_STRINGS ? Array.from(ends, (_end, index) => table.at(index) ?? '') : table;
   }
 
-  /** Passes over `count` lengths and the bytes that follow them. Not a generator: a frame may hold 47 million lengths. */
+  /** Passes over `count` lengths and the bytes that follow them. No generator: a frame may hold 47 million lengths. */
   #eachText(count: number, visit: (from: number, length: number, index: number) => void): void {
     const lengthsAt = this.#at;
     this.#require(count * 4);

@@ -88,7 +88,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
 
 /** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
-  /** The result's pieces as they arrived; for a large result its full blocks, while `#block` is being filled. */
+  /** Pieces of the result as they arrived; for a large result, the full blocks. `#block` is the one being filled. */
   #results: Buffer[] = [];
   #resultBytes = 0;
   #block: Buffer | undefined;

@@ -1,6 +1,6 @@
 /**
- * The console: its page at `/` and below `/console/`, for clients that prefer HTML; other clients of `/` are answered as
- * without a console. No token is needed for the files; the console signs in itself.
+ * Serves the console: its page at `/` and below `/console/`, for clients that prefer HTML. Other clients of `/` get the
+ * answer of a service without a console. No token is needed for the files; the console signs in itself.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -21,9 +21,9 @@ export interface ConsoleOptions {
 
 const PAGE = 'index.html';
 const ASSETS = 'assets/';
-/** Hashed names: the content of an address never changes. */
+/** The names of these files contain a hash of their content, so the content at an address never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Where the build leaves room for the addresses of the installation. */
+/** Element of the built page that is replaced by one with the addresses of the installation. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 
 /** Routes to mount at the root, before authentication. @throws {Error} when the directory holds no built console. */

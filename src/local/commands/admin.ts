@@ -31,7 +31,10 @@ await runCommand(async () => {
   return runProgram(['src/main.ts', 'admin', ...argv], { ...readEnvironment(), ...programs });
 });
 
-/** Without TARGET, the cluster of the stopped local stack is created. @returns the exit code. */
+/**
+ * Restores a backup. Without TARGET it creates the cluster of the local stack, which must be stopped. @returns the exit
+ * code.
+ */
 async function restore(argv: readonly string[]): Promise<number> {
   const root = await databaseRoot();
   const { positionals } = parseArgs({

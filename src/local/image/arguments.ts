@@ -90,7 +90,10 @@ function networkOptions({ networks, file }: CheckPlan, name: string, network: st
   ];
 }
 
-/** Stays the same after a restart, as with Docker: peers keep using a stale MAC address for half a minute. */
+/**
+ * @returns a MAC address that stays the same after a restart, as with Docker. Peers would use a stale one for half a
+ * minute.
+ */
 function hardwareAddress(address: string): string {
   return ['02', '42', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');
 }

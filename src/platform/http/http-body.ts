@@ -65,7 +65,7 @@ export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   }
 }
 
-/** Breadth-first, so that the check itself does not recurse. */
+/** Walks the value breadth-first, so that the check itself does not recurse. */
 function assertDepth(body: unknown): void {
   let level = [body];
   for (let depth = 0; level.length > 0; depth++) {

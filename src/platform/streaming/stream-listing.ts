@@ -60,7 +60,7 @@ export async function* readBatches<Key extends string | number, Item extends obj
     for (const batch of splitKeys(rows)) yield await read(transaction, batch);
     if (rows.length < KEYS_PER_FETCH) break;
   }
-  // The transaction may read another listing.
+  // Closes the cursor, because the transaction may read another listing.
   await transaction.query('close listing');
 }
 

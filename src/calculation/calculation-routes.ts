@@ -24,7 +24,7 @@ import { VARIABLE } from '../structure/variable.ts';
 import { askCalculator } from './authoring/ask-calculator.ts';
 import { authoringRoutes, findVariable } from './authoring/authoring-routes.ts';
 import { countSaves, listSaves } from './declaration/declaration-history.ts';
-import { countRuns, findRun, listRuns, pageOfRuns } from './run/runs.ts';
+import { countRuns, findRun, listRuns } from './run/runs.ts';
 import { forceUpdate, toTurn } from './schedule/request-calculations.ts';
 import { wakeTurns } from './turns/turn-wake-ups.ts';
 
@@ -34,7 +34,10 @@ export interface CalculationRouteServices extends ListingServices {
   readonly log: Log;
 }
 
-export const RUN_LIST = declareQuery(PAGING, { isListing: true });
+export const RUN_LIST = declareQuery(
+  { ...PAGING, itemsPerPage: integerParameter('Runs per page.', { min: 1, default: 100 }) },
+  { isListing: true },
+);
 
 /** Maximum declarations per page. A declaration can take several megabytes. */
 const MAX_SAVES = 1000;
@@ -66,7 +69,7 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
       if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
-      const page = pageOfRuns(toPaging(RUN_LIST.parse(c.req.url)));
+      const page = toPaging(RUN_LIST.parse(c.req.url));
       return answerListing(c, services, caller.accountId, listRuns(caller, variable.id), page);
     })
     .get('/sources/:sourceId/variables/:id/calculated/history', async (c) => {

@@ -12,7 +12,7 @@ import {
 } from '../platform/database/database.ts';
 import type { ReadPool } from '../platform/database/read-pool.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
-import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
+import { isTotalWanted, setTotalCount, setWarning } from '../platform/http/listing-response.ts';
 import type { Log } from '../platform/log.ts';
 import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { countBuckets, streamAggregates } from '../points/buckets/aggregate-points.ts';
@@ -58,6 +58,9 @@ async function answerRead(
   const { request, dateZone } = await settleDates(services.database, c.var.caller, given);
   const { selection, variables } = await resolveSelection(services.database, c.var.caller, request);
   setDateZone(c, dateZone);
+  if (request.granularity === 'Raw' && request.aggregate !== undefined) {
+    setWarning(c, 'aggregation has no effect: the granularity is Raw');
+  }
   const buckets = findBuckets(request, variables);
   const source = services.reads.of(c.var.caller.accountId);
   if (isTotalWanted(c)) {

@@ -12,6 +12,7 @@ import {
   integerParameter,
   momentParameter,
   named,
+  numberedFrom0,
   parsedParameter,
   textsParameter,
 } from '../platform/http/query-parameters.ts';
@@ -77,7 +78,7 @@ export const SHAPE = {
     'xlsx',
     'parquet',
   ]),
-  pagingOrder: choiceParameter('Order by date.', ['ASC', 'DESC'], 'ASC'),
+  pagingOrder: enumerationParameter('Order by date.', numberedFrom0(['ASC', 'DESC']), 'ASC'),
   ...PAGING,
 };
 
@@ -110,9 +111,9 @@ export const READ_QUERY = declareQuery(
     minCount: integerParameter('Minimum number of points of a bucket; a bucket with fewer counts as empty.', {
       min: 1,
     }),
-    displayLevel: choiceParameter(
+    displayLevel: enumerationParameter(
       '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are those of `Normal`.',
-      ['Normal', 'ValueVariableDate', 'Columns'],
+      numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),
     ...SHAPE,

@@ -45,8 +45,8 @@ export const SITE: Resource = {
 
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
-/** Members shown at each displayLevel; the site's own members are complete at every level (R-C12). */
-export const SITE_LEVELS = { Site: OWN, Normal: OWN, VerboseSite: OWN } as const;
+/** Members shown at each displayLevel; the site's own members are complete at every level (R-C12). In the order of R-C4, which numbers them. */
+export const SITE_LEVELS = { Site: OWN, VerboseSite: OWN, Normal: OWN } as const;
 
 /**
  * Deletes a site; with `isHard` also its sources, variables and points.

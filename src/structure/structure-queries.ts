@@ -2,10 +2,11 @@
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
 import {
-  choiceParameter,
+  enumerationParameter,
   flagParameter,
   idsParameter,
   named,
+  numberedFrom0,
   optionalFlagParameter,
   textParameter,
 } from '../platform/http/query-parameters.ts';
@@ -17,7 +18,7 @@ import { VARIABLE_LEVELS } from './variable.ts';
 export type Levels<Level extends string> = Readonly<Record<Level, readonly string[]>>;
 
 const levelParameter = <Level extends string>(levels: Levels<Level>, fallback: NoInfer<Level>) =>
-  choiceParameter('Which members the answer shows.', Object.keys(levels) as Level[], fallback);
+  enumerationParameter('Which members the answer shows.', numberedFrom0(Object.keys(levels) as Level[]), fallback);
 const customFilter = textParameter(
   "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
 );

@@ -35,8 +35,12 @@ export const ACCOUNT_QUERY = declareQuery({
 });
 export const ACCOUNT_CHANGE_QUERY = declareQuery({ fieldMask });
 
-/** Accounts have no subscriptions here: the parameter is accepted and has no effect (§4.1). */
-export const MY_ACCOUNTS_QUERY = declareQuery({ SubscriptionId: textParameter('Accepted and ignored.') });
+/** Accounts have no subscriptions here: the parameter is accepted, and the answer says that it has no effect (§4.1). */
+export const MY_ACCOUNTS_QUERY = declareQuery({
+  SubscriptionId: textParameter(
+    'No effect, as the header `Warning` of the answer says: accounts have no subscriptions.',
+  ),
+});
 
 export const PASSWORD_LINK_QUERY = declareQuery({
   returnUrl: textParameter(

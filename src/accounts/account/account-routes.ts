@@ -9,7 +9,7 @@ import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
-import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { answerWhole, isTotalWanted, setTotalCount, setWarning } from '../../platform/http/listing-response.ts';
 import { toPaging, WHOLE } from '../../platform/http/paging.ts';
 import { answerListing } from '../../platform/streaming/stream-listing.ts';
 import { type AuditScope, countAudit, listAudit, writeAudit } from '../audit/audit.ts';
@@ -27,7 +27,13 @@ import {
   listAccounts,
   saveAccount,
 } from './account.ts';
-import { ACCOUNT_CHANGE_QUERY, ACCOUNT_QUERY, AUDIT_QUERY, PASSWORD_LINK_QUERY } from './account-queries.ts';
+import {
+  ACCOUNT_CHANGE_QUERY,
+  ACCOUNT_QUERY,
+  AUDIT_QUERY,
+  MY_ACCOUNTS_QUERY,
+  PASSWORD_LINK_QUERY,
+} from './account-queries.ts';
 
 /** Entries returned when the request does not ask for a page size. */
 const AUDIT_PAGE = 1000;
@@ -51,6 +57,8 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
     .get('/account/audit', manager, (c) => getAudit(c, services))
     .get('/account/user/accounts', async (c) => {
       const { caller } = c.var;
+      const { subscriptionId } = MY_ACCOUNTS_QUERY.parse(c.req.url);
+      if (subscriptionId !== undefined) setWarning(c, 'SubscriptionId has no effect: accounts have no subscriptions');
       if (isTotalWanted(c)) setTotalCount(c, await countAccounts(database, caller));
       return answerListing(c, services, caller.accountId, listAccounts(caller), WHOLE);
     })

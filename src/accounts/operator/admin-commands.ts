@@ -12,7 +12,7 @@ import { parseInput } from '../../platform/http/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from '../account/account.ts';
 import { type AuditActor, writeAudit } from '../audit/audit.ts';
 import { emailSchema, nameSchema } from '../field-schemas.ts';
-import { insertUser } from '../users/save-user.ts';
+import { announceNewUser, insertUser } from '../users/save-user.ts';
 import { getProfile } from '../users/user-profile.ts';
 import type { RoleName } from '../users/user-rules.ts';
 import { CLIENT_SCOPES, findClientProblem } from './client-rules.ts';
@@ -295,7 +295,9 @@ async function createUser(
   const { directory, auditor } = services;
   const written = { userName, email, ...(language !== undefined && { language }) };
   const userId = await insertUser(transaction, written, role, accountId);
-  await directory.create(transaction, await getProfile(transaction, userId));
+  const profile = await getProfile(transaction, userId);
+  await directory.create(transaction, profile);
+  await announceNewUser(transaction, accountId, profile);
   const secret =
     password === undefined
       ? `temporary password ${await setTemporaryPassword(transaction, directory, userId, userName)}`

@@ -134,12 +134,21 @@ export async function finishNewUser(
 ): Promise<void> {
   const user = await getProfile(transaction, userId);
   await directory.create(transaction, user);
-  const { userName, email, firstName, lastName, language } = user;
-  const payload = { id: userId, userName, email, firstName, lastName };
-  await appendEvents(transaction, [{ accountId, type: 'UserCreated', payload }]);
+  const { email, language } = user;
+  await announceNewUser(transaction, accountId, user);
   if (email) {
     await queueMail(transaction, { kind: 'temporary_password', to: email, language, accountId, userId, delayHours });
   }
+}
+
+/** Appends the event `UserCreated` to the outbox (R-I2). */
+export async function announceNewUser(
+  transaction: Transaction,
+  accountId: number,
+  { userId, userName, email, firstName, lastName }: DirectoryUser,
+): Promise<void> {
+  const payload = { id: userId, userName, email, firstName, lastName };
+  await appendEvents(transaction, [{ accountId, type: 'UserCreated', payload }]);
 }
 
 /**

@@ -141,7 +141,7 @@ function describeParameters(operation: Operation, template: string, parts: Parts
   const shared = [
     'ApiVersion',
     'RequestId',
-    ...(isListing ? ['TotalCount'] : []),
+    ...(isListing ? ['TotalCount', 'ItemsCount'] : []),
     ...(body?.mayBeGzip ? ['Gzip'] : []),
   ];
   return [

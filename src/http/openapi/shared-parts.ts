@@ -55,6 +55,12 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
     description: '`true` requests the response header `x-total-count`.',
     schema: { type: 'boolean', default: false },
   },
+  ItemsCount: {
+    name: 'includeItemsCount',
+    in: 'query',
+    description: '`true` requests the response header `x-total-count`.',
+    schema: { type: 'boolean', default: false },
+  },
   Gzip: {
     name: 'Content-Encoding',
     in: 'header',

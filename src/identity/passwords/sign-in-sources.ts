@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
+import { eventLiteral } from '../../platform/database/outbox.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 
 export interface SignInPolicy {
@@ -97,6 +98,10 @@ export async function writeSuccess(
 const IS_REPEATED = `($8::boolean and $3::int = any(source.wrong_marks))`;
 const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_count + 1 end`;
 
+const REASON = 'too many wrong passwords';
+const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+// A network that reaches the limit is announced once per lock, in the statement that counts: as an event and in the audit trail.
 // The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may lose one count.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
@@ -113,14 +118,28 @@ const FAIL = `
     returning id
   ), forgotten as (
     delete from sign_in_source where user_id = $1 and network <> $2 and changed_date < $4::timestamptz - interval '30 days'
-  )
+  ), written as (
   insert into sign_in_source as source (user_id, network, wrong_count, wrong_marks, changed_date, locked_until)
   select id, $2, 1, array[$3::int], $4, case when $5 <= 1 then $6::timestamptz end from counted
   on conflict (user_id, network) do update
   set wrong_count = case when ${IS_REPEATED} then source.wrong_count else ${NEW_COUNT} end,
       wrong_marks = case when ${IS_REPEATED} then source.wrong_marks else ($3::int || source.wrong_marks)[1:16] end,
       changed_date = $4,
-      locked_until = case when ${IS_REPEATED} then source.locked_until when ${NEW_COUNT} >= $5 then $6::timestamptz end`;
+      locked_until = case when ${IS_REPEATED} then source.locked_until when ${NEW_COUNT} >= $5 then $6::timestamptz end
+  returning user_id, wrong_count, locked_until
+  ), locked as (
+    select u.id, u.user_name, account_member.account_id, $6::timestamptz as until
+    from written join strangers on true join app_user u on u.id = user_id join account_member using (user_id)
+    where (written.wrong_count = $5 and written.locked_until = $6)
+       or (not strangers.is_known and strangers.wrong_count >= ${MANY} * $5::int)
+  ), announced as (
+    insert into outbox_event (account_id, type, payload)
+    select account_id, ${eventLiteral('UserLocked')},
+           jsonb_build_object('id', id, 'userName', user_name, 'until', ${UNTIL}, 'reason', '${REASON}') from locked
+  )
+  insert into audit_entry (account_id, user_id, user_name, action, target_id, target_name, details)
+  select account_id, 'service', 'service', 'UserLocked', id, user_name,
+         jsonb_build_object('until', ${UNTIL}, 'reason', '${REASON}', 'network', $2::text) from locked`;
 
 /** Counts a wrong password. @param source undefined: the user is unknown or already blocked, and nothing is counted. */
 export async function writeFailure(

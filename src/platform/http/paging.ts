@@ -14,12 +14,18 @@ export const WHOLE: Paging = { limit: undefined, offset: 0 };
 /** Query parameters of a paged listing (§2 Paging). */
 export const PAGING = {
   pageNumber: integerParameter('Page number, counted from 0.', { min: 0, default: 0 }),
-  itemsPerPage: integerParameter('Items per page; without it the whole listing is one page.', { min: 1 }),
+  itemsPerPage: integerParameter('Items per page; without it the whole listing is page 0, and later pages are empty.', {
+    min: 1,
+  }),
 };
 
-/** Limit and offset of the requested page (§8). */
+/**
+ * Limit and offset of the requested page (§8). Without a size, the whole listing is page 0 and the others are empty: a client that
+ * asks for pages until one is empty comes to an end.
+ */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
-  return { limit, offset: limit === undefined ? 0 : pageOffset(limit, pageNumber) };
+  if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };
+  return { limit, offset: pageOffset(limit, pageNumber) };
 }
 
 /** One page of a listing held in memory (§8). */

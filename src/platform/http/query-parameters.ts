@@ -97,6 +97,24 @@ export function choicesParameter<const Name extends string>(
   };
 }
 
+/** Numbers the names of an enumeration from 0, in the order of the document. */
+export function numberedFrom0<const Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  return Object.fromEntries(names.map((name, number) => [name, number])) as Record<Name, number>;
+}
+
+/** Members of an enumeration, each by name in any case or by number (R-A3); absent is an empty list. */
+export function enumerationsParameter<Name extends string>(
+  description: string,
+  members: Readonly<Record<Name, number>>,
+): QueryParameter<readonly Name[]> {
+  const names = Object.keys(members) as Name[];
+  return {
+    description: `${description} ${SEPARATED} ${describeNumbers(members)}`,
+    schema: z.array(choiceSchema(names)),
+    read: (values, locationOf) => mapEach(values, (text, index) => toMember(locationOf(index), text, members)),
+  };
+}
+
 /** A member of an enumeration, by name in any case or by number (R-A3). */
 export function enumerationParameter<Name extends string>(
   description: string,
@@ -114,14 +132,24 @@ export function enumerationParameter<Name extends string>(
 ): QueryParameter<Name | undefined> {
   const names = Object.keys(members) as Name[];
   return {
-    description,
+    description: `${description} ${describeNumbers(members)}`,
     schema: choiceSchema(names, fallback),
-    read: (values, locationOf) =>
-      mapLast(
-        values,
-        (text) => names.find((name) => String(members[name]) === text) ?? toChoice(locationOf(), text, names),
-      ) ?? fallback,
+    read: (values, locationOf) => mapLast(values, (text) => toMember(locationOf(), text, members)) ?? fallback,
   };
+}
+
+function toMember<Name extends string>(
+  location: InputLocation,
+  text: string,
+  members: Readonly<Record<Name, number>>,
+): Name {
+  const names = Object.keys(members) as Name[];
+  return names.find((name) => String(members[name]) === text) ?? toChoice(location, text, names);
+}
+
+function describeNumbers(members: Readonly<Record<string, number>>): string {
+  const numbers = Object.entries(members).map(([name, number]) => `${name} ${number}`);
+  return `By name or by number: ${numbers.join(', ')}.`;
 }
 
 /** The last text given, when it satisfies the schema; an empty one counts as absent. */

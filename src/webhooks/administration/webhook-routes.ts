@@ -8,7 +8,7 @@ import { parseInput } from '../../platform/http/lenient.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
 import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
-import { choicesParameter, enumerationParameter } from '../../platform/http/query-parameters.ts';
+import { enumerationParameter, enumerationsParameter, numberedFrom0 } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url.ts';
@@ -47,7 +47,7 @@ export const WEBHOOK_QUERY = declareQuery(LEVEL);
 export const WEBHOOK_LIST = declareQuery(
   {
     ...LEVEL,
-    EventType: choicesParameter('Only webhooks for these event types.', EVENT_TYPES),
+    EventType: enumerationsParameter('Only webhooks for these event types.', numberedFrom0(EVENT_TYPES)),
     ...PAGING,
   },
   { isListing: true },

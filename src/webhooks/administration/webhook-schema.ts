@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { booleanSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import type { EventType } from '../event-type.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
+import { numberedFrom0 } from '../../platform/http/query-parameters.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import { findHeaderProblems } from '../header-rules.ts';
 import { MAX_TEMPLATE_LENGTH } from '../sending/body-template.ts';
@@ -18,15 +18,6 @@ const MAX_NAME = 200;
 const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
-
-/** Accepts one of the names in any case. */
-function nameOneOf<Name extends string>(names: readonly Name[]) {
-  const find = (text: string) => names.find((name) => name.toLowerCase() === text.toLowerCase());
-  return z.preprocess(
-    (value) => (typeof value === 'string' ? (find(value) ?? value) : value),
-    z.enum(names as readonly [Name, ...Name[]], { error: `must be one of ${names.join(', ')}` }),
-  );
-}
 
 /** @param stored the URL before a change, which stays valid even if the operator's policy has changed. */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
@@ -60,8 +51,8 @@ const filterSchema = lenientObject({ siteIds: idsSchema, sourceIds: idsSchema, v
 const secretSchema = z.string().refine(isSecret, { error: SECRET_RULE });
 
 const nameSchema = textSchema(MAX_NAME).min(1, 'must not be empty');
-const eventTypeSchema = nameOneOf<EventType>(EVENT_TYPES);
-const httpMethodSchema = nameOneOf(HTTP_METHODS)
+const eventTypeSchema = enumerationSchema(numberedFrom0(EVENT_TYPES));
+const httpMethodSchema = enumerationSchema(numberedFrom0(HTTP_METHODS))
   .nullable()
   .transform((method) => method ?? 'POST');
 const clearableHeadersSchema = headersSchema.nullable().transform((headers) => headers ?? {});

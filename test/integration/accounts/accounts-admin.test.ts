@@ -71,6 +71,8 @@ describe('admin: create-account', () => {
       ...{ id: Number(found(/^account (\d+): West/, printed)), name: 'West', language: 'nl' },
       ...{ timeZoneId: 'Europe/Brussels', currency: 'EUR' },
     });
+    const events = await api.database.query(`select payload from outbox_event where type = 'UserCreated'`);
+    expect(events.rows).toContainEqual({ payload: expect.objectContaining({ userName: 'meg@west.example' }) });
     expect((await client.get('/account/audit')).body).toMatchObject([
       { action: 'ClientCreated', userName: 'olaf', targetId: 'west-client', details: { isPublic: false } },
       { action: 'UserCreated', userName: 'olaf', targetName: 'meg@west.example', details: { role: 'MANAGER' } },

@@ -331,3 +331,28 @@ describe('identity: GET /user/updatePasswordLink', () => {
     expect(JSON.stringify(answer.body)).toContain('GET /user/updatePasswordLink');
   });
 });
+
+describe('identity: wrong passwords', () => {
+  it('that lock sign-in are announced once, as an event and in the audit trail (R-B11, R-I2)', async () => {
+    await newPerson('lou');
+    const id = await userIdOf(api, 'lou');
+    const read = async () => {
+      const { rows } = await api.database.query<{ payload: object }>(
+        `select payload from outbox_event where type = 'UserLocked' and payload ->> 'id' = $1`,
+        [id],
+      );
+      return rows.map(({ payload }) => payload);
+    };
+    for (let guess = 1; guess <= 4; guess += 1) await expect(tokenOf('lou', `wrong ${guess}`)).rejects.toThrow();
+    expect(await read()).toEqual([]);
+    for (let guess = 5; guess <= 7; guess += 1) await expect(tokenOf('lou', `wrong ${guess}`)).rejects.toThrow();
+    const until = expect.stringMatching(/^20\d\d-.*Z$/);
+    expect(await read()).toEqual([{ id, userName: 'lou', until, reason: 'too many wrong passwords' }]);
+    expect((await api.manager.get(`/account/audit?targetId=${id}&action=UserLocked`)).body).toMatchObject([
+      {
+        ...{ userId: 'service', targetName: 'lou', requestId: null },
+        details: { until, reason: 'too many wrong passwords', network: expect.any(String) },
+      },
+    ]);
+  });
+});

@@ -36,3 +36,71 @@ test.each([
   expect(headers.get('x-total-count')).toBe(String((body as unknown[]).length));
   expect((await api.manager.get(address)).headers.get('x-total-count')).toBeNull();
 });
+
+test.each([
+  ['true', '1'],
+  ['1', '1'],
+  ['false', null],
+])(
+  'listings: includeItemsCount=%s of the query asks for the total like the header (R-A7, R-A3)',
+  async (text, total) => {
+    const { headers } = await api.manager.get(`/variables?displayLevel=Normal&Filter.IncludeItemsCount=${text}`);
+    expect(headers.get('x-total-count')).toBe(total);
+  },
+);
+
+test('listings: without itemsPerPage, page 0 is the whole listing and later pages are empty (§8)', async () => {
+  for (const path of [
+    '/variables',
+    '/units',
+    '/account/webhooks',
+    '/data?variableId=VARIABLE',
+    '/variables/VARIABLE/versions',
+  ]) {
+    const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}`;
+    const whole = (await api.manager.get<unknown[]>(address)).body;
+    expect((await api.manager.get(`${address}pageNumber=0`)).body, path).toEqual(whole);
+    expect((await api.manager.get(`${address}pageNumber=1`)).body, path).toEqual([]);
+    expect((await api.manager.get(`${address}pageNumber=1&granularity=Day`)).body, path).toEqual([]);
+  }
+});
+
+test.each([
+  ['/sites', 'displayLevel', ['Site', 'VerboseSite', 'Normal']],
+  ['/sources', 'displayLevel', ['Light', 'Site', 'Normal', 'Verbose']],
+  ['/variables', 'displayLevel', ['Normal', 'Verbose']],
+  ['/data?variableId=VARIABLE', 'displayLevel', ['Normal', 'ValueVariableDate', 'Columns']],
+  ['/data?variableId=VARIABLE', 'pagingOrder', ['ASC', 'DESC']],
+  ['/account', 'displayLevel', ['Light', 'Normal', 'Verbose']],
+  ['/account/users', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
+  ['/account/webhooks', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
+])('GET %s takes %s by name and by number, from 0 in the order %j (R-A3)', async (path, name, names) => {
+  const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}${name}=`;
+  for (const [number, choice] of names.entries()) {
+    const byName = await api.manager.get(`${address}${choice}`);
+    expect(byName.status).toBe(200);
+    expect((await api.manager.get(`${address}${number}`)).body, choice).toEqual(byName.body);
+  }
+  expect((await api.manager.get(`${address}${names.length}`)).status).toBe(400);
+});
+
+test('webhooks take eventType and httpMethod by name and by number, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
+  const hook = { name: 'numbers', url: 'https://example.com/', eventType: 2, httpMethod: 1 };
+  const { body } = await api.manager.post<object>('/account/webhooks', hook);
+  expect(body).toMatchObject({ eventType: 'DataPointsWritten', httpMethod: 'PUT' });
+  for (const type of ['2', 'dataPointsWritten', '0,2']) {
+    expect((await api.manager.get(`/account/webhooks?EventType=${type}`)).body).toMatchObject([{ name: 'numbers' }]);
+  }
+  expect((await api.manager.get('/account/webhooks?EventType=0')).body).toEqual([]);
+  expect((await api.manager.post('/account/webhooks', { ...hook, httpMethod: 2 })).status).toBe(400);
+});
+
+test.each([
+  ['/account/user/accounts?SubscriptionId=x', 'SubscriptionId has no effect: accounts have no subscriptions'],
+  ['/data?variableId=VARIABLE&aggregation=SUM', 'aggregation has no effect: the granularity is Raw'],
+])('GET %s says in the header Warning that a parameter has no effect', async (path, text) => {
+  const address = path.replace('VARIABLE', ids.VARIABLE ?? '');
+  expect((await api.manager.get(address)).headers.get('warning')).toBe(`299 tidemark "${text}"`);
+  const without = address.replace(/[?&](SubscriptionId|aggregation)=[^&]*/, '');
+  expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
+});

@@ -6,7 +6,8 @@ import type { Database } from '../platform/database/database.ts';
 import { readContent } from '../platform/database/stored-parts.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import { openSharedBudget } from '../platform/shared-budget.ts';
+import { openAccountPace } from '../platform/shares/account-pace.ts';
+import { openSharedBudget } from '../platform/shares/shared-budget.ts';
 import { answerEvents } from '../platform/streaming/status-events.ts';
 import { openStatusWatch, type StatusWatchOptions } from '../platform/streaming/status-watch.ts';
 import { answerDownload, answerErrors, answerTemplate, ERRORS_QUERY } from './downloads.ts';
@@ -16,6 +17,8 @@ import { receiveUpload } from './upload/receive-upload.ts';
 import { FILE_PARTS, kindOf, storeFile } from './upload/store-file.ts';
 
 const SHOWN_ERRORS = 1000;
+/** Part of the time in which the parts of one account are stored while other accounts upload, too. */
+const UPLOAD_SHARE = 0.4;
 const POLL_INTERVAL_MS = 500;
 
 export interface FileServices {
@@ -38,7 +41,12 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     find: (ids) => findStatuses(database, ids),
     isStopping: () => database.ending,
   });
-  const store = { database, maxBytes, memory: openSharedBudget(services.maxMemoryBytes) };
+  const store = {
+    database,
+    maxBytes,
+    memory: openSharedBudget(services.maxMemoryBytes),
+    pace: openAccountPace({ share: UPLOAD_SHARE }),
+  };
   const routes = new Hono<CallerEnv & RequestIdEnv>();
   routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
     const { caller } = c.var;

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { openAccountPace } from '../../platform/shares/account-pace.ts';
 
 export interface GraphTurns {
   /**
@@ -21,6 +22,8 @@ export const GRAPH_LOCK_CLASS = 0x6772;
 const MAX_WAIT_MS = 5000;
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 160;
+/** Part of the time in which savers of one account work while other accounts save, too. */
+const SAVING_SHARE = 0.5;
 
 /** Another transaction is changing the graph of the account. */
 export class GraphBusyError extends DomainError {
@@ -48,6 +51,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the savers that wait behind the current one.
   const lines = new Map<number, (() => void)[]>();
+  const pace = openAccountPace({ share: SAVING_SHARE });
   const enter = async (accountId: number): Promise<void> => {
     const line = lines.get(accountId);
     if (line) return waitInLine(line, maxWaitMs);
@@ -63,7 +67,7 @@ export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): Gra
       const deadline = performance.now() + maxWaitMs;
       await enter(accountId);
       try {
-        return await retryWhileBusy(() => withTransaction(database, work), deadline);
+        return await retryWhileBusy(() => pace.run(accountId, () => withTransaction(database, work)), deadline);
       } finally {
         leave(accountId);
       }

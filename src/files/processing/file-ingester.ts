@@ -2,6 +2,7 @@
  * Background worker that ingests uploaded files, part of the ingester role. A queue wakes it by account; a sweeper finds
  * accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account, so that accounts take turns.
  */
+
 import { createBackOff } from '../../platform/back-off.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
@@ -9,6 +10,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
+import { openAccountPace } from '../../platform/shares/account-pace.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { createFileMetrics } from '../file-metrics.ts';
@@ -23,6 +25,8 @@ export const FILE_QUEUE = 'files';
 /** Delays of an account after a failure; each sweep tries the accounts that are due. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
+/** Part of the time in which chunks of one account are parsed and written while files of other accounts are, too. */
+const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {
   readonly database: Database;
@@ -55,6 +59,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const { concurrency, limits, retentionDays, attachmentRetentionDays, sweepIntervalMs } = settings;
   const metrics = createFileMetrics(services.metrics);
   const parser = openFileParser();
+  const pace = openAccountPace({ share: CHUNK_SHARE });
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
     outbox
@@ -65,7 +70,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
     if (!backOff.isDue(key)) return;
-    const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
+    const ingest = { database, dictionary, parser, pace, limits, onWritten, metrics, log };
     const hasWorked = await ingestFile(ingest, accountId, stopping.signal).catch((error: unknown) => {
       const delayMs = Math.round(backOff.failed(key));
       log.warn({ err: error, accountId, delayMs }, 'a file could not be processed and is tried again');

@@ -6,6 +6,7 @@ import { type Database, withTransaction } from '../../platform/database/database
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import { PART_BYTES, readPart } from '../../platform/database/stored-parts.ts';
 import type { Log } from '../../platform/log.ts';
+import type { AccountPace } from '../../platform/shares/account-pace.ts';
 import { variableIdsOf } from '../../points/copy-codec.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
@@ -23,6 +24,8 @@ export interface IngestFileServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly parser: FileParser;
+  /** Paces the chunks of each account. */
+  readonly pace: AccountPace;
   readonly limits: FileLimits;
   /** Relays events after each commit; must not reject. Readers see points before the whole file is written. */
   readonly onWritten: () => Promise<void>;
@@ -87,15 +90,21 @@ async function toRefusal(
 }
 
 async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
-  const { database, parser, limits, onWritten, metrics } = services;
+  const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
   // Pushes accepted before the file was processed take effect before it, variable by variable (R-D6).
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
-  for await (const chunk of parser.parse(order, createHelp(services, file))) {
+  const { accountId } = file;
+  const chunks = parser.parse(order, createHelp(services, file));
+  await using _ = { [Symbol.asyncDispose]: async () => void (await chunks.return(undefined)) };
+  for (;;) {
+    const { value: chunk } = await pace.run(accountId, () => chunks.next());
+    if (!chunk) return;
     if (!(await awaitEarlierPushes(variableIdsOf(chunk.tuples)))) return;
-    if (!(await writeChunk(database, file, done, chunk))) return;
+    const start = done;
+    if (!(await pace.run(accountId, () => writeChunk(database, file, start, chunk)))) return;
     done = chunk.position;
     metrics.ingested.inc(chunk.ingested);
     metrics.rejected.inc(chunk.errors.length);

@@ -4,7 +4,8 @@ import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type PartTable, storeContent } from '../../platform/database/stored-parts.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { BudgetBound, SharedBudget } from '../../platform/shared-budget.ts';
+import type { AccountPace } from '../../platform/shares/account-pace.ts';
+import type { BudgetBound, SharedBudget } from '../../platform/shares/shared-budget.ts';
 import { limited } from '../../platform/streaming/open-body.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature } from './file-signature.ts';
@@ -30,6 +31,8 @@ export interface StoreServices {
   readonly database: Database;
   /** Bytes of buffers for files being received. */
   readonly memory: SharedBudget;
+  /** Paces the storing of parts. */
+  readonly pace: AccountPace;
   readonly maxBytes: number;
 }
 
@@ -43,7 +46,7 @@ export const fileTooLarge = (maxBytes: number) => `the file must be at most ${ma
  *   invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).
  */
 export async function storeFile(
-  { database, memory, maxBytes }: StoreServices,
+  { database, memory, pace, maxBytes }: StoreServices,
   { caller, requestId }: Sender,
   { filename, format, content }: Upload,
 ): Promise<string> {
@@ -52,6 +55,7 @@ export async function storeFile(
   const target = {
     ...{ table: FILE_PARTS, ownerId: fileId },
     charge: (bytes: number) => assertTaken(holding.take(bytes)),
+    inTurn: (store: () => Promise<void>) => pace.run(caller.accountId, store),
     onStart: (start: Buffer) => {
       if (format) assertFormat(format, start);
     },

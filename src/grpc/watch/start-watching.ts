@@ -1,6 +1,6 @@
 /** Wires `WatchPoints`: its connection pool, the semaphores in front of it, and the hub shared by all watches. */
 import { closeDatabase, openDatabase } from '../../platform/database/database.ts';
-import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNotificationOptions } from '../../points/read/point-notifications.ts';
 import type { BuiltMessage } from './message-builder.ts';

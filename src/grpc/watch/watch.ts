@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
+import type { FairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale } from '../../points/point.ts';
 import type { ChangePosition } from '../../points/read/read-changes.ts';

@@ -3,7 +3,7 @@
  * client network checks one password at a time, and all networks together leave one core, and most threads, to other work.
  */
 import { availableParallelism } from 'node:os';
-import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 
 // The default size of libuv's thread pool. All checks of a process share the pool and therefore one semaphore.
 const POOL_THREADS = 4;

@@ -2,7 +2,7 @@
  * The database connections of point reads, shared by accounts (R-A14): each account has a bounded share of the connections
  * and of the memory for reading ahead. REST and gRPC of one process use the same pool.
  */
-import { type FairSemaphore, openFairSemaphore } from '../fair-semaphore.ts';
+import { type FairSemaphore, openFairSemaphore } from '../shares/fair-semaphore.ts';
 import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 

@@ -41,16 +41,8 @@ interface StoringParts {
   readonly settle: () => Promise<void>;
 }
 
-/**
- * Opens a writer that compresses and stores parts while others arrive, and reuses their buffers.
- * @param charge called before a buffer is allocated; may throw.
- */
-function storingParts(
-  database: Database,
-  table: PartTable,
-  ownerId: string,
-  charge: (bytes: number) => void,
-): StoringParts {
+/** Opens a writer that compresses and stores parts while others arrive, and reuses their buffers. */
+function storingParts(database: Database, { table, ownerId, charge, inTurn }: ContentTarget): StoringParts {
   const buffers: Promise<Buffer>[] = [];
   let allocated = 0;
   let part = 0;
@@ -62,7 +54,9 @@ function storingParts(
       return Buffer.allocUnsafeSlow(PART_BYTES);
     },
     add: (bytes) => {
-      const stored = addPart(database, table, ownerId, part, bytes).then(() => Buffer.from(bytes.buffer));
+      const index = part;
+      const store = () => addPart(database, table, ownerId, index, bytes);
+      const stored = inTurn(store).then(() => Buffer.from(bytes.buffer));
       // `takeBuffer` or `settle` reports the error.
       stored.catch(() => {});
       buffers.push(stored);
@@ -92,6 +86,8 @@ export interface ContentTarget {
   readonly ownerId: string;
   /** Called before a buffer is allocated; may throw. */
   readonly charge: (bytes: number) => void;
+  /** Runs the storing of a part when it is the turn of the account. */
+  readonly inTurn: (store: () => Promise<void>) => Promise<void>;
   /** Sees the first bytes before they are stored; may throw. */
   readonly onStart: (start: Buffer) => void;
 }
@@ -103,14 +99,14 @@ export interface ContentTarget {
  */
 export async function storeContent(
   database: Database,
-  { table, ownerId, charge, onStart }: ContentTarget,
+  target: ContentTarget,
   content: AsyncIterable<Uint8Array>,
 ): Promise<number> {
-  const parts = storingParts(database, table, ownerId, charge);
+  const parts = storingParts(database, target);
   let sizeBytes = 0;
   try {
     for await (const bytes of inParts(content, parts.takeBuffer)) {
-      if (sizeBytes === 0) onStart(bytes);
+      if (sizeBytes === 0) target.onStart(bytes);
       sizeBytes += bytes.length;
       parts.add(bytes);
     }

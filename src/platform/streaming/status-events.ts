@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { markStreamed } from '../http/streamed-answer.ts';
-import type { BudgetOwner } from '../shared-budget.ts';
+import type { BudgetOwner } from '../shares/shared-budget.ts';
 import type { StatusListener, StatusWatch } from './status-watch.ts';
 
 // Proxies and our own listener close idle connections, so a comment is sent after this long without a change.

@@ -5,7 +5,7 @@
  */
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { BudgetOwner } from '../shared-budget.ts';
+import type { BudgetOwner } from '../shares/shared-budget.ts';
 
 export interface StatusWatchOptions<Status> {
   /** Reads states by id; what no longer exists has no entry. */

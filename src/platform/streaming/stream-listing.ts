@@ -7,8 +7,8 @@
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
 import type { ReadPool } from '../database/read-pool.ts';
-import { openFairSemaphore } from '../fair-semaphore.ts';
 import type { Paging } from '../http/paging.ts';
+import { openFairSemaphore } from '../shares/fair-semaphore.ts';
 import { type StreamServices, streamAnswer } from './stream-answer.ts';
 
 /** The rows of a listing. */

@@ -4,7 +4,7 @@
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { type BudgetBound, type BudgetOwner, openSharedBudget } from '../../platform/shared-budget.ts';
+import { type BudgetBound, type BudgetOwner, openSharedBudget } from '../../platform/shares/shared-budget.ts';
 import type { PushMetrics } from '../push-metrics.ts';
 import { findQueuedBytes } from '../store/queue-state.ts';
 

@@ -5,9 +5,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
-import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { Log } from '../../platform/log.ts';
 import { forkConfined } from '../../platform/processes/fork-confined.ts';
+import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 import type { MapReply, MapRequest } from './mapper-process.ts';
 
 export interface MapperLimits {

@@ -8,6 +8,7 @@ import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { openAccountPace } from '../../../src/platform/shares/account-pace.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 
 const { DATABASE_URL = '' } = process.env;
@@ -15,6 +16,7 @@ const log = createLog('error', 'files-process');
 const database = openDatabase({ url: DATABASE_URL, poolSize: 4, applicationName: 'files-process', log });
 const services = {
   ...{ database, dictionary: openDictionary(database), parser: openFileParser(), log },
+  pace: openAccountPace({ share: 0.5 }),
   limits: { maxRows: 10_000_000, maxInflatedBytes: 2 ** 31, maxRatio: 100 },
   metrics: createFileMetrics(createMetrics()),
   onWritten: async () => void process.send?.('written'),

@@ -6,6 +6,7 @@ import { createFileMetrics } from '../../../src/files/file-metrics.ts';
 import { type FileParser, openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
 import { purgeFiles } from '../../../src/files/processing/file-ingester.ts';
 import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
+import { openAccountPace } from '../../../src/platform/shares/account-pace.ts';
 import { makeWorkbook } from '../../fixtures/files/make-workbook.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
@@ -43,6 +44,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
     database,
     dictionary,
     parser: { ...parser, ...help },
+    pace: openAccountPace({ share: 0.5 }),
     limits: { ...LIMITS, maxRatio: 1e6 },
     onWritten: async () => {},
     metrics: createFileMetrics(stack.api.parts.metrics),
@@ -226,7 +228,16 @@ it('files: a file that exceeds the limit of rows keeps the rows before it (R-E4)
   const metrics = createFileMetrics(stack.api.parts.metrics);
   const limits = { ...LIMITS, maxRows: 100_000 };
   await ingestFile(
-    { database, dictionary, parser, limits, onWritten: async () => {}, metrics, log },
+    {
+      database,
+      dictionary,
+      parser,
+      pace: openAccountPace({ share: 0.5 }),
+      limits,
+      onWritten: async () => {},
+      metrics,
+      log,
+    },
     stack.api.accountId,
     new AbortController().signal,
   );

@@ -2,7 +2,7 @@
  * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
  * accounts with waiters. An account with a thousand waiters delays another account by at most one turn.
  */
-import { DomainError } from './errors.ts';
+import { DomainError } from '../errors.ts';
 
 export interface FairSemaphoreOptions {
   /** The resource behind a permit, as error messages name it. */

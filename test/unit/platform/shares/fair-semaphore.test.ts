@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FairSemaphoreOptions, openFairSemaphore } from '../../../src/platform/fair-semaphore.ts';
+import { type FairSemaphoreOptions, openFairSemaphore } from '../../../../src/platform/shares/fair-semaphore.ts';
 
 const [NORTH, SOUTH, EAST] = [1, 2, 3];
 

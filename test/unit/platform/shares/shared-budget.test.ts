@@ -6,7 +6,7 @@ import {
   type Holding,
   openSharedBudget,
   type SharedBudget,
-} from '../../../src/platform/shared-budget.ts';
+} from '../../../../src/platform/shares/shared-budget.ts';
 
 const TOTAL = 1200;
 const USERS = ['one', 'two', 'three', 'four'];

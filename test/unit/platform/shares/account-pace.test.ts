@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { openAccountPace } from '../../../../src/platform/shares/account-pace.ts';
+
+const [A, B] = [1, 2];
+
+/** A clock that only the test moves, and units of work that end when the test says so. */
+function openBench(share: number) {
+  let nowMs = 0;
+  const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const pause = (ms: number) =>
+    new Promise<void>((wake) => {
+      sleepers.push({ atMs: nowMs + ms, wake });
+    });
+  const pace = openAccountPace({ share, nowMs: () => nowMs, pause });
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    /** Every step of `run` that needs no time. */
+    settle: () => new Promise(setImmediate),
+    start: (accountId: number, name: string) => {
+      const unit = Promise.withResolvers<void>();
+      ends.set(name, unit.resolve);
+      return pace.run(accountId, () => {
+        begun.push(name);
+        return unit.promise;
+      });
+    },
+    end: (name: string) => ends.get(name)?.(),
+    move: (ms: number) => {
+      nowMs += ms;
+      for (const { atMs, wake } of sleepers) if (atMs <= nowMs) wake();
+    },
+  };
+}
+
+describe('account pace', () => {
+  test('units of an account run at the same time while no other account works (R-A14)', async () => {
+    const bench = openBench(0.5);
+    for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
+    await bench.settle();
+    expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('beside another account, units of an account begin one at a time, in the order of their calls (R-A14)', async () => {
+    const bench = openBench(0.5);
+    void bench.start(B, 'b1');
+    for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
+    await bench.settle();
+    expect(bench.begun).toEqual(['b1', 'a1']);
+    bench.end('a1');
+    await bench.settle();
+    expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
+  });
+
+  test('an account that works more than its share rests; light work of another one begins at once (R-A14)', async () => {
+    const bench = openBench(0.5);
+    const heavy = bench.start(A, 'a1');
+    await bench.settle();
+    bench.move(300);
+    bench.end('a1');
+    await heavy;
+    void bench.start(B, 'b1');
+    void bench.start(A, 'a2');
+    await bench.settle();
+    // 300 ms of work, less what decays meanwhile and the credit: a rest of 400 ms.
+    expect(bench.begun).toEqual(['a1', 'b1']);
+    bench.move(399);
+    await bench.settle();
+    expect(bench.begun).toEqual(['a1', 'b1']);
+    bench.move(1);
+    await bench.settle();
+    expect(bench.begun).toEqual(['a1', 'b1', 'a2']);
+  });
+
+  test('the pace ends a second after the last work of other accounts (R-A14)', async () => {
+    const bench = openBench(0.5);
+    const other = bench.start(B, 'b1');
+    await bench.settle();
+    bench.end('b1');
+    await other;
+    bench.move(1000);
+    for (const name of ['a1', 'a2']) void bench.start(A, name);
+    await bench.settle();
+    expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
+  });
+
+  test('a unit that fails rejects and lets the next one begin (R-A14)', async () => {
+    const pace = openAccountPace({ share: 0.5 });
+    const other = pace.run(B, async () => 'other');
+    await expect(pace.run(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await pace.run(A, async () => 'next')).toBe('next');
+    expect(await other).toBe('other');
+  });
+});

@@ -22,7 +22,7 @@ export interface RowError {
   /** Row number as in a spreadsheet: the header is row 1. */
   readonly row: number;
   readonly code: RowErrorCode;
-  /** All reasons, separated by semicolons; `code` is that of the first. */
+  /** All reasons, separated by semicolons; `code` is the code of the first reason. */
   readonly message: string;
 }
 

@@ -18,7 +18,8 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names that the script reads, such as `inputVariables$a`; when they name no input, all inputs count.
+ * @param names that the script reads, such as `inputVariables$a`; when none of them is an input, all inputs are
+ * checked.
  * @param path of the formula.
  * @returns one warning for each input, for the first period that its window holds only in part.
  */

@@ -1,7 +1,7 @@
 /**
- * Serialises savers of the calculation graph of an account: two declarations saved at once could each be free of cycles
- * and close one together. A waiting saver holds no connection: savers of this process wait in FIFO order in memory, and
- * the first of them retries the lock of the account, which savers of other processes may hold.
+ * Serialises savers of the calculation graph of an account: two declarations that are saved concurrently could each be
+ * free of cycles, but close a cycle together. A waiting saver holds no connection: savers of this process wait in FIFO
+ * order in memory, and the first of them retries the lock of the account, which savers of other processes may hold.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';

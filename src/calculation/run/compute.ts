@@ -45,7 +45,7 @@ export interface ComputeRequest {
   readonly declaration?: Declaration;
   /** Replaces the values of the forms, by index of the formula and alias (R-H12). */
   readonly formValue?: (formula: number, alias: string) => unknown;
-  /** Runs in place of each formula's script, with the same inputs (R-H9). */
+  /** Script that runs in place of each formula's script, with the same inputs (R-H9). */
   readonly script?: string;
   readonly pictures?: PictureFormat;
 }

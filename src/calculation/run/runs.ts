@@ -1,6 +1,6 @@
 /**
- * Reads the records of runs (R-H8). A run may have read variables that its reader may not (R-B9): a USER sees the inputs they
- * reach, without notes and form values, which are for managers.
+ * Reads the records of runs (R-H8). A run may have read variables that the caller may not read (R-B9). A USER therefore
+ * sees only the inputs within the USER's access, without notes and form values, which are for managers.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';

@@ -51,7 +51,10 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
   };
 }
 
-/** Creates the directory of the socket; only the sandbox's user and root may enter it. Removes those of killed calculators. */
+/**
+ * Creates the directory of the socket; only the sandbox's user and root may enter it. Removes the directories of killed
+ * calculators.
+ */
 export async function makeSocketDirectory(): Promise<string> {
   for (const left of await findLeftovers(tmpdir())) await rm(left, { recursive: true, force: true }).catch(() => {});
   const directory = join(tmpdir(), makeOwnedName());

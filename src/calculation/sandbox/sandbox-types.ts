@@ -63,7 +63,7 @@ export interface SandboxJob {
   readonly triggerDate: number;
   /** Format in which plots are kept; absent: no file of the script is kept (R-H9). */
   readonly pictures?: PictureFormat;
-  /** Time that earlier scripts of the same run took of its limits (R-H7). */
+  /** Time that earlier scripts of the same run have used; it is subtracted from the limits (R-H7). */
   readonly spent?: SpentTime;
 }
 

@@ -140,7 +140,7 @@ export class FairQueue {
     const solvent = candidates.filter(([, { balanceMs }]) => balanceMs > 0);
     const [accountId, account] = solvent.reduce((best, next) => (next[1].servedAt < best[1].servedAt ? next : best));
     const picked = this.#pick(account, isBorrowing);
-    if (!picked) throw new Error('a candidate must have a turn');
+    if (!picked) throw new Error('a candidate account must have a waiting turn');
     account.waiting[picked.urgency].delete(picked.id);
     this.#starts += 1;
     account.servedAt = this.#starts;

@@ -1,4 +1,7 @@
-/** Parses the text of a cell as date, number, id or tags (§2, R-E3). The reference for `plain-cell-scanner.ts`. */
+/**
+ * Parses the text of a cell as date, number, id or tags (§2, R-E3). It is the reference implementation for
+ * `plain-cell-scanner.ts`.
+ */
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 
@@ -14,8 +17,8 @@ const MAX_TAG_VALUE = 1000;
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
- * Parses the date of a row, in any form of a push (R-A11): §2 gives one of them, and spreadsheets and data frames write the
- * others. @returns undefined for any other text, such as dd/MM/yyyy, and outside 1700 to 2199.
+ * Parses the date of a row, in any form of a push (R-A11): §2 gives one form; spreadsheets and data frames write the
+ * other forms. @returns undefined for any other text, such as dd/MM/yyyy, and outside 1700 to 2199.
  */
 export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);

@@ -31,7 +31,10 @@ export class RowKeys {
     );
   }
 
-  /** Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`; the midnight of a date alone when `isDay`. */
+  /**
+   * Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`; the midnight of a date
+   * without a time of day when `isDay`.
+   */
   add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number, isDay = false): void {
     const collector = this.#collector;
     const generation = collector.targets.generation + collector.labels.generation;

@@ -33,8 +33,8 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that fails by its content or a bug must not be retried for ever. Faults of the service and killed processes never
-// count (R-A15); the second death of its parser that a file causes ends the file.
+// A file that fails because of its content or a bug must not be retried for ever. Faults of the service and killed
+// processes never count (R-A15); the second death of its parser that a file causes ends the file.
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -127,7 +127,10 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
   };
 }
 
-/** Resolves new targets and labels, within what the uploader could push to when uploading (R-D2, R-B9). */
+/**
+ * Resolves new targets and labels, within the sites and sources that the uploader could push to at the time of the
+ * upload (R-D2, R-B9).
+ */
 async function resolve(
   database: Database,
   dictionary: Dictionary,

@@ -59,8 +59,8 @@ async function resolve(
 }
 
 /**
- * The reader's position in each variable. A cursor ahead of the stored points is older than a restore of the database: the
- * reader has everything that is stored, so its position becomes the last write.
+ * The reader's position in each variable. A cursor ahead of the stored points was issued before the database was
+ * restored from a backup. The reader has everything that is stored, so its position becomes the last write.
  * @throws {DomainError} invalid_input when the bytes are not a cursor.
  */
 async function findPositions(

@@ -4,7 +4,10 @@
  */
 import { DomainError } from '../../platform/errors.ts';
 
-/** ADMIN: all accounts. MANAGER: the accounts they belong to. USER: the sites they have access to (R-B8, R-B9). */
+/**
+ * A role and its reach. ADMIN: all accounts. MANAGER: the accounts of the user. USER: the sites that the user has
+ * access to (R-B8, R-B9).
+ */
 export type Role = 'ADMIN' | 'MANAGER' | 'USER';
 
 /** Claim type that grants a permission (R-B8). */

@@ -117,7 +117,7 @@ function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): str
   return JSON.stringify([issuer, subject, accountId, actorSubject]);
 }
 
-/** Removes matching entries, and unresolved ones: their query may have read the state before the change. */
+/** Removes matching entries, and entries whose query is still running: it may have read the state before the change. */
 function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { resolved }] of cache) {
     const concerns = (id: string) => id === resolved?.caller.userId || id === resolved?.caller.actor?.userId;

@@ -34,7 +34,10 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
   return { ...services, stop };
 }
 
-/** Holds one lock for all runs meanwhile, because a directory looks abandoned until it is locked. */
+/**
+ * Makes and locks a directory. All runs share one lock for this step, because a directory looks abandoned until it is
+ * locked.
+ */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
   using _creation = takeLock(LOCAL_DIRECTORY, CREATE_WAIT_SEC);
   removeAbandoned(prefix);

@@ -1,11 +1,11 @@
 /**
- * Closes half-dead connections: ones whose peer, or the network between, swallows bytes without closing. A query on
- * such a connection would never end, because a middlebox answers keepalives. A connection is suspected when a query is
- * in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for the state of the
- * suspected session (pg_stat_activity). A session that works, or waits for a lock, is left alone however long it takes.
- * A session that is gone or idle has lost the query or its answer: after two such reports the connection is destroyed,
- * and with it the idle connections of the pool, which share its network path. The query fails with an error that
- * `isDependencyError` recognises.
+ * Closes half-dead connections: connections whose peer, or the network between, drops bytes without closing the
+ * connection. A query on such a connection would never end, because a middlebox answers keepalives. A connection is
+ * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
+ * the state of the suspected session (pg_stat_activity). A session that works, or waits for a lock, is left alone
+ * however long it takes. A session that is gone or idle has lost the query or its answer: after two such reports the
+ * connection is destroyed, and with it the idle connections of the pool, which share its network path. The query fails
+ * with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';

@@ -14,7 +14,10 @@ const WARN_INTERVAL_MS = 600_000;
 
 export interface DatabaseClock extends Clock, Sweeper {}
 
-/** Reads the clock once, then every 30 s. @returns the clock; that of the machine until the database has answered. */
+/**
+ * Reads the clock once, then every 30 s. @returns the clock, which shows the machine's time until the database has
+ * answered.
+ */
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>

@@ -116,7 +116,7 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
 }
 
 /**
- * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A connection that cannot roll
+ * Runs `work` in one transaction: commits when `work` returns, rolls back when it throws. A connection that cannot roll
  * back is closed, not reused.
  * @throws what `work` throws.
  */

@@ -26,7 +26,7 @@ export interface ParsedDate {
   readonly micros: Micros;
   /** The text has no zone. */
   readonly isLocal: boolean;
-  /** The text is a date alone: `micros` is its midnight, and `isLocal` is set. */
+  /** The text is a date without a time of day: `micros` is its midnight, and `isLocal` is set. */
   readonly isDay?: boolean;
 }
 
@@ -66,8 +66,8 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
 }
 
 /**
- * Parses the date of a point: a date alone is its midnight. A date without a zone is local to its source and becomes an instant when the target is
- * known (R-D4).
+ * Parses the date of a point: a date without a time of day means its midnight. A date without a zone is local to its
+ * source and becomes an instant when the target is known (R-D4).
  *
  * @returns undefined for any other form, a day or hour that does not exist, digits finer than microseconds unless they
  *   are zeros (nothing is rounded silently), and dates before 1700 or after 2199.
@@ -85,9 +85,9 @@ export function parseDate(text: string): ParsedDate | undefined {
 }
 
 /**
- * Parses a date of a request (R-A11, R-G1): also a date alone, any year, any fraction. Digits finer than microseconds
- * are cut off. Dates out of range are clamped to the first or last storable date, because clients request all points by
- * year 1 or 9999.
+ * Parses a date of a request (R-A11, R-G1): also a date without a time of day, any year, any fraction. Digits finer
+ * than microseconds are cut off. Dates out of range are clamped to the first or last storable date, because clients
+ * request all points by year 1 or 9999.
  * @returns undefined for any other form, or a day or hour that does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {

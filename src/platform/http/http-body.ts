@@ -90,7 +90,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Locates the fault: V8 reports the position of most, a tolerant scanner finds the others. */
+/** Locates the fault: V8 reports the position of most faults; a tolerant scanner finds the other positions. */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];

@@ -238,7 +238,7 @@ function mapLast<Value>(values: readonly GivenValue[], parse: (text: string) => 
   return text ? parse(text) : undefined;
 }
 
-/** Parts separated by commas; `index` is that of the value which holds the part. */
+/** Parts separated by commas; `index` is the index of the value that holds the part. */
 function mapEach<Value>(
   values: readonly GivenValue[],
   parse: (text: string, index: number) => Value,

@@ -20,8 +20,8 @@ export interface FairSemaphoreOptions {
 export interface FairSemaphore<Key extends number | string = number> {
   /**
    * @returns a function that frees the permit; further calls of it do nothing.
-   * @throws {DomainError} rate_limited when the account waited for its own permits, dependency_unavailable when it waited
-   *   for those of others.
+   * @throws {DomainError} rate_limited when the account waited for its own permits, dependency_unavailable when it
+   * waited for permits of others.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;

@@ -25,7 +25,7 @@ export interface Holding {
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** What the total, account or user holds now. */
+  /** Amount that the total, the account or the user holds now. */
   readonly held: number;
 }
 

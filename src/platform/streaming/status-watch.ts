@@ -12,7 +12,7 @@ export interface StatusWatchOptions<Status> {
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Whether the process is stopping, so that a failed read is not logged. */
   readonly isStopping: () => boolean;
-  /** What is followed, in the plural, for messages. */
+  /** Plural name of the subjects that are followed, for messages. */
   readonly subjects: string;
   /** Where the state can be read instead, for messages. */
   readonly instead: string;

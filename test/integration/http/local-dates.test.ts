@@ -65,9 +65,12 @@ describe('dates without a zone', () => {
   test.each([
     ['the audit trail', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
     ['a deletion', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
-  ])('in %s are UTC, because no source is concerned or the name says so (R-A11)', async (_what, method, path, body) => {
-    expect(await zoneOf(method, path, body())).toBe('UTC');
-  });
+  ])(
+    'in %s are UTC, because they belong to no source or their name ends in Utc (R-A11)',
+    async (_what, method, path, body) => {
+      expect(await zoneOf(method, path, body())).toBe('UTC');
+    },
+  );
 
   test('in declarations are stored as instants, in the zone of the source (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };

@@ -1,5 +1,5 @@
 /**
- * Decodes results: small ones at once, large ones in a worker thread, to which and from which the columns are transferred.
+ * Decodes small results at once, and large results in a worker thread; buffers are transferred to the thread and back.
  * The event loop only copies pieces as they arrive, whatever a script writes (R-H7).
  */
 import { Worker } from 'node:worker_threads';

@@ -124,7 +124,7 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
   };
 }
 
-/** Scopes of a token: requested ones the client may have. @throws invalid_scope when none is left. */
+/** Scopes of a token: the requested scopes that the client may have. @throws invalid_scope when none is left. */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);
   const scopes = planScopes(requested, allowed);

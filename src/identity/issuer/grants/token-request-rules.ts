@@ -54,9 +54,9 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 }
 
 /**
- * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested (R-B6).
- * A request that names other scopes too (`profile`, `email`, …) succeeds, because clients written for other issuers request
- * those.
+ * Decides the scopes of a token: the requested scopes that the client may have, or all scopes of the client when the
+ * request names none (R-B6). A request that names other scopes too (`profile`, `email`, …) succeeds, because clients
+ * written for other issuers request those.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
   const names = parseScopes(requested);

@@ -67,7 +67,7 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
   };
 }
 
-/** In a container, the user id of the process may have no name. */
+/** Returns the name of the operating system's user. In a container, the user id of the process may have none. */
 function nameOnMachine(): string {
   try {
     return userInfo().username;

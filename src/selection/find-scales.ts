@@ -50,7 +50,7 @@ function describe(
   return `variable ${variableId} is in ${nameUnit(own)}, which ${into}`;
 }
 
-/** `kilowatt hour (8, Energy)` */
+/** Names a unit as in `kilowatt hour (8, Energy)`. */
 function nameUnit({ name, id, familyName }: UnitOfFamily): string {
   return `${name} (${id}, ${familyName})`;
 }

@@ -24,7 +24,7 @@ import type { TagPair } from './read-query.ts';
 
 const text = (...examples: string[]) => z.string().meta({ examples });
 
-/** An instant, a civil date and time, or a date alone. */
+/** Describes a parameter that takes an instant, a civil date and time, or a date alone. */
 export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return momentParameter(
     `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer says which. A date without a time is the first instant of that day.`,

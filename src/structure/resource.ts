@@ -120,7 +120,7 @@ export async function readResources(
 /** Upper estimate of the JSON of a row without its JSON members. */
 const ROW_BYTES = 2000;
 
-/** The selected resources with these members as a listing, in id order. */
+/** Lists the selected resources, with these members, in the order of their ids. */
 export function listResources(
   { resource, where, values }: ResourceSelection,
   members: readonly string[],

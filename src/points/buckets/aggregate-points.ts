@@ -109,7 +109,7 @@ interface FunctionGroup {
   readonly variableIds: readonly number[];
 }
 
-/** Consecutive variables with the same function share a statement. */
+/** Groups consecutive variables with the same function, to aggregate them in one statement. */
 function* groupsOfFunction({ variableIds, scales }: PointSelection, { functionOf }: Buckets): Generator<FunctionGroup> {
   for (const group of groupsOf(variableIds)) {
     let current: { aggregate: AggregateFunction; computed: AggregateFunction; variableIds: number[] } | undefined;

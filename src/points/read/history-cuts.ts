@@ -62,8 +62,8 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * With a horizon, the earliest state read is that of the first date. A period without a start has no first date, so
- * every cut counts.
+ * A read with a horizon reads its earliest state at the first date of the period. A period without a start has no first
+ * date, so every cut counts.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

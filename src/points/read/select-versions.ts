@@ -94,7 +94,7 @@ interface Merging {
   readonly columns: string;
 }
 
-/** Each table is read in index order; merging keeps that order. */
+/** Merges the rows of both tables. Each is read in the order of its index, and merging keeps that order. */
 function mergeTables({ current, superseded, ordered, columns }: Merging): string {
   const from = (table: string, where: string) => `(select ${columns} from ${table} where ${where} order by ${ordered})`;
   const both = `${from('point', current)} union all ${from('point_version', superseded)}`;

@@ -31,7 +31,7 @@ interface Request {
 
 const MAX_BYTES = 16 * 1024;
 
-/** See `FastPaths.handleSmallPushes`. */
+/** Implements `FastPaths.handleSmallPushes`. */
 export function smallPushHandler(services: SmallPushServices, app: RawHandler): RawHandler {
   return (incoming, outgoing) => {
     const caller = admit(services, incoming);
@@ -70,7 +70,7 @@ function admit(
   return countPush(caller.userId) ? caller : undefined;
 }
 
-/** Node keeps the first of repeated headers, the app joins them. @param name in lower case. */
+/** Detects repeated headers: Node keeps only the first, but the app joins them. @param name in lower case. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -81,12 +81,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** The part of a period up to a date, inclusive. */
+/** The part of a period that a read in this order returns up to a date, inclusive. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** The part of a period after a date. */
+/** The part of a period that a read in this order returns after a date. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

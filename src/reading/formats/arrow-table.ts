@@ -247,7 +247,7 @@ function distinctOf(keys: number | Int32Array): readonly number[] {
   return [...distinct];
 }
 
-/** Adjacent rows mostly have the same key. */
+/** Writes the code of each key. Adjacent rows mostly have the same key, so the last code is kept. */
 function fillCodes(codes: Int16Array, start: number, keys: Int32Array, codeOf: ReadonlyMap<number, number>): void {
   let lastKey: number | undefined;
   let lastCode = NULL_CODE;
@@ -272,7 +272,7 @@ function textVector(texts: readonly string[]): Vector<Utf8> {
   return makeVector(makeData({ type: new Utf8(), length: texts.length, nullCount: 0, valueOffsets, data }));
 }
 
-/** Validity bitmap: one bit per row, least significant first. */
+/** Builds the validity bitmap of a column: one bit per row, least significant first. */
 function validity(
   rowCount: number,
   hasValue: (row: number) => boolean,

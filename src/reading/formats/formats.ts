@@ -46,7 +46,8 @@ const TYPES = {
 export type FormatName = keyof typeof TYPES;
 
 /**
- * The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4).
+ * Chooses the named format, else the one that the client's `Accept` prefers, or JSON when it accepts none (R-A13,
+ * R-G4).
  * @param isByColumns writes JSON by columns; the other formats stay as they are.
  */
 export function chooseFormat(name: FormatName | undefined, accept: string | undefined, isByColumns = false): Format {

@@ -24,7 +24,7 @@ export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Ui
   yield opened(rows.take(), isBegun);
 }
 
-/** Every row begins with a comma; the comma of the first row becomes the opening bracket. */
+/** Opens the array: every row begins with a comma, and that of the first row becomes the opening bracket. */
 function opened(piece: Buffer, isBegun: boolean): Buffer {
   if (isBegun) return piece;
   if (piece[0] !== COMMA) return Buffer.concat([Buffer.of(OPEN_BRACKET), piece]);
@@ -37,7 +37,10 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
   return joinParts([Buffer.from(',\n{'), ...members, Buffer.from('}')]);
 }
 
-/** A member with its leading comma. The first member is always present; label members only when there is a label. */
+/**
+ * Writes a member, with a comma before each but the first. The first is always present; label members only when there
+ * is a label.
+ */
 function memberParts(
   column: Column,
   { cells }: Batch,

@@ -142,7 +142,7 @@ function codePart(ids: Int32Array, textOf: (id: number) => string): PartWriter {
   return { maxBytes, write };
 }
 
-/** A loop copies short pieces faster than `set`. */
+/** Copies short pieces in a loop, which is faster than `set`. */
 function copyInto(bytes: Uint8Array, at: number, piece: Uint8Array): number {
   const { length } = piece;
   if (length > 64) bytes.set(piece, at);

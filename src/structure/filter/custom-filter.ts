@@ -93,7 +93,7 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
   return `coalesce(${expression} ${operator} ${parameter}::${type}, false)`;
 }
 
-/** `=` and `<>` compare JSON as text; order operators compare numbers when the value is a number, else texts. */
+/** Compares JSON: `=` and `<>` as text, the order operators as numbers when the value is a number, else as text. */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;
   const isOrder = !['=', '<>'].includes(operator);

@@ -43,7 +43,7 @@ export async function assertFields(
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** The content type, a header of the webhook, decides whether the template must be JSON. */
+/** Checks the template. The content type among the webhook's headers decides whether it must be JSON. */
 function findTemplateProblems(fields: WebhookFields, stored: WebhookFields | undefined): readonly ErrorDetail[] {
   const { bodyTemplate } = fields;
   const contentType = contentTypeOf(fields.headers);

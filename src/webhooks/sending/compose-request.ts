@@ -44,7 +44,7 @@ export function composeRequest(target: WebhookTarget, id: string, body: string, 
   return { headers, ours, body };
 }
 
-/** One signature for each secret, so that receivers can switch secrets at any time during the overlap. */
+/** Signs with each secret, so that receivers can switch secrets at any time while both are valid. */
 function sign(secrets: readonly string[], id: string, body: string, nowMillis: number): string {
   const date = new Date(nowMillis);
   return secrets.map((secret) => new Signer(secret).sign(id, date, body)).join(' ');

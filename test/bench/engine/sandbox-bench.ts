@@ -118,7 +118,10 @@ async function benchMemory(pool: SandboxPool): Promise<Figure> {
   ]);
 }
 
-/** Proportional set size of the pool's R processes after the last runs have ended; shared pages count once. */
+/**
+ * Measures the proportional set size (shared pages count once) of the pool's R processes after the last runs have
+ * ended.
+ */
 function idleMegabytes(): Promise<number> {
   return eventually('the end of the last runs', async () => {
     const kilobytes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readSize(name) : []));
@@ -136,7 +139,7 @@ function readSize(pid: string): readonly number[] {
   }
 }
 
-/** Other programs on the machine may run R as well. */
+/** Tells whether this process started the given one: other programs on the machine may run R as well. */
 function isOurs(pid: string): boolean {
   if (pid === String(process.pid)) return true;
   const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';

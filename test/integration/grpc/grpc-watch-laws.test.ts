@@ -58,7 +58,10 @@ interface Counters {
   value: number;
 }
 
-/** Random pushes: dates appended, written again, or both; repeated dates; occasionally very many. */
+/**
+ * Makes the entries of a random push: new dates, dates written before, or both, sometimes repeated within the push, and
+ * occasionally very many.
+ */
 function makeEntries(
   variableIds: readonly number[],
   random: (below: number) => number,

@@ -33,7 +33,7 @@ afterAll(() => store?.close());
 
 const day = (number: number) => START + number * DAY;
 
-/** First and last day of each record of the variable, oldest first. */
+/** Reads the first and last day of each rewrite record of the variable, oldest first. */
 async function notesOf(variableId: number): Promise<readonly (readonly number[])[]> {
   const { rows } = await store.database.query<{ days: number[] }>(
     `select array[extract(epoch from from_date) * 1000000, extract(epoch from to_date) * 1000000]::float8[] as days

@@ -182,7 +182,7 @@ describe('identity: sessions and tokens of a changed password', () => {
   });
 });
 
-/** `iat` of tokens has a resolution of a second. */
+/** Waits for the next second, because `iat` of tokens has a resolution of one. */
 async function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1000);
   await eventually('the next second', async () => Math.floor(Date.now() / 1000) > second);

@@ -48,7 +48,7 @@ async function waiting(): Promise<number> {
   return (await database.query('select from outbox_event')).rowCount ?? 0;
 }
 
-/** A consumer that records its events; `act` may throw. */
+/** Makes a consumer that records its events after `handle`, which may throw. */
 function recorder(
   handle: (events: readonly OutboxEvent[]) => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ) {

@@ -142,8 +142,8 @@ const TAKE_OVER_MS = 10_000;
 const RUN_MS = 30_000;
 
 /**
- * A process that is suspended while it ingests, relays, calculates, delivers and mails: its transactions wait for rows that
- * the test holds, its run sleeps, and its receivers and mail server do not answer.
+ * Starts a process and suspends it while it ingests, relays, calculates, delivers and mails: its transactions wait for
+ * rows that the test has locked, its run sleeps, and its receivers and mail server do not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();
@@ -226,7 +226,7 @@ async function startSuspendedRoles() {
   };
 }
 
-/** A mail and a trial send whose first attempt is not answered until `expectFenced`, which refuses it. */
+/** Starts a mail and a trial send. Their first attempt gets no answer until `expectFenced` refuses it. */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];
   const to = 'suspended@x.example';

@@ -110,7 +110,7 @@ const history = fc.record({
   }),
 });
 
-/** Every kind of read, of both variables. @param moments of the writes so far. */
+/** Every kind of read, of both variables. @param moments the VersionTimestamps of the writes so far. */
 function queries(moments: readonly number[]): readonly Query[] {
   const choices: readonly Omit<Choice, 'isEvery'>[] = [
     {},
@@ -208,7 +208,7 @@ it('points: model and store agree on every kind of read after every step of rand
 
 const EVERYTHING: Query = { variables: VARIABLES, isToIncluded: false, order: 'asc', choice: { isEvery: true } };
 
-/** Value of every date in the state at an instant, from all stored versions. */
+/** Computes the value of every date in the state at an instant, from all stored versions. */
 function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, number | null> {
   const known = versions.filter(({ versionMicros }) => (versionMicros ?? 0) <= micros);
   return new Map(known.map(({ dateMicros, value: number }) => [dateMicros, number]));

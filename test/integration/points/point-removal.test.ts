@@ -26,7 +26,7 @@ const preview = (removal: Removal) =>
   withTransaction(store.database, (transaction) => findRemoved(transaction, removal));
 const valuesOf = async (variableId: number) => (await store.readAll(variableId)).map(({ value }) => value);
 
-/** Two versions at each of five hours: values 10 to 14, then 20 to 24. */
+/** Writes two versions at each of five hours: the values 10 to 14, then 20 to 24. */
 async function addTwice(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   for (const base of [10, 20]) {

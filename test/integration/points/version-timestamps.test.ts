@@ -40,7 +40,7 @@ async function clockMicros(): Promise<number> {
 const valuesAsOf = async (variableId: number, asOfMicros: number) =>
   (await store.read(variableId, { asOfMicros })).map(({ value }) => value);
 
-/** A writer whose transaction stays open after its write until `commit`. */
+/** Writes points and keeps the transaction open until `commit` is called. */
 async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Promise<void> }> {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();

@@ -107,7 +107,10 @@ interface LargePush {
   readonly stored: () => Promise<Stored>;
 }
 
-/** New dates of a versioned variable, enough for a direct write; a repeated write would leave versions. */
+/**
+ * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so a repeated write
+ * would leave versions.
+ */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
   const data = Array.from({ length: READINGS_DIRECT }, (_, index) => ({

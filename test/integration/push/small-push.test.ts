@@ -34,7 +34,7 @@ interface Answer {
 const push = (body: unknown, query = '', client: TestClient = api.manager, headers = {}) =>
   client.post<Answer>(`/api/data${query}`, body, headers);
 
-/** The comparable part of an answer. */
+/** Asks, and replaces what differs from answer to answer: ids and the date. */
 async function answerOf(query: string, raw: string, headers: Record<string, string> = {}) {
   const answer = await api.manager.send('POST', `/api/data${query}`, undefined, { raw, headers });
   const shown = Object.fromEntries(answer.headers);
@@ -46,7 +46,7 @@ async function answerOf(query: string, raw: string, headers: Record<string, stri
   };
 }
 
-/** The handler in front of an app that answers 202 with the body. */
+/** Serves the handler in front of an app that answers 202 with the body of the request. */
 async function openHandler(isWithinRate = true) {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({

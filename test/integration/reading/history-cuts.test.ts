@@ -51,7 +51,7 @@ async function stampsOf(variableId: number): Promise<readonly string[]> {
   return body.map(({ versionTimestamp }) => versionTimestamp ?? '');
 }
 
-/** The header and the values of a read. */
+/** Reads, and returns the `History-From` header and the values. */
 async function read(query: string) {
   const { headers, body } = await manager.get<readonly Row[]>(`/data?${query}`);
   return { historyFrom: headers.get('history-from'), values: body.map(({ rawValue }) => rawValue) };

@@ -37,7 +37,10 @@ interface Kind {
   readonly level: string;
 }
 
-/** One resource of each kind with every field set, and its paths for reading and changing. */
+/**
+ * Creates one resource of each kind with every field set. @returns their members, and their paths for reading and
+ * changing.
+ */
 async function createEach(): Promise<readonly Kind[]> {
   const siteId = await createSite(api.manager, SITE);
   const sourceId = await createSource(api.manager, siteId, SOURCE);

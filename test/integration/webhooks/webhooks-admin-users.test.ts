@@ -37,7 +37,7 @@ async function createSiteStructure() {
   return { siteId, sources, variables: [first, second] as const };
 }
 
-/** A webhook with one attempt, as the user reads it, alone and in the list. */
+/** Creates a webhook with one attempt and reads it as the user, alone and in the list. */
 async function see(members: object): Promise<Seen | undefined> {
   const { id } = await createWebhook(api.manager, members);
   await api.database.query(

@@ -22,7 +22,7 @@ function knownInstant(knownAt: KnownAt, spans: Spans): number | undefined {
   return duration && before(knownAt.nowMicros, duration, knownAt.timeZoneId);
 }
 
-/** `last 3 days`, `last day`, `P3D`; undefined for `Current`. */
+/** Parses a relative version such as `last 3 days`, `last day` or `P3D`. @returns undefined for `Current`. */
 function relativeDuration(text: string): Temporal.Duration | undefined {
   if (text.toLowerCase() === 'current') return undefined;
   const [, count = '1', unit] = /^last (?:(\d+) )?(hour|day|week|month|year)s?$/i.exec(text) ?? [];

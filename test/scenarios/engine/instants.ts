@@ -17,7 +17,7 @@ export function parseInstant(text: string): number | undefined {
   }
 }
 
-/** `2026-03-01T00:15Z`; seconds and their fraction only when they are not zero. */
+/** Formats an instant as `2026-03-01T00:15Z`, with seconds and their fraction only when they are not zero. */
 export function formatInstant(micros: number): string {
   const text = toInstant(micros).toString();
   return text.replace(/:00Z$/, 'Z');

@@ -65,7 +65,7 @@ function readCommands(cursor: Cursor): readonly Command[] {
   }
 }
 
-/** `expect error "words"` on a line of its own. */
+/** Parses `expect error "words"` on a line of its own. */
 function expectation(cursor: Cursor): string | undefined {
   if (!cursor.takes('expect')) return undefined;
   cursor.due('error');
@@ -95,7 +95,7 @@ function variable(cursor: Cursor): Action {
   return { kind: 'variable', variable: name, isVersioned, limit };
 }
 
-/** `versioned` or `plain`; defaults to `plain`. */
+/** Parses `versioned` or `plain`; the default is `plain`. */
 function isVersionedNext(cursor: Cursor): boolean {
   return !cursor.takes('plain') && cursor.takes('versioned');
 }
@@ -117,7 +117,7 @@ function push(cursor: Cursor): Action {
   return { kind: 'write', bodies: [body], ...(at && { moment: at }) };
 }
 
-/** Several pushes, written in one transaction. */
+/** Parses several pushes that are written in one transaction. */
 function together(cursor: Cursor): Action {
   const at = cursor.takes('at') ? moment(cursor) : undefined;
   cursor.due('{');

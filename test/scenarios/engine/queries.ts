@@ -70,7 +70,7 @@ function readClause(cursor: Cursor): Clauses | undefined {
     : undefined;
 }
 
-/** `[from instant] [to instant [inclusive]]` */
+/** Parses `[from instant] [to instant [inclusive]]`. */
 export function period(cursor: Cursor): Period {
   const fromMicros = cursor.takes('from') ? instant(cursor, 'from') : undefined;
   const end = cursor.takes('to') ? to(cursor) : { isToIncluded: false };
@@ -96,7 +96,9 @@ function knownAt(cursor: Cursor): KnownAt {
   return { kind: 'instant', micros };
 }
 
-/** `relative last 3 days now instant [in zone]`, with the text of a relative version. */
+/**
+ * Parses a relative version and the instant it counts from, as in `last 3 days now 2026-03-01T00:00Z in UTC`.
+ */
 function relative(cursor: Cursor): KnownAt {
   const words: string[] = [];
   while (!cursor.takes('now')) words.push(cursor.text('relative … now'));
@@ -109,7 +111,7 @@ function horizon(cursor: Cursor): Horizon {
   return { duration, timeZoneId: zone(cursor) };
 }
 
-/** `sum by day [in zone] [fill previous] [mincount 2]` */
+/** Parses an aggregation such as `sum by day in Europe/Brussels fill previous mincount 2`. */
 function aggregation(cursor: Cursor): Aggregation {
   const aggregate = oneOf(cursor, 'an aggregate', AGGREGATES);
   cursor.due('by');
@@ -120,7 +122,7 @@ function aggregation(cursor: Cursor): Aggregation {
   return { aggregate, bucket, timeZoneId, fill, minCount };
 }
 
-/** `in` and an IANA zone; UTC without. */
+/** Parses `in` and an IANA zone. @returns UTC when there is none. */
 function zone(cursor: Cursor): string {
   return cursor.takes('in') ? cursor.word('a time zone', 'an IANA time zone', findZone) : 'UTC';
 }

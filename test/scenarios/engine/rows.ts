@@ -51,7 +51,7 @@ export function wholeNumber(cursor: Cursor, what: string, min: number): number {
   });
 }
 
-/** Any number of `key=value`. */
+/** Parses any number of `key=value`. */
 export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   do {
@@ -81,7 +81,7 @@ interface DatedValue<Value> {
   readonly value: Value;
 }
 
-/** `date value`, or `date step duration times n value [up difference]`, which is n of them. */
+/** Parses `date value`, or `date step duration times n value [up difference]`, which stands for n of them. */
 function datedValues<Value extends number | null>(
   cursor: Cursor,
   value: () => Value,
@@ -110,7 +110,7 @@ function writtenNumber(cursor: Cursor): number {
   return NO_FINITE.includes(cursor.next().text) ? Number(cursor.take().text) : finiteNumber(cursor);
 }
 
-/** `version text` and `tags k=v …`, in any order, each at most once. */
+/** Parses `version text` and `tags k=v …`, in any order, each at most once. */
 export function labelsOf(cursor: Cursor): { version?: string; tags?: Tags } {
   const labels: { version?: string; tags?: Tags } = {};
   for (;;) {
@@ -129,7 +129,7 @@ export function readings(cursor: Cursor): readonly Reading[] {
   });
 }
 
-/** The block of a calculation: rows, and whole columns that replace those of the rows. */
+/** Parses the output of a script: rows, and whole columns that replace those of the rows. */
 export function scriptOutput(cursor: Cursor): ScriptOutput {
   if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script were expected, got ${show(cursor.next())}`);
   const columns: { versionColumn?: readonly string[]; tagsColumn?: readonly string[] } = {};

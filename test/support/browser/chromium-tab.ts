@@ -24,13 +24,13 @@ export interface Tab {
   type(id: string, text: string): Promise<void>;
   /** Replaces the content of the focused field. */
   typeHere(text: string): Promise<void>;
-  /** Enter submits a form, Tab focuses the next field. */
+  /** Presses a key: Enter submits a form, Tab focuses the next field. */
   press(key: 'Enter' | 'Tab'): Promise<void>;
   /** Focuses the first element that matches a selector. */
   focusOn(selector: string): Promise<void>;
   /** Presses the first button of the page. */
   pressButton(): Promise<void>;
-  /** HTML of the page. */
+  /** @returns the HTML of the page. */
   html(): Promise<string>;
   /** @returns the accessibility nodes with this role. */
   accessible(role: string): Promise<readonly AccessibleNode[]>;
@@ -44,7 +44,7 @@ export interface Tab {
   overflow(): Promise<number>;
   /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
   lowContrast(texts?: string): Promise<readonly string[]>;
-  /** A PNG of the window. */
+  /** @returns a PNG of the window. */
   screenshot(): Promise<Buffer>;
   /** Violations of the page's policy and other messages of the browser. */
   readonly complaints: readonly string[];

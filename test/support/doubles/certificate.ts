@@ -53,7 +53,7 @@ function toBase128(value: number): readonly number[] {
   return digits;
 }
 
-/** GeneralizedTime, to the second. */
+/** Encodes a date as a GeneralizedTime, to the second. */
 function time(date: Date): Buffer {
   return der(0x18, Buffer.from(`${date.toISOString().replace(/\D/g, '').slice(0, 14)}Z`));
 }

@@ -86,7 +86,7 @@ function toName(text: string): Buffer {
   return Buffer.concat([...labels, Buffer.from([0])]);
 }
 
-/** Eight groups, written out. */
+/** Encodes an IPv6 address whose eight groups are written out, without `::`. */
 function toIpv6(text: string): Buffer {
   return Buffer.from(
     text.split(':').flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]),

@@ -7,7 +7,10 @@ export interface VariableEntry extends ModelEntry {
   readonly variable: string;
 }
 
-/** The reading's version wins; its tags add to the element's and never replace one (R-D3). */
+/**
+ * Lists the entries of a push. A reading's version takes precedence over the element's; its tags add to the element's
+ * and never replace one (R-D3).
+ */
 export function pushedEntries(body: PushBody): readonly VariableEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
     readings.map(({ dateMicros, value, ...reading }) => {
@@ -43,18 +46,18 @@ export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   return { rows };
 }
 
-/** The UTC hour of the calculation, rounded up (§9.4). */
+/** The version of rows that name none: the UTC hour of the calculation, rounded up (§9.4). */
 function defaultVersion(atMicros: number): string {
   const hour = toInstant(atMicros).round({ smallestUnit: 'hour', roundingMode: 'ceil' });
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
-/** §9.2 rule 1: an existing key stays. */
+/** Adds the tag `version`, unless the tags have that key (§9.2 rule 1). */
 function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }
 
-/** A cell that is not an object of strings leaves its row without tags (§7). */
+/** Parses a Tags cell. One that is not a JSON object of strings leaves its row without tags (§7). */
 function readTags(cell: string): Tags {
   try {
     const tags: unknown = JSON.parse(cell || '{}');

@@ -10,7 +10,7 @@ import { createLog } from '../../../src/platform/log.ts';
 const FILE = '0191f1a0-0000-7000-8000-000000000001';
 const MAX_PER_USER = 3;
 
-/** The file routes with one file that is processed for ever. */
+/** Serves the file routes, with one file whose state stays Processing. */
 function openRoutes(): Hono<CallerEnv> {
   const database = { query: async () => ({ rows: [{ id: FILE, state: 'Processing' }] }) } as unknown as Database;
   const app = new Hono<CallerEnv>();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { coalesceRuns, openSemaphore } from '../../../src/grpc/watch/semaphore.ts';
 
-/** Work that ends when the test calls `end`. */
+/** Makes work that ends when the test calls `end` with its name. */
 function openWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -9,7 +9,7 @@ import type { Caller } from '../../../src/identity/caller/caller.ts';
 import type { RequestIdEnv } from '../../../src/platform/http/request-id.ts';
 import { createLog } from '../../../src/platform/log.ts';
 
-/** An app whose user `greedy` has used up the budget. */
+/** Makes an app whose user `greedy` has used up the budget of requests. */
 function openApp() {
   const limiter = paceRefusals({
     count: async (key) => (key === 'user:greedy' ? 5000 : 0),

@@ -14,7 +14,7 @@ beforeAll(async () => {
   document = await buildDocument(describeApi(config));
 });
 
-/** Every object inside, with its path. */
+/** Yields every object inside a value, with its path. */
 function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: string, object: Members]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path, value as Members];

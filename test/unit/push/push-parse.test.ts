@@ -120,7 +120,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** The result of the schema: problems with paths, or targets and readings. */
+/** Parses with the schema. @returns problems with their paths, or targets and readings. */
 function bySchema(json: unknown): unknown {
   const result = pushSchema.safeParse(json);
   if (!result.success) {
@@ -137,7 +137,7 @@ function bySchema(json: unknown): unknown {
   }));
 }
 
-/** The same by `parsePush`. */
+/** Parses with `parsePush`. @returns the same form as `bySchema`. */
 function byHand(json: unknown): unknown {
   const parsed = parsePush(json, LIMITS);
   if (parsed.kind !== 'ok') return parsed;

@@ -14,7 +14,7 @@ const LOCAL: Zoned<string> = {
   in: (zone) => `dates in ${zone}`,
 };
 
-/** A database whose sources of the read have these zones. */
+/** Makes a database in which the sources of the read have these zones. */
 function sourcesIn(...zones: readonly string[]) {
   const query = vi.fn(async (_text: string, _values: readonly unknown[]) => ({
     rows: zones.map((zone) => ({ zone })),

@@ -107,7 +107,7 @@ export function startIngester(services: IngesterServices): Ingester {
     backOff.succeeded(key);
     // Relays even when no batch waits: a push that wrote its points directly has put events into the outbox.
     await outbox.relay();
-    // One transaction per wake-up: a busy account must not starve other accounts or delay a stop.
+    // Writes one transaction per wake-up: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
@@ -116,7 +116,7 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // A separate sweeper: removing millions of points must not delay the other sweep.
+  // Uses a separate sweeper: removing millions of points must not delay the other sweep.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await purgeDeletedVariable(database)));

@@ -58,7 +58,7 @@ async function removeFromSeveral(c: Context<AccountEnv>, services: AccountServic
     const userId = requireUserId(claim, `$[${index}]`);
     byUser.set(userId, [...(byUser.get(userId) ?? []), claim]);
   }
-  // One transaction: all claims are removed, or none.
+  // Uses one transaction, so that all claims are removed, or none.
   await withTransaction(services.database, async (transaction) => {
     await lockUsers(transaction, c.var.caller, [...byUser.keys()]);
     for (const userId of byUser.keys()) {

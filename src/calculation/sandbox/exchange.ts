@@ -1,4 +1,4 @@
-/** One connection per run: sends header and frame, and collects the answer up to its trailer or the end. */
+/** Opens one connection per run, sends header and frame, and collects the answer up to its trailer or the end. */
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
 
@@ -42,7 +42,7 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
       isConnected = true;
-      // One write, because each write wakes the supervisor.
+      // Sends everything in one write, because each write wakes the supervisor.
       socket.cork();
       for (const part of parts) socket.write(part);
       socket.uncork();

@@ -382,7 +382,7 @@ class FrameReader {
     }
   }
 
-  /** A copy, because views need an alignment that a position in a frame does not have. */
+  /** Copies the bytes, because views need an alignment that a position in a frame does not have. */
   #copy(length: number): ArrayBuffer {
     this.#require(length);
     const copy = new Uint8Array(length);

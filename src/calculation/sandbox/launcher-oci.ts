@@ -1,7 +1,8 @@
 /**
- * Starts a zygote by an OCI engine, podman or docker: no network, read-only root, no capabilities, no new privileges, an
- * unprivileged user, limits by control group. Runs create namespaces inside, so the engine's filter must allow that
- * (../../container/calculator-seccomp.json) and /proc must not be masked.
+ * Starts a zygote in a container of an OCI engine, podman or docker. The container has no network, no capabilities and
+ * no new privileges, a read-only root, an unprivileged user, and limits by control group. Runs create namespaces
+ * inside, so the engine's filter must allow that (../../container/calculator-seccomp.json) and /proc must not be
+ * masked.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -19,7 +19,7 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map, so that a column named __proto__ is unknown.
+// A Map instead of an object, so that a column named __proto__ is unknown.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],

@@ -1,4 +1,7 @@
-/** Numbers the combinations of version and tags of a file, so that each is resolved to dictionary ids once. */
+/**
+ * Gives each combination of version and tags in a file a number, so that the combination is resolved to dictionary ids
+ * once.
+ */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, toLabels } from '../../points/label-rules.ts';
 import { parseFileTags } from '../cells/cell-parser.ts';

@@ -1,4 +1,7 @@
-/** Numbers the identifier combinations of a file, so that each is resolved to a variable once (§2). */
+/**
+ * Gives each combination of identifiers in a file a number, so that the combination is resolved to a variable once
+ * (§2).
+ */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';

@@ -75,7 +75,7 @@ async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<
   if (!isDeflated && entry.compressionMethod !== STORED)
     throw damaged(`${entry.fileName} has an unknown compression method`);
   const raw = await refusing(() => zip.openReadStreamPromise(entry, { decodeFileData: false }));
-  // Larger pieces than yauzl's: reading a sheet of 200,000 rows takes 15 % less time.
+  // Reads larger pieces than yauzl does by default: reading a sheet of 200,000 rows takes 15 % less time.
   const stream = isDeflated ? raw.pipe(createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES })) : raw;
   raw.on('error', (error) => stream.destroy(error));
   let bytes = 0;

@@ -203,7 +203,7 @@ function describeAnswer(answer: Answer, { isListing }: Operation, parts: Parts):
   };
 }
 
-/** One response component per status and set of codes, because most operations share them. */
+/** Makes one response component per status and set of codes, because most operations share them. */
 function describeErrors(status: number, codes: readonly ErrorCode[], { access }: Operation, parts: Parts): JsonSchema {
   const name = `${status}.${codes.join('.')}`;
   const more = status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : [];

@@ -163,7 +163,7 @@ function launchInChroot(program: RootProgram): RunningProgram {
   return { child, pid };
 }
 
-/** A new session: Ctrl-C reaches only this process, which stops the program in order. */
+/** Starts a new session, so that Ctrl-C reaches only this process, which stops the program in order. */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
 }

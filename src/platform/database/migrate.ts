@@ -130,7 +130,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   const { rows } = await client.query<{ isUnreadable: boolean }>(IS_UNREADABLE);
   if (rows[0]?.isUnreadable)
     throw new Error(
-      'points are kept in columns, which only the Community edition of TimescaleDB reads; start it again',
+      'points are kept in columns, which only the Community edition of TimescaleDB reads; start that edition',
     );
   try {
     await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {

@@ -91,7 +91,7 @@ function toMessage(mail: OutgoingMail, from: string) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
     from: mail.senderName ? { name: mail.senderName, address: from } : from,
-    // An object, so that the address a manager typed is never parsed as a list of recipients.
+    // Passes the address as an object, so that an address that a manager typed is never parsed as a list of recipients.
     to: { name: '', address: mail.to },
     ...(mail.replyTo && { replyTo: { name: '', address: mail.replyTo } }),
     subject: mail.subject,

@@ -73,7 +73,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(id) ?? new Set();
-      // A new function for each call: the same listener may be passed twice.
+      // Makes a new function for each call, because the same listener may be passed twice.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
       if (!isPolling) setTimeout(poll, intervalMs).unref();

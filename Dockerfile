@@ -1,6 +1,8 @@
 # Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See src/container/README.md.
 # The base is any Debian 13 image; where no registry is reachable, one imported from mmdebstrap.
 ARG BASE_IMAGE=debian:trixie-slim
+# PostgreSQL 17 with the Community edition of TimescaleDB; `debian-database` is the stage below, with Debian's Apache edition.
+ARG DATABASE_IMAGE=timescale/timescaledb:2.19.3-pg17
 
 FROM ${BASE_IMAGE} AS base
 ENV LANG=C.UTF-8 TZ=UTC DEBIAN_FRONTEND=noninteractive
@@ -36,8 +38,10 @@ RUN sh /r-runtime/build.sh / && rm -rf /r-runtime /usr/share/doc /usr/share/man 
     /var/lib/apt /tmp/* /root/* && chmod 755 /
 
 FROM base AS server
-RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends bubblewrap libstdc++6 \
-    && rm -rf /var/lib/apt/lists/*
+# postgresql-client-17: the programs of `admin backup`; its volume belongs to the user of the database, as its cluster does.
+RUN apt-get update --quiet \
+    && apt-get install --quiet --yes --no-install-recommends bubblewrap libstdc++6 postgresql-client-17 \
+    && rm -rf /var/lib/apt/lists/* && install --directory --owner=26001 --group=26001 --mode=700 /backups
 COPY --from=r-root / /srv/r-root
 WORKDIR /app
 COPY --from=node-modules /app/node_modules node_modules
@@ -47,28 +51,34 @@ COPY sql sql
 COPY r-runtime r-runtime
 COPY src src
 COPY --from=console /console /srv/console
-ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root CONSOLE_DIRECTORY=/srv/console \
+ENV PATH=/app/node_modules/.bin:/usr/lib/postgresql/17/bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root CONSOLE_DIRECTORY=/srv/console \
     HTTP_HOST=0.0.0.0 HTTP_PORT=8080 GRPC_HOST=0.0.0.0 GRPC_PORT=50051 HEALTH_PORT=8081
 USER 26000:26000
 EXPOSE 8080 50051
 # Arguments: one or more of api, grpc, ingester, calculator, deliverer; or migrate; or admin with a command.
 ENTRYPOINT ["node", "src/main.ts"]
 
-FROM base AS database
+FROM base AS debian-database
 # The package must not create a cluster: the entry point creates one in the volume.
 COPY src/container/database-packages.txt /tmp/packages.txt
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends postgresql-common \
     && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
     && sed 's/#.*//; /^redis/d' /tmp/packages.txt | xargs apt-get install --quiet --yes --no-install-recommends \
-    && rm -rf /var/lib/apt/lists/* && useradd --uid 26001 --user-group --home-dir /nonexistent tidemark \
-    && install --directory --owner=26001 --group=26001 --mode=700 /data
-COPY src/container/database-entrypoint.sh src/container/database.conf /usr/local/lib/tidemark/
+    && rm -rf /var/lib/apt/lists/*
 ENV PATH=/usr/lib/postgresql/17/bin:$PATH
+
+FROM ${DATABASE_IMAGE} AS database
+# Commands that Debian and Alpine both have: the official image is built on Alpine. initdb needs a user with a name.
+RUN echo 'tidemark:x:26001:26001::/nonexistent:/sbin/nologin' >> /etc/passwd && echo 'tidemark:x:26001:' >> /etc/group \
+    && install -d -o 26001 -g 26001 -m 700 /data
+COPY src/container/database-entrypoint.sh src/container/database.conf /usr/local/lib/tidemark/
 VOLUME /data
 USER 26001:26001
 EXPOSE 5432
 STOPSIGNAL SIGINT
 ENTRYPOINT ["/bin/sh", "/usr/local/lib/tidemark/database-entrypoint.sh"]
+# The official image names a command of its own.
+CMD []
 
 FROM base AS redis
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends redis-server \

@@ -7,6 +7,11 @@ umask 077
 data=/data/cluster
 here=$(dirname "$0")
 
+# Clusters of earlier versions lack the rule; src/container/README.md says how their role gets the attribute.
+allow_backups() {
+  grep -q '^host  *replication ' "$1/pg_hba.conf" || echo 'host  replication tidemark all scram-sha-256' >> "$1/pg_hba.conf"
+}
+
 if [ ! -d "$data" ]; then
   : "${DATABASE_PASSWORD:?must be set to the password of the role tidemark}"
   unfinished=/data/unfinished
@@ -19,11 +24,12 @@ if [ ! -d "$data" ]; then
 local all      all          trust
 host  tidemark tidemark all scram-sha-256
 RULES
+  allow_backups "$unfinished"
   # Without TCP, so that clients never see an incomplete database.
   pg_ctl --pgdata "$unfinished" --wait start -o "-c config_file=$here/database.conf -c listen_addresses=''"
   psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --username postgres --host /tmp postgres <<'STATEMENTS'
 \getenv password DATABASE_PASSWORD
-create role tidemark login password :'password';
+create role tidemark login replication password :'password';
 create database tidemark owner tidemark;
 \connect tidemark
 create extension timescaledb;
@@ -32,5 +38,6 @@ STATEMENTS
   mv "$unfinished" "$data"
 fi
 
+allow_backups "$data"
 unset DATABASE_PASSWORD
 exec postgres -D "$data" -c "config_file=$here/database.conf" "$@"

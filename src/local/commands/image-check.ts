@@ -1,14 +1,15 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml, runs them with podman as compose.yaml says on networks of
  * their own, waits until all are healthy, checks their confinement from inside, pushes a point, reads it and the point
- * computed from it, restarts the database, stops everything and removes it. It cannot check what needs a Docker host:
- * Docker's name service, published ports, AppArmor, restarts after a crash.
+ * computed from it, restarts the database, restores it from a backup, stops everything and removes it. The database is built
+ * on Debian's packages, with TIMESCALEDB_BUILD on that edition; the official image needs a registry. Nor can it check what
+ * needs a Docker host: Docker's name service, published ports, AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CheckPlan, containerName, publicAddress } from '../image/arguments.ts';
-import { BASE_IMAGE, buildImages, ensureBaseImage } from '../image/build.ts';
+import { BASE_IMAGE, buildImages, chooseDatabaseImage, ensureBaseImage } from '../image/build.ts';
 import { type ComposeFile, parseCompose } from '../image/compose.ts';
 import { checkCalculatorNetwork, checkConfinement } from '../image/confinement.ts';
 import { awaitHealthy, prepare, removeAll, startServices, stopServices } from '../image/containers.ts';
@@ -38,8 +39,8 @@ async function failOnSignal(): Promise<never> {
 }
 
 async function check(prefix: string, progress: Progress): Promise<void> {
-  const file = readComposeFile();
   await ensureBaseImage(progress);
+  const file = readComposeFile(await chooseDatabaseImage(CHECKOUT, progress));
   await buildImages(file, CHECKOUT, progress);
   await printImageSizes(file, progress);
   const plan = await progress.phase('Creating networks', () => prepare(file, prefix, CHECKOUT));
@@ -49,10 +50,11 @@ async function check(prefix: string, progress: Progress): Promise<void> {
   await progress.phase('Stopping in order', () => stop(plan));
 }
 
-function readComposeFile(): ComposeFile {
+function readComposeFile(databaseImage: string): ComposeFile {
   const secret = () => randomBytes(12).toString('base64url');
   return parseCompose(readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8'), {
     BASE_IMAGE,
+    DATABASE_IMAGE: databaseImage,
     TIDEMARK_VERSION: 'check',
     DATABASE_PASSWORD: secret(),
     REDIS_PASSWORD: secret(),
@@ -85,6 +87,41 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);
     await readPushed(api, variables);
   });
+  await progress.phase('Reading the point after a restore of the database', async () => {
+    await restoreDatabase(plan);
+    await readPushed(api, variables);
+  });
+}
+
+/** As an operator does: takes a backup, moves the cluster away, restores and starts it. */
+async function restoreDatabase(plan: CheckPlan): Promise<void> {
+  const { backup } = plan.file.services;
+  if (!backup) throw new SetupError('compose.yaml must have the service backup');
+  const database = containerName(plan, 'database');
+  const admin = ['node', 'src/main.ts', 'admin'];
+  await podman(['exec', containerName(plan, 'backup'), ...admin, 'backup', '/backups/current', '--keep', '7']);
+  await podman(['stop', database]);
+  const offline = async ([entryPoint = '', ...words]: readonly string[]) => {
+    const mounts = ['database:/data', ...backup.volumes].flatMap((mount) => ['--volume', `${plan.prefix}-${mount}`]);
+    const settings = Object.keys(backup.environment).flatMap((name) => ['--env', name]);
+    const options = [
+      '--rm',
+      '--network',
+      'none',
+      '--user',
+      backup.user,
+      ...mounts,
+      ...settings,
+      '--entrypoint',
+      entryPoint,
+    ];
+    const { environment } = backup;
+    await podman(['run', ...plan.machineOptions, ...options, backup.image, ...words], { environment });
+  };
+  await offline(['mv', '/data/cluster', '/data/cluster-before']);
+  await offline([...admin, 'restore', '/backups/current', '/data/cluster']);
+  await podman(['start', database]);
+  for (const name of ['database', 'api']) await awaitHealthy(plan, name);
 }
 
 async function stop(plan: CheckPlan): Promise<void> {

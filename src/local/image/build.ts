@@ -32,6 +32,34 @@ export async function ensureBaseImage(progress: Progress): Promise<void> {
   });
 }
 
+const COMMUNITY_IMAGE = 'localhost/tidemark-community';
+/** The stage of the Dockerfile with Debian's packages, in place of the official image. */
+const DEBIAN_STAGE = 'debian-database';
+
+/**
+ * Chooses the image that the database is built on: Debian's packages, because no registry is needed for them; with
+ * TIMESCALEDB_BUILD, the files of that build in place of Debian's Apache edition.
+ * @returns the value of DATABASE_IMAGE.
+ * @throws {SetupError} when a build fails.
+ */
+export async function chooseDatabaseImage(directory: string, progress: Progress): Promise<string> {
+  const build = process.env.TIMESCALEDB_BUILD;
+  if (!build) return DEBIAN_STAGE;
+  await progress.phase(`Building ${COMMUNITY_IMAGE} with the files of ${build}`, async () => {
+    const options = ['build', '--isolation', 'chroot', '--layers', ...limitOptions()];
+    const base = [`--build-arg=BASE_IMAGE=${BASE_IMAGE}`, '--target', DEBIAN_STAGE, '--tag', DEBIAN_STAGE];
+    await podman([...options, ...base, directory]);
+    const [lib, extension] = ['/usr/lib/postgresql/17/lib/', '/usr/share/postgresql/17/extension/'];
+    const input = `FROM localhost/${DEBIAN_STAGE}
+RUN rm -f ${lib}timescaledb* ${extension}timescaledb*
+COPY lib ${lib}
+COPY extension ${extension}
+`;
+    await podman([...options, '--tag', COMMUNITY_IMAGE, '--file', '-', build], { input });
+  });
+  return COMMUNITY_IMAGE;
+}
+
 /** Builds each target once, reusing the layers of earlier runs. @throws {SetupError} when a build fails. */
 export async function buildImages(file: ComposeFile, directory: string, progress: Progress): Promise<void> {
   const services = new Map(Object.values(file.services).map((service) => [service.image, service]));

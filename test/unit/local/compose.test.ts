@@ -20,8 +20,10 @@ function get(name: string): ComposeService {
 }
 
 describe('local: compose.yaml', () => {
-  test('has database, redis, the migration and one service per role', () => {
-    expect(services.map(([name]) => name)).toEqual(['database', 'redis', 'migrate', ...ROLES]);
+  test('has database, redis, the migration, one service per role, and the archive for those who ask for it', () => {
+    expect(services.map(([name]) => name)).toEqual(['database', 'redis', 'migrate', ...ROLES, 'backup']);
+    const optional = services.filter(([, { profiles }]) => profiles.length > 0);
+    expect(optional.map(([name, { profiles }]) => [name, profiles])).toEqual([['backup', ['backup']]]);
     for (const role of [...ROLES, 'migrate']) expect(get(role).command).toEqual([role]);
   });
 

@@ -1,7 +1,7 @@
 /** Builds the images of compose.yaml on a base image made by mmdebstrap, so that no image registry is needed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -42,20 +42,29 @@ const DEBIAN_STAGE = 'debian-database';
  * @returns the value of DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */
-export async function chooseDatabaseImage(directory: string, progress: Progress): Promise<string> {
+export async function chooseDatabaseImage(checkout: string, progress: Progress): Promise<string> {
   const build = process.env.TIMESCALEDB_BUILD;
   if (!build) return DEBIAN_STAGE;
   await progress.phase(`Building ${COMMUNITY_IMAGE} with the files of ${build}`, async () => {
     const options = ['build', '--isolation', 'chroot', '--layers', ...limitOptions()];
     const base = [`--build-arg=BASE_IMAGE=${BASE_IMAGE}`, '--target', DEBIAN_STAGE, '--tag', DEBIAN_STAGE];
-    await podman([...options, ...base, directory]);
+    await podman([...options, ...base, checkout]);
     const [lib, extension] = ['/usr/lib/postgresql/17/lib/', '/usr/share/postgresql/17/extension/'];
-    const input = `FROM localhost/${DEBIAN_STAGE}
+    const directory = mkdtempSync(join(tmpdir(), 'tidemark-community-'));
+    const file = join(directory, 'Containerfile');
+    writeFileSync(
+      file,
+      `FROM localhost/${DEBIAN_STAGE}
 RUN rm -f ${lib}timescaledb* ${extension}timescaledb*
 COPY lib ${lib}
 COPY extension ${extension}
-`;
-    await podman([...options, '--tag', COMMUNITY_IMAGE, '--file', '-', build], { input });
+`,
+    );
+    try {
+      await podman([...options, '--tag', COMMUNITY_IMAGE, '--file', file, build]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
   return COMMUNITY_IMAGE;
 }

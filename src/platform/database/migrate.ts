@@ -1,7 +1,7 @@
 /**
  * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen by its
- * hash; all `sql/functions/*.sql` run again whenever one changes. Several processes may call it at once: an advisory lock
- * lets one migrate while the others wait.
+ * hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several processes may
+ * call it at once: an advisory lock lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -104,7 +104,11 @@ async function applyFunctions(
   locks: LockPatience,
 ): Promise<void> {
   const files = await readSqlFiles('functions');
-  const hash = sha256(files.map((file) => file.hash).join());
+  // Functions that read TimescaleDB's catalogue depend on its version.
+  const { rows } = await client.query<{ version: string }>(
+    `select extversion as version from pg_extension where extname = 'timescaledb'`,
+  );
+  const hash = sha256([...files.map((file) => file.hash), rows[0]?.version].join());
   if (hash === appliedHash) return;
   await withLocks(client, FUNCTIONS_ENTRY, log, locks, async () => {
     for (const { text } of files) await client.query(text);
@@ -119,7 +123,7 @@ async function applyFunctions(
 
 const IS_UNREADABLE = `
   select coalesce(current_setting('timescaledb.license', true), 'apache') = 'apache'
-         and exists (select from _timescaledb_catalog.chunk where compressed_chunk_id is not null) as "isUnreadable"`;
+         and exists (select from timescaledb_information.chunks where is_compressed) as "isUnreadable"`;
 
 /**
  * Lets points be kept in columns where the edition of TimescaleDB can (sql/functions/enable_columnstore.sql). A failure is

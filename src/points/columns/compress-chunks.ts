@@ -38,14 +38,11 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Bit 0 of the status marks a compressed chunk, bit 3 uncompressed rows in it. The statistics lag by a second at most.
+// The statistics lag by a second at most.
 const OBSERVE = `
   with seen as (
-    select chunk.id, format('%I.%I', chunk.schema_name, chunk.table_name)::regclass as relation,
-           chunk.status & 1 = 1 as is_compressed, chunk.status & 8 = 8 as has_rows
-    from _timescaledb_catalog.hypertable
-    join _timescaledb_catalog.chunk on chunk.hypertable_id = hypertable.id
-    where hypertable.table_name in ('point', 'point_version') and hypertable.compression_state = 1 and not chunk.dropped
+    select chunk_id as id, name::regclass as relation, is_compressed, is_partial as has_rows
+    from point_chunks() where is_compressible
   ), gone as (
     delete from point_chunk_activity where chunk_id not in (select id from seen)
   ), observed as (

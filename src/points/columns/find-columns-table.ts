@@ -1,13 +1,7 @@
 /** Finds the table in which TimescaleDB keeps the columns of a chunk. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-const COLUMNS_OF = `
-  select format('%I.%I', columns.schema_name, columns.table_name) as name
-  from _timescaledb_catalog.chunk
-  join _timescaledb_catalog.chunk columns on columns.id = chunk.compressed_chunk_id
-  where (chunk.schema_name, chunk.table_name) = (
-    select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where pg_class.oid = $1::regclass)`;
+const COLUMNS_OF = `select columns_name as name from point_chunks() where name = $1 and columns_name is not null`;
 
 /**
  * @param chunkName quoted name of the chunk's own table.

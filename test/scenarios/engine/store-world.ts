@@ -275,17 +275,20 @@ async function stampsAfter(
 
 /** @param first first VersionTimestamp of the write; earlier ones are not changed. */
 async function moveStamps(transaction: Transaction, variableId: number, first: number, shift: number): Promise<void> {
-  for (const [table, column] of [
-    ['point', 'version_timestamp'],
-    ['point_version', 'version_timestamp'],
-    ['series', 'last_version_timestamp'],
-    ['series', 'history_from'],
-  ] as const) {
+  const values = [variableId, first, shift];
+  const moved = (column: string) => `${column} + $3::int8 * interval '1 microsecond'`;
+  const where = (column: string) => `where variable_id = $1 and ${column} >= ${INSTANT_OF('$2')}`;
+  for (const table of ['point', 'point_version']) {
+    // Not an update: TimescaleDB 2.28 and newer refuse to change a unique column of a compressed chunk.
     await transaction.query(
-      `update ${table} set ${column} = ${column} + $3::int8 * interval '1 microsecond'
-       where variable_id = $1 and ${column} >= ${INSTANT_OF('$2')}`,
-      [variableId, first, shift],
+      `with old as (delete from ${table} ${where('version_timestamp')} returning *)
+       insert into ${table} (variable_id, date, value, version_timestamp, version_tag_id, tag_set_id)
+       select variable_id, date, value, ${moved('version_timestamp')}, version_tag_id, tag_set_id from old`,
+      values,
     );
+  }
+  for (const column of ['last_version_timestamp', 'history_from']) {
+    await transaction.query(`update series set ${column} = ${moved(column)} ${where(column)}`, values);
   }
 }
 

@@ -9,11 +9,7 @@ import { compressChunk } from '../../../src/points/columns/compress-chunks.ts';
 
 const PAUSE_MS = 100;
 
-const CHUNKS_WITH_ROWS = `
-  select format('%I.%I', chunk.schema_name, chunk.table_name) as name
-  from _timescaledb_catalog.hypertable
-  join _timescaledb_catalog.chunk on chunk.hypertable_id = hypertable.id
-  where hypertable.table_name in ('point', 'point_version') and not chunk.dropped and chunk.status & 9 <> 1`;
+const CHUNKS_WITH_ROWS = 'select name from point_chunks() where not is_compressed or is_partial';
 
 export interface ColumnsKeeper {
   /** Compresses every chunk that is not in use. */

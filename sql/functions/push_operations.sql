@@ -31,7 +31,7 @@ create or replace function expand_push_operations(operations jsonb) returns seto
   order by number, place
 $$;
 
--- Replaced by part_push_batch.
+-- An older function, which part_push_batch replaces.
 drop function if exists part_push_operations(int);
 
 -- Splits the shared operations of a batch into one row per push, so that only the faulty push fails. New ids ascend in the

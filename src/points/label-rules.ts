@@ -1,4 +1,4 @@
-/** VersionTag and tags of a point before they become dictionary ids. Push, files and calculations use it. */
+/** VersionTag and tags of a point before they become dictionary ids. Push, files and calculations use this file. */
 
 export type Tags = Readonly<Record<string, string>>;
 

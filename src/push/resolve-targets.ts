@@ -42,7 +42,7 @@ const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'var
 interface Match extends Target {
   readonly ordinal: number;
   readonly count: number;
-  /** Default variables among them; null: only one variable of each source could match. */
+  /** Number of default variables among the `count` matches; null: only one variable of each source could match. */
   readonly defaultCount: number | null;
 }
 
@@ -51,7 +51,10 @@ export interface Pusher {
   readonly reach: Reach;
 }
 
-/** Added even when no such variable exists, so that the message does not reveal whether it does. */
+/**
+ * Ends the message of an element without a target. It is added even when no such variable exists, so that the message
+ * does not reveal whether one does.
+ */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 
 /** @returns one entry per element, in order: its target, or the reason for having none (R-D2). */

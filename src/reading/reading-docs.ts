@@ -59,7 +59,7 @@ const rows = z.array(row);
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
 
-/** Bytes of a media type, as generators of clients expect them. */
+/** Schema of an answer of bytes, in the form that generators of clients expect. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
 /** The answer with rows in every format. */

@@ -28,7 +28,7 @@ import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
 const TAGS = {
   Tokens: 'OAuth 2.0 access tokens. The operator issues client ids and secrets.',
   Push: 'Send readings. A push answered with 200 is stored durably.',
-  Mappers: 'JSONata expressions that convert other JSON formats to push elements.',
+  Mappers: 'JSONata expressions that convert pushes in other formats (JSON, XML, CSV) to push elements.',
   Files: 'Upload Standard Files (CSV, Excel) and follow their processing.',
   Points: 'Read points: current, as known at an instant, by version label, in buckets, or compared.',
   Versions: 'Versions of a variable.',

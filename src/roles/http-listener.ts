@@ -22,8 +22,8 @@ export interface HttpListener {
 
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
-// Maximum time a connection may be without traffic: an answer that its client does not read holds a database
-// connection. Longer than the statement time-out.
+// Maximum time a connection may be without traffic, because an answer that its client does not read holds a database
+// connection. It is longer than the statement time-out.
 const STALLED_MS = 300_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.

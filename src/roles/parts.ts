@@ -102,7 +102,7 @@ export function openParts(config: Config, log: Log): Parts {
   const progress = createProgress();
   const healthChecks = {
     database: { run: () => database.query('select 1') },
-    // Optional: without Redis, the sweepers find waiting work in the database.
+    // Redis is optional: without it, the sweepers find waiting work in the database.
     queue: { run: () => ingestQueue.ping(), isOptional: true },
     progress: {
       run: async () => {

@@ -14,7 +14,7 @@ const MAX_VARIABLES = 40;
  */
 export const HISTORY_RULE = `For a read of past states: the instants from which the states of variables are complete, when versions known earlier were cut. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item with the parameter \`others\` counts the rest and has their latest instant.`;
 
-/** The cuts that concern one answer, latest first; known before its first row. */
+/** The cuts of history that concern one answer, latest first. They are known before its first row. */
 export interface HistoryNotice {
   readonly cuts: readonly HistoryCut[];
 }

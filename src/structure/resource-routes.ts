@@ -107,7 +107,7 @@ export interface ListingParts extends ListingServices {
 
 /** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
-/** The same limit for rows that may take a megabyte. */
+/** Maximum rows of a page that is read at once when a row may take a megabyte. */
 const LARGE_ROWS_AT_ONCE = 16;
 
 /**

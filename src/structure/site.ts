@@ -45,7 +45,10 @@ export const SITE: Resource = {
 
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
-/** Members shown at each displayLevel; the site's own members are complete at every level (R-C12). In the order of R-C4, which numbers them. */
+/**
+ * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). The levels are in the
+ * order of R-C4, which numbers them.
+ */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: OWN, Normal: OWN } as const;
 
 /**

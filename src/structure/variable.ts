@@ -15,7 +15,7 @@ const integerBetween = (min: number, max: number) =>
     z.int().min(min).max(max),
   );
 
-/** Null means 1. */
+/** Schema of the number that pushed values are divided by; null means 1. */
 const dividerSchema = z
   .number()
   .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' })

@@ -4,14 +4,14 @@ export interface SentRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 64 KiB. */
+  /** The first 64 KiB of the body. */
   readonly body: string;
 }
 
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 4 KiB. */
+  /** The first 4 KiB of the body. */
   readonly body: string;
 }
 

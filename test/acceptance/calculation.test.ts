@@ -321,7 +321,7 @@ describe('calculation: a declaration with all members (R-H1)', () => {
       counts: { stored: 2 },
       formulas: [{ formula: 0 }, { formula: 1 }],
     });
-    // Days of the source's time zone, an hour ahead of UTC.
+    // The days are those of the source's time zone, which is an hour ahead of UTC.
     expect(await read(variable)).toMatchObject([
       { date: '2026-02-28T23:00:00Z', rawValue: -120 },
       { date: '2026-03-01T23:00:00Z', rawValue: 160 },

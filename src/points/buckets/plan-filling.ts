@@ -18,7 +18,10 @@ export interface Filling {
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
-/** Start of the latest bucket of a period; for an empty period, the bucket before its first. */
+/**
+ * Returns the start of the latest bucket of a period; for an empty period, that of the bucket before the one in which
+ * it starts.
+ */
 function lastBucket(
   steps: CivilBuckets,
   { fromMicros, toMicros, isToIncluded }: { fromMicros: Micros | undefined; toMicros: Micros; isToIncluded: boolean },

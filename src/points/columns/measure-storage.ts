@@ -11,9 +11,12 @@ export interface StoredPoints {
   readonly form: 'rows' | 'columns';
   /** Null: points of deleted variables that are not purged yet. */
   readonly accountId: number | null;
-  /** Exact for columns; for rows estimated from a sample when a chunk has more than a million. */
+  /**
+   * The number of points is exact for compressed columns. For rows it is estimated from a sample when a chunk has more
+   * than a million.
+   */
   readonly points: number;
-  /** On disk with indexes. The bytes of a chunk are divided among accounts by their number of points. */
+  /** Size on disk, indexes included. The bytes of a chunk are divided among accounts by their number of points. */
   readonly bytes: number;
 }
 
@@ -44,7 +47,7 @@ export async function measureStorage(database: Database): Promise<readonly Store
 }
 
 async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<readonly StoredPoints[]> {
-  // Without this, a scan of the rows of a chunk would read its compressed columns too.
+  // With transparent decompression, a scan of the rows of a chunk would read its compressed columns too.
   if (chunk.isCompressible) await transaction.query(`set local timescaledb.enable_transparent_decompression = off`);
   const { rows } = await transaction.query<{ percent: number }>(
     `select least(100, 100 * $2::float8 / greatest(reltuples, 1)) as percent from pg_class where oid = $1::regclass`,

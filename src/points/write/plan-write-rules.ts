@@ -1,8 +1,8 @@
 /**
  * Plans a write before any statement runs. New rows go into `point` by COPY. Dates up to the high-water mark of a
- * variable may be stored already; the plan lists them as runs, which are superseded first. Rows of a variable whose
- * dates do not strictly ascend are first resolved among themselves (settle-rows-rules.ts); all other rows stay in their
- * batch.
+ * variable may be stored already; the plan lists them as runs of equal steps (stored-runs-rules.ts), and their stored
+ * rows are superseded first. Rows of a variable whose dates do not strictly ascend are first resolved among themselves
+ * (settle-rows-rules.ts); all other rows stay in their batch.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';

@@ -14,7 +14,7 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  /** Whether the queue has capacity for the account, by the last known sizes; false before the first look-up. */
+  /** Whether the queue has capacity for the account, judged by its last known sizes; false before the first look-up. */
   hasCapacity(accountId: number): boolean;
   /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this one, wait to be written. */
   assertQueueCapacity(accountId: number): Promise<void>;

@@ -14,13 +14,13 @@ import type { PushWarning } from '../push-answer.ts';
 import { MAX_DETAILS, type PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** One per element; 0: the element has no target and its readings are left out. */
+  /** The variable of each element; 0: the element has no target and its readings are left out. */
   readonly variableIds: readonly number[];
-  /** One per element: the IANA zone that applies to dates without an offset. */
+  /** For each element, the IANA zone of its dates without an offset. */
   readonly timeZoneIds: readonly string[];
-  /** One per element: its readings are divided by it (R-C6). */
+  /** For each element, the number by which its readings are divided (R-C6). */
   readonly dividers: readonly number[];
-  /** One per entry of `PushContents.labelTable`. */
+  /** The dictionary ids of each entry of `PushContents.labelTable`. */
   readonly labelIds: readonly LabelIds[];
 }
 
@@ -30,7 +30,7 @@ export interface LabelIds {
 }
 
 export interface EncodedPush {
-  /** One per reading, without repeats. */
+  /** COPY tuples, one per reading, without repeats. */
   readonly tuples: Buffer;
   /** Readings of the elements that have a target, including repeats. */
   readonly readingCount: number;
@@ -130,7 +130,7 @@ function scanOrder(contents: PushContents, variableIds: readonly number[]): Orde
 
 interface OrderedRows {
   readonly rows: readonly number[];
-  /** One per row. */
+  /** The variable of each row. */
   readonly variableIds: readonly number[];
   /** Whether each variable has each date only once. */
   readonly isStrict: boolean;

@@ -20,7 +20,10 @@ export interface PushContents {
   readonly readingCounts: readonly number[];
   /** Microseconds since 1970-01-01: UTC, or local clock time where `isLocal` is not 0. */
   readonly dates: Float64Array;
-  /** 0: UTC; 1: local; `LOCAL_DAY`: the midnight of a date alone. undefined: all UTC. */
+  /**
+   * How each date is given: 0: in UTC; 1: in local time; `LOCAL_DAY`: as a date alone, stored as its midnight.
+   * undefined: all are in UTC.
+   */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
   /** Index into `labelTable` of each reading's VersionTag and tags. */

@@ -45,7 +45,7 @@ export interface PlainPush {
   readonly variableIds: readonly number[];
 }
 
-/** Inputs of the decision whether a push is plain; `isLabelOurs`: the client gave no label. */
+/** What `toPlainPush` needs to decide whether a push is plain; `isLabelOurs`: the client gave no label. */
 export interface PlainCandidate
   extends Pick<
     NewOperation,

@@ -46,10 +46,10 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at a waiting batch of an account; splits a batch of several pushes, and sets aside a batch
- * after MAX_ATTEMPTS (R-K3, R-A15).
+ * Counts a failed attempt at a waiting batch of an account; splits a batch of several pushes, and after MAX_ATTEMPTS
+ * makes a batch a dead letter (R-K3, R-A15).
  * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
- * @returns whether the batch was set aside by this call.
+ * @returns whether this call made the batch a dead letter.
  */
 export async function noteFailedBatch(
   database: Database,
@@ -106,8 +106,8 @@ export interface RetriedBatches {
 }
 
 /**
- * Re-queues batches that were set aside, at their old position (`place`). Their operations are Queued, and are
- * announced again when they end (R-D7, R-A15).
+ * Queues dead letters (batches set aside after failed attempts) again, at their old position (`place`). Their
+ * operations are Queued, and are announced again when they end (R-D7, R-A15).
  * @param filter neither member: the batches of all accounts.
  */
 export async function retryBatches(

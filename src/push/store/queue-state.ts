@@ -68,7 +68,7 @@ export async function takeTurn(
   return rows[0]?.hasWaiting !== false;
 }
 
-/** Accepted batches that are not written yet, and batches set aside for an operator. */
+/** Accepted batches that are not written yet, and dead letters, which failed too often and wait for an operator. */
 export const PUSH_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where set_aside_date is null)::int as batches,

@@ -8,7 +8,8 @@ import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { variableSet } from './variable-set-codec.ts';
 
-// Written within a fraction of a second; a year of quarter-hours is a large batch.
+// Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
+// batch.
 const SMALL_BATCH_ROWS = 20_000;
 
 const TAKE_BATCHES = `
@@ -22,7 +23,10 @@ const TAKE_BATCHES = `
   ) first on true`;
 
 export interface TakenBatches {
-  /** In the order of acceptance. The arrays hold 64-bit integers, which the driver returns as texts. */
+  /**
+   * Ids of the batches, in the order of acceptance. Both arrays hold 64-bit integers, which the driver returns as
+   * texts.
+   */
   readonly ids: readonly string[];
   readonly operationIds: readonly string[];
   readonly readings: number;

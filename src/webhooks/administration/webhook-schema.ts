@@ -90,7 +90,7 @@ export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFi
     headers: clearableHeadersSchema.optional(),
     filter: clearableFilterSchema.optional(),
     bodyTemplate: templateSchema.optional(),
-    // GET never returns it, so a client that writes back what it read sends no secret, or null.
+    // GET never returns the secret, so a client that writes back what it read sends none, or null.
     secret: secretSchema.nullish(),
   });
 

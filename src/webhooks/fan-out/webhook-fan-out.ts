@@ -12,7 +12,10 @@ import { type Occurrence, planMessages } from './filter-rules.ts';
 import { findSubscribers, type Subscribers } from './find-subscribers.ts';
 import { openMessageStore } from './store-messages.ts';
 
-/** Variables of one message: keeps a push to ten thousand variables at a size receivers accept. */
+/**
+ * Maximum variables of one message, so that a push to ten thousand variables becomes messages of a size that receivers
+ * accept.
+ */
 const MAX_VARIABLES = 1000;
 
 export interface FanOutOptions {

@@ -14,7 +14,7 @@ export interface WebhookHistory {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly attempt: number;
-  /** Requested by a manager. */
+  /** Whether a manager requested this attempt. */
   readonly isReplay: boolean;
   readonly state: AttemptState;
   readonly date: string;

@@ -12,7 +12,7 @@ const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|
 export const MASK = '***';
 
 /**
- * Merges the headers of the webhook, without refused ones, and those of the service, which win (R-I3).
+ * Merges the headers of the webhook, without refused ones, and those of the service, which take precedence (R-I3).
  * @param own headers of the webhook.
  * @param ours headers of the service, in lower case.
  * @returns headers in lower case.

@@ -49,7 +49,7 @@ test('console: language and colours are chosen by keyboard and stay after a relo
   await close();
 });
 
-test('console: signing out ends the session at the issuer; everywhere, also the one of another browser (R-B5)', async () => {
+test('console: signing out ends the session at the issuer; signing out everywhere also ends the session of another browser (R-B5)', async () => {
   const first = await stack.open(MANAGER);
   const second = await stack.open(MANAGER);
   await first.page.getByRole('button', { name: 'Menu of' }).click();

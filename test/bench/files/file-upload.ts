@@ -32,7 +32,7 @@ export async function createVariables(api: ApiClient, sourceId: number, count: n
 }
 
 export interface UploadOutcome {
-  /** From the request until the last point of the file is committed. */
+  /** Time from the request until the last point of the file is committed. */
   readonly seconds: number;
   readonly delays: Delays;
 }

@@ -229,7 +229,7 @@ describe('backup', () => {
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('reports an archive that does not run, which ends in order on a signal', async () => {
+  it('ends the archiving process in order on a signal, and then reports that nothing archives', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');

@@ -123,7 +123,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays dates requested %s its repetition, but counts no attempt for them (R-H5)',
+    'delays dates requested %s its repetition too, without counting an attempt for them (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

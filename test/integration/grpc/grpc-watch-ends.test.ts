@@ -282,7 +282,8 @@ describe('watch: delivery', () => {
       await noneIsOpen();
       expect(taken.length).toBe(messages);
     }
-    // Bytes that the kernel buffers, at times the whole answer, are not read: its buffers grow to tens of megabytes.
+    // Counts only bytes that the service has read. The buffers of the kernel grow to tens of megabytes and at times
+    // hold the whole answer.
     expect(bytesRead()).toBeLessThan((MANY * POINT_LAYOUT.rowBytes) / 2);
     await stop();
     await running;

@@ -16,8 +16,12 @@ const MARK = 'QUERIED';
 const SOURCES = new URL('../../../src/', import.meta.url);
 /** A parameter of every listing, documented once as a shared parameter (`ItemsCount`). */
 const SHARED = 'COUNT_QUERY';
-/** Server-sent events do not end; R runs in the calculator role only; the issuer routes by itself. */
+/**
+ * Operations that this test cannot call: one sends events without end, and the others need R, which runs in the
+ * calculator role only.
+ */
 const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];
+// The token issuer routes requests below /realms/ itself.
 const isCallable = ({ path, operationId }: Operation) =>
   !path.startsWith('/realms/') && !NOT_CALLED.includes(operationId);
 

@@ -1,4 +1,4 @@
-/** Attacks on the pages, with stolen tokens, through mails and logs. */
+/** Attacks on the pages, attacks with stolen tokens, and attacks through mails and logs. */
 import { Writable } from 'node:stream';
 import { Hono } from 'hono';
 import { pino } from 'pino';

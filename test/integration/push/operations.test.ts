@@ -177,7 +177,7 @@ describe('push: an operation', () => {
     await api.database.query('delete from push_batch where set_aside_date is not null');
   });
 
-  it('whose batch was set aside is queued again by retry-batches (R-A15)', async () => {
+  it('whose batch became a dead letter is queued again by retry-batches (R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -189,7 +189,7 @@ describe('push: an operation', () => {
     expect((await find(label)).body.state).toBe('Completed');
   });
 
-  /** Counts failed attempts at the first batch until it is set aside. */
+  /** Counts failed attempts at the first batch until it becomes a dead letter. */
   async function failFirstBatch(error: Error): Promise<void> {
     const batchId = await firstBatchOf(api.database, api.accountId);
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
@@ -439,7 +439,7 @@ describe('push: rejected elements', () => {
     expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('and their operations are deleted after the retention period, except batches set aside (R-D8)', async () => {
+  it('and their operations are deleted after the retention period, except dead letters (R-D8)', async () => {
     await api.ingest();
     const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);

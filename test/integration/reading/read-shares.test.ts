@@ -87,7 +87,7 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('more reads of an account than may wait answer 429 with Retry-After, over both interfaces (R-A14)', async () => {
+  test('further reads of an account are answered 429 with Retry-After when as many wait as may, over both interfaces (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);

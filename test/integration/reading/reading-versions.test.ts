@@ -133,7 +133,7 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
   });
 
-  // A day before the first two dates is a local time that the clock repeats, then one that it skips; Samoa skipped a
+  // The local time one day before the first date occurs twice, and that before the second is skipped; Samoa skipped a
   // whole day. The tz databases of Node and of the server differ for Winnipeg in 2027, or did in 2026.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],

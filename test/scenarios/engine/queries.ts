@@ -18,7 +18,7 @@ type Clauses = { -readonly [Name in keyof Omit<Query, 'variables' | 'choice'>]?:
   -readonly [Name in keyof Query['choice']]?: Query['choice'][Name];
 };
 
-/** Ends before `->`. */
+/** Parses a query up to `->`, which stays the next token. */
 export function query(cursor: Cursor): Query {
   const variables = [variableName(cursor)];
   while (nextIsVariable(cursor)) variables.push(variableName(cursor));

@@ -33,7 +33,7 @@ export function instant(cursor: Cursor, what: string): number {
   return cursor.word(what, INSTANT_RULE, parseInstant);
 }
 
-/** The name of a write, in lower case. */
+/** Parses the name of a write, in lower case. */
 export function label(cursor: Cursor): string {
   return cursor.word('a moment', 'an instant or a name in small letters', (word) => (isLabel(word) ? word : undefined));
 }
@@ -62,7 +62,7 @@ export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[]
   return pairs;
 }
 
-/** Rows between braces, or on the rest of the line; separated by `;` and line ends. */
+/** Parses rows between braces or on the rest of the line, separated by `;` and line ends. */
 export function rows<Row>(cursor: Cursor, row: () => readonly Row[]): readonly Row[] {
   const all: Row[] = [];
   const isBlock = cursor.takes('{');
@@ -105,7 +105,7 @@ function finiteNumber(cursor: Cursor): number {
   return cursor.word('a value', 'a number', (word) => (NUMBER.test(word) ? Number(word) : undefined));
 }
 
-/** A number that a script returns, NaN and infinities included. */
+/** Parses a number that a script returns, NaN and infinities included. */
 function writtenNumber(cursor: Cursor): number {
   return NO_FINITE.includes(cursor.next().text) ? Number(cursor.take().text) : finiteNumber(cursor);
 }
@@ -150,21 +150,21 @@ function scriptRows(cursor: Cursor): readonly ScriptRow[] {
   return values.map((value) => ({ ...value, ...cells }));
 }
 
-/** One or more texts separated by commas. */
+/** Parses one or more texts separated by commas. */
 export function texts(cursor: Cursor, what: string): readonly string[] {
   const all = [cursor.text(what)];
   while (cursor.takes(',')) all.push(cursor.text(what));
   return all;
 }
 
-/** Same as `labelsOf`, and also `cell "…"`: a Tags cell as the script wrote it. */
+/** Parses the same as `labelsOf`, and also `cell "…"`: a Tags cell as the script wrote it. */
 function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   const { version, tags } = labelsOf(cursor);
   const cell = !tags && cursor.takes('cell') ? cursor.text('cell') : tags && JSON.stringify(tags);
   return { ...(version !== undefined && { version }), ...(cell !== undefined && { tags: cell }) };
 }
 
-/** The expectation after `->`: `none` or rows. */
+/** Parses the expectation after `->`: `none` or rows. */
 export function expectedRows(cursor: Cursor, variables: readonly string[]): readonly ExpectedRow[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {
@@ -184,7 +184,7 @@ function expectedLabels(cursor: Cursor): { version: string | null; tags?: Tags; 
   return { version, ...(found && { tags: found }), ...(at && { moment: at }) };
 }
 
-/** Lines of a listing of versions: `version V1|unnamed count n [first moment] [last moment]`. */
+/** Parses the lines of a listing of versions: `version V1|unnamed count n [first moment] [last moment]`. */
 export function expectedVersions(cursor: Cursor): readonly ExpectedVersion[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {

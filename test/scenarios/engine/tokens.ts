@@ -32,7 +32,7 @@ export interface Cursor {
   /** Takes the next token if it is this bare word or mark. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
-  /** A bare word or a quoted text. */
+  /** Takes a bare word or a quoted text. */
   readonly text: (what: string) => string;
   /** Takes a bare word and parses it; `rule` completes `must be …`. */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;

@@ -13,7 +13,7 @@ export interface Answered {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed where it is JSON, else text; undefined when it is empty. */
+  /** The body, parsed where it is JSON, else as text; undefined when it is empty. */
   readonly body: unknown;
 }
 

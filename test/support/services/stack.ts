@@ -15,7 +15,10 @@ declare module 'vitest' {
   }
 }
 
-/** Begins a transaction that may hold its locks without a statement for as long as a test needs, such as the start of a process. */
+/**
+ * Begins a transaction that may stay idle and hold its locks as long as a test needs, for example while a process
+ * starts.
+ */
 export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeout = 0';
 
 export interface TestDatabase {

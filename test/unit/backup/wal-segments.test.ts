@@ -29,17 +29,17 @@ describe('backup: names of WAL segments', () => {
 });
 
 describe('backup: segments that follow each other', () => {
-  test('earlier segments are ignored, and the last one has no successor', () => {
+  test('segments before the first needed one are ignored, and none is missing after the last', () => {
     const present = new Set([1, 2, 3, 4].map(name));
     expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3, 4].map(name), firstMissing: undefined });
   });
 
-  test('the lower part of a number ends at 4 GiB', () => {
+  test('after 4 GiB, the lower part of the name starts again at 0 and the higher part increases', () => {
     const names = ['0000000100000000000000FF', '000000010000000100000000'];
     expect(followSegments(names[0] ?? '', new Set(names), SEGMENT)).toEqual({ names, firstMissing: undefined });
   });
 
-  test('a gap ends the run and is named', () => {
+  test('a missing segment ends the sequence and is named', () => {
     const present = new Set([2, 3, 5].map(name));
     expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3].map(name), firstMissing: name(4) });
     expect(followSegments(name(1), present, SEGMENT)).toEqual({ names: [], firstMissing: name(1) });

@@ -1,4 +1,4 @@
-/** Fair queue: which waiting run or preview (a turn) takes a free slot of a calculator. */
+/** The fair queue decides which waiting run or preview (a turn) takes a free slot of a calculator. */
 import { describe, expect, test } from 'vitest';
 import { FairQueue, type Turn, type Urgency } from '../../../src/calculation/turns/fair-queue.ts';
 

@@ -83,7 +83,7 @@ describe('files: a parser process that ends while it parses a file', () => {
     ['SIGABRT', true],
     ['SIGTRAP', true],
     ['SIGSEGV', true],
-  ] as const)('by %s: the file may be the cause: %s (R-A15)', async (signal, isByFile) => {
+  ] as const)('by %s is blamed on the file: %s (R-A15)', async (signal, isByFile) => {
     const died = countRows(text, async (part) => {
       end(signal);
       return part;
@@ -93,7 +93,7 @@ describe('files: a parser process that ends while it parses a file', () => {
     expect(error).toMatchObject({ isByFile, message: expect.stringContaining(signal) });
   });
 
-  it('before it asks for the file, is not ended by the file (R-A15)', async () => {
+  it('before it asks for the file is not blamed on the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const died = countRows(text, async (part, index) => {

@@ -6,7 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../../src/webhooks/event-type.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Files of the browser. They have an own tsconfig, import no file of the server, and no file of the server imports them. */
+/**
+ * Files of the browser. They have a tsconfig of their own and import no file of the server, and no file of the server
+ * imports them.
+ */
 const BROWSER = 'src/console/';
 const ALL_SOURCES = globSync('src/**/*.{ts,tsx,mjs,css}', { cwd: CHECKOUT });
 const CONSOLE = ALL_SOURCES.filter((file) => file.startsWith(BROWSER));

@@ -13,7 +13,7 @@ interface Reading {
 }
 
 interface Element {
-  /** 0: no target. */
+  /** The target; 0: the element has none. */
   readonly variableId: number;
   readonly readings: readonly Reading[];
   readonly divider: number;

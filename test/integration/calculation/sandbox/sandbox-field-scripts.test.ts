@@ -118,7 +118,7 @@ test('field script: converts energy to power by the length of each interval (R-H
 });
 
 test('field script: computes the ratio of weekend to working days, at the day of the trigger (R-H2, R-H4)', async () => {
-  // From Thursday to Wednesday; the source is an hour ahead of UTC.
+  // The days run from Thursday to Wednesday; the source is an hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
   expect(rows).toEqual([[START + 6 * DAY, 0.5]]);

@@ -170,7 +170,8 @@ describe('sandbox: the host', () => {
 describe('sandbox: answers', () => {
   test('programs and child processes left behind cannot write into the answer (R-H7)', async () => {
     const outcome = await hostile('left-behind');
-    // A fork of R has the descriptor, as the script does: its writes corrupt only the script's own result.
+    // A fork of R inherits the descriptor of the answer, which the script has too: its writes corrupt only the script's
+    // own result.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });

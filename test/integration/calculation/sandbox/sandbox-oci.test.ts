@@ -101,7 +101,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('every other hostile script fails alone, beside and before honest runs (R-H7)', async () => {
+  test('every other hostile script disturbs neither concurrent nor later honest runs (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

@@ -182,7 +182,7 @@ describe('sandbox: memory that a run shares with the zygote', () => {
       list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
     const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
     expect(outcome).toMatchObject({ kind: 'ok' });
-    // With reference counts, calls cause 930 page faults.
+    // If the functions had reference counts, the calls would write them and cause 930 page faults.
     expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
   });
 });

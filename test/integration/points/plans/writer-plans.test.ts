@@ -96,7 +96,7 @@ async function explain(transaction: Transaction, statement: string, values: read
 const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
   withTransaction(store.database, work);
 
-/** One run per variable, or one run per date. */
+/** Makes runs of dates (stored-runs-rules.ts): one per variable, or one per date. */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);
   const one = (count: number, length: number) => {

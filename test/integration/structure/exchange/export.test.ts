@@ -46,7 +46,7 @@ const inputsOf = (row: Row | undefined) =>
     ?.calculatedVariableFormulas[0].variables ?? [];
 
 describe('structure export: the document', () => {
-  test('names sites, sources and variables by key, and formulas by what is not their own (§1)', async () => {
+  test('names sites, sources and variables by key; an input states its site and source only when they are not those of its formula (§1)', async () => {
     const { format, sites, sources, variables } = await exported(api.manager);
     expect(format).toBe('tidemark-structure-1');
     expect(sites).toMatchObject([

@@ -61,7 +61,7 @@ const claimValueSchema = z.preprocess(
   z.string().max(MAX_CLAIM_VALUE).refine(isStorableText, { error: STORABLE_RULE }),
 );
 
-/** UserClaim as written; the member `id` is ignored, it is always 0 (§5). */
+/** UserClaim as clients write it. The member `id` is ignored, because it is always 0 (§5). */
 export const claimSchema = lenientObject({
   userId: shortTextSchema.nullish(),
   claimType: nameSchema,
@@ -69,7 +69,7 @@ export const claimSchema = lenientObject({
 });
 export const claimsSchema = z.array(claimSchema).max(MAX_LIST);
 
-/** UserFeature as written, named by id or by name. */
+/** UserFeature as clients write it, named by id or by name. */
 export const featuresSchema = z
   .array(
     lenientObject({
@@ -80,7 +80,7 @@ export const featuresSchema = z
   )
   .max(MAX_LIST);
 
-/** SiteAccessModel as written. */
+/** SiteAccessModel as clients write it. */
 export const sitesSchema = z
   .array(
     lenientObject({

@@ -105,8 +105,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of other origins call the service, with preflight (R-A13). The issuer decides by the registered client. Cookies and
- * saved passwords are not sent: a script can only use credentials of its own.
+ * Lets pages of other origins call the service, with preflight (R-A13). On its own paths, the issuer decides by the
+ * registered client. Cookies and saved passwords are not sent: a script can only use credentials of its own.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({

@@ -36,7 +36,7 @@ const NOTHING_TAKEN: Portion = {
 
 /** What one transaction may take. */
 export interface PortionLimits {
-  /** Maximum number of readings; at least one batch is written. */
+  /** Maximum number of readings; one batch is written even if it has more. */
   readonly maxRows: number;
   /** Leaves large batches to other transactions. Default: false. */
   readonly isSmallOnly?: boolean;
@@ -93,6 +93,6 @@ async function writeBatches(
 
 /** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */
 function markWhenSlow(database: Database, operationIds: readonly number[], takenDate: string): NodeJS.Timeout {
-  // The mark is informative: a failure must not fail the write.
+  // A failure to mark the operations must not fail the write, because the state Processing only informs clients.
   return setTimeout(() => void markProcessing(database, operationIds, takenDate).catch(() => {}), MARK_AFTER_MS);
 }

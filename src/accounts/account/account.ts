@@ -145,7 +145,9 @@ export async function saveAccount(
   return Object.keys(written).filter((name) => written[name as keyof WrittenAccount] !== undefined);
 }
 
-/** Columns and values; null for a group clears all its members. */
+/**
+ * @returns the columns to write, with their values. Null for `smsSettings` or `emailSettings` clears all members of it.
+ */
 function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
   const inGroup = (group: object | null | undefined, value: string | null | undefined) =>
     group === null ? null : value;

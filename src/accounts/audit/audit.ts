@@ -82,7 +82,7 @@ export interface AuditFilter {
   readonly from?: string | undefined;
   /** Exclusive. */
   readonly to?: string | undefined;
-  /** The user or the impersonator. */
+  /** Id of the user who made the change, or of the ADMIN who impersonated that user. */
   readonly userId?: string | undefined;
   readonly targetId?: string | undefined;
   readonly action?: AuditAction | undefined;

@@ -26,7 +26,7 @@ import {
 } from './user-search.ts';
 import { countViews, createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
 
-/** A saved filter as written. */
+/** A saved filter as clients write it. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
 /** The only query parameters of these listings are those of paging (§4.3). */

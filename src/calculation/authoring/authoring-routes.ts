@@ -95,7 +95,7 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
     });
 }
 
-/** The variable that the path of a calculated route names. @throws {DomainError} not_found. */
+/** @returns the variable that the path names by `:id` and `:sourceId`. @throws {DomainError} not_found. */
 export async function findVariable(
   { database }: Pick<Asker, 'database'>,
   c: Context,

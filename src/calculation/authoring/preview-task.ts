@@ -1,6 +1,6 @@
 /**
- * Tasks that the API hands to a calculator, and their answers (R-H9). R need not be where the API is, so a row of
- * `calculation_preview` carries both.
+ * Tasks that the API hands to a calculator, and their answers (R-H9). Only the machine of the calculator needs R, so a
+ * row of `calculation_preview` carries both between the processes.
  */
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';

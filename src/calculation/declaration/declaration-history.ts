@@ -11,7 +11,7 @@ import { presentDeclarations } from './present-declarations.ts';
 /** A saved declaration as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
-  /** Null: saved before the history was kept, and then without an author. */
+  /** Null for a declaration that was saved before the history was kept, which has no author either. */
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;

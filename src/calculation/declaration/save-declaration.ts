@@ -109,7 +109,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   );
 }
 
-/** An accepted input that no longer exists has no edge. */
+/** An input that an earlier save accepted may have been deleted since; it gets no edge. */
 async function replaceEdges(
   transaction: Transaction,
   variableId: number,

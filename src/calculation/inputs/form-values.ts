@@ -17,8 +17,8 @@ export interface FormValues {
 }
 
 /**
- * Reads the values (R-H2). Without an id the form is that of the variable's own site or source. An object or a list becomes its
- * JSON text.
+ * Reads the values of the declared forms (R-H2). A form declared without an id belongs to the variable's own site or
+ * source. An object or a list becomes its JSON text.
  */
 export async function loadFormValues(
   queryable: Queryable,

@@ -45,7 +45,7 @@ export class InputColumns {
     this.#rows += part.dates.length;
   }
 
-  /** Ids for `Dictionary.labelsOf`. */
+  /** Ids of the VersionTags and tag sets of the collected points, for `Dictionary.labelsOf`. */
   labelIds(): { readonly versionTagIds: Int32Array; readonly tagSetIds: Int32Array }[] {
     return this.#parts.flatMap(({ versionTagIds, tagSetIds }) =>
       versionTagIds && tagSetIds ? [{ versionTagIds, tagSetIds }] : [],

@@ -118,8 +118,8 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
 }
 
 /**
- * Requests an interrupted run again without counting an attempt (R-K2): the calculator stops, or another account needs
- * the slot. @param message reason, for the record of the run.
+ * Requests a run again that was interrupted because the calculator stops or another account needs the slot (R-K2). The
+ * attempt does not count. @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };

@@ -1,4 +1,4 @@
-/** The scripts of one run share its limits on wall and CPU time (R-H7): a run has up to 100 formulas. */
+/** The scripts of one run share its limits on wall and CPU time (R-H7), because a run has up to 100 formulas. */
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
 

@@ -280,7 +280,7 @@ class FrameReader {
     return this.#bytes.readInt32LE(this.#at - 4);
   }
 
-  /** A count of items of at least `itemBytes` each, which must fit into what is left. */
+  /** Reads a count. Requires that so many items of `itemBytes` each fit into the remaining bytes. */
   count(itemBytes: number): number {
     const count = this.int();
     if (count < 0) throw new FrameError(`a count must not be negative, got ${count}`);
@@ -288,7 +288,7 @@ class FrameReader {
     return count;
   }
 
-  /** A count of points. @throws PointLimitError above the limit. */
+  /** Reads a count of points. @throws PointLimitError above the limit. */
   rows(itemBytes: number): number {
     return this.#withinPoints(this.count(itemBytes));
   }
@@ -314,7 +314,7 @@ class FrameReader {
     return this.#readTexts(this.count(4));
   }
 
-  /** Null when the column is absent (count −1). Every code is one of the table. */
+  /** Reads a text column; null when it is absent (count −1). Requires that the table has every code. */
   codedTexts(): OutputColumn | null {
     const rows = this.int();
     if (rows === -1) return null;

@@ -113,7 +113,9 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   return createNoneLauncher(rRoot);
 }
 
-/** The limits of one run, times the concurrency, plus one for the zygote and its spares. */
+/**
+ * Multiplies the limits of one run by the concurrency plus one. The additional share is for the zygote and its spares.
+ */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;
   return {

@@ -1,4 +1,6 @@
-/** The reason of an aborted run or preview; its message is recorded with the run, which is repeated. */
+/**
+ * Reason with which a run or preview is aborted in order to be repeated later. The record of the run keeps the message.
+ */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
   /** Aborted when the calculator stops, which can be after this hand-back. */

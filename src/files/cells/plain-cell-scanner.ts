@@ -7,7 +7,8 @@ import { daysInMonth } from '../../platform/dates/date-rules.ts';
 const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const LOCAL_BYTES = 19;
 const MICROS_PER_SECOND = 1_000_000;
-// Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division rounds as the text would.
+// Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division gives the double nearest to the
+// text.
 const MAX_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 

@@ -1,9 +1,9 @@
 /**
  * Cuts the bytes of a CSV into records (RFC 4180), piece by piece, as offsets into a buffer, without an object per cell.
  * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects one row only.
- * Time is linear. Own code, because no library gives byte offsets, bounded memory and row isolation; up to COPY tuples,
- * papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns short rows (measured
- * 2026-11-22, MEASUREMENTS.md).
+ * Time is linear. Own code, because no library gives byte offsets, bounded memory and row isolation. From bytes to COPY
+ * tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns short rows
+ * (measured 2026-11-22, MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
 

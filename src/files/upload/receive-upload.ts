@@ -28,7 +28,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
     'File name. A file ending in .csv or .xlsx is a Standard File, any other an attachment. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
-    // Folders in front of the name do not count.
+    // Documents the maximum without enforcing it: folders in front of the name do not count towards it.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
 });

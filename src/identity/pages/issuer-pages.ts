@@ -60,7 +60,10 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
   return prompt.name === 'login';
 }
 
-/** Page where a sign-in through the issuer's own client ends. Without a result it starts a sign-in. */
+/**
+ * Shows the page at which a sign-in through the issuer's own client ends. A request without a result (`code` or
+ * `error`) starts a sign-in.
+ */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {
   const { code, error } = ctx.query;
   const language = languageOf(ctx);

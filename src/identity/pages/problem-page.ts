@@ -15,7 +15,7 @@ export interface Problem {
   readonly languages: string | undefined;
 }
 
-/** @returns the page of a problem; undefined for a status that has no page, and is answered in JSON (R-A5). */
+/** @returns the page of a problem; undefined for a status without a page, which is answered in JSON (R-A5). */
 export function renderProblem(problem: Problem): RenderedPage | undefined {
   const language = choosePageLanguage(problem.languages);
   const texts = textsOf(problem, language);

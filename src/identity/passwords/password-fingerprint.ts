@@ -9,7 +9,10 @@ export function passwordFingerprint(hash: string): string {
   return createHash('sha256').update(hash).digest('hex');
 }
 
-/** The same fingerprint in SQL. @param user alias of app_user. Null without a password or with a temporary one. */
+/**
+ * SQL that computes `passwordFingerprint`; null without a password or with a temporary one. @param user alias of
+ * app_user.
+ */
 export function passwordFingerprintSql(user: string): string {
   return `case when not ${user}.must_change_password
                then encode(sha256(convert_to(${user}.password_hash, 'UTF8')), 'hex') end`;

@@ -1,4 +1,6 @@
-/** `npm run check`: types, lint and format, and the tests that need no services. Stops at the first failure. */
+/**
+ * `npm run check`: checks types, lint and format, and runs the tests that need no services. Stops at the first failure.
+ */
 
 import { runProgram } from '../run-program.ts';
 import { runCommand } from './cli.ts';

@@ -11,7 +11,7 @@ import { SetupError } from '../setup-error.ts';
 
 const SUITE = 'trixie';
 const DATABASE_PACKAGES = 'src/container/database-packages.txt';
-/** The last is an operator's own list; most checkouts have none. */
+/** `extra-packages.txt` is an operator's own list, which most checkouts do not have. */
 const R_PACKAGES = ['packages.txt', 'build-packages.txt', 'extra-packages.txt'].map((name) => `r-runtime/${name}`);
 const DEMO_DATA_SCRIPT = 'src/local/roots/taylor-data.sh';
 const RUNTIME_BUILD_SCRIPT = 'r-runtime/build.sh';
@@ -109,7 +109,7 @@ function listFiles(directory: string): readonly string[] {
     .sort();
 }
 
-/** Reads a list of one package name a line; `#` starts a comment. */
+/** Reads a file with one package name per line; `#` starts a comment. */
 function readPackages(path: string): readonly string[] {
   return readFileSync(path, 'utf8')
     .split('\n')

@@ -195,7 +195,7 @@ async function* streamDirectly<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
-  // The abort may have come while waiting for a free connection, which is still clean.
+  // When the signal was aborted while this call waited for the connection, nothing has run on the connection yet.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));

@@ -17,7 +17,7 @@ export interface LeasedRow {
   claimedUntil: string;
 }
 
-/** Identifiers of SQL, all constants of the code. */
+/** SQL identifiers of a table with leases. All are constants of the code, so they need no escaping. */
 export interface LeasedTable {
   readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
   readonly idType: 'int8' | 'uuid';

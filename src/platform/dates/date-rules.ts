@@ -132,7 +132,10 @@ export function daysInMonth(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** @returns undefined for other forms, for dates that do not exist, and for years outside 1700 to 2199. */
+/**
+ * Parses the forms that nearly every client sends. @returns undefined for other forms, for dates that do not exist, and
+ * for years outside 1700 to 2199.
+ */
 function parsePlain(text: string): ParsedDate | undefined {
   const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;
   const fractionCharacters = text.length - PLAIN_CHARACTERS - (isUtc ? 1 : 0);
@@ -180,7 +183,7 @@ interface IsoDate {
   readonly isLocal: boolean;
 }
 
-/** Years 0 to 9999. */
+/** Reads ISO 8601 with a year from 0 to 9999. */
 function readIso(text: string): IsoDate | undefined {
   const match = ISO_DATE.exec(text);
   if (!match) return undefined;

@@ -3,7 +3,10 @@ import leven from 'leven';
 import { DomainError } from '../errors.ts';
 
 const ENDS_AS_ID = /ids?$/;
-/** Letters by which a misspelt name may differ. Every word of two letters is within two letters of `to`. */
+/**
+ * Maximum letters by which a misspelt name may differ. A short name allows half its length only, because every word of
+ * two letters differs from `to` by at most two.
+ */
 const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 

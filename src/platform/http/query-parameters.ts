@@ -36,7 +36,7 @@ export function integerParameter(
   };
 }
 
-/** Positive 32-bit ids, repeated or separated by commas; absent is an empty list. */
+/** Positive 32-bit ids, repeated or separated by commas. An absent parameter is an empty list. */
 export function idsParameter(description: string): QueryParameter<readonly number[]> {
   return {
     description: `${description} ${SEPARATED}`,
@@ -45,7 +45,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** A flag: `true`, `True`, `1`, `false`, `0`; absent means false. */
+/** A flag: `true`, `True`, `1`, `false`, `0`. An absent parameter is false. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -54,7 +54,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** `true`, `True`, `1`, `false`, `0`; absent is undefined. */
+/** A flag: `true`, `True`, `1`, `false`, `0`. An absent parameter is undefined. */
 export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
   return {
     description,
@@ -85,7 +85,7 @@ export function choiceParameter<const Name extends string>(
   };
 }
 
-/** Some of the names, in any case; absent is an empty list. */
+/** Any number of the names, each in any case. An absent parameter is an empty list. */
 export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -102,7 +102,7 @@ export function numberedFrom0<const Name extends string>(names: readonly Name[])
   return Object.fromEntries(names.map((name, number) => [name, number])) as Record<Name, number>;
 }
 
-/** Members of an enumeration, each by name in any case or by number (R-A3); absent is an empty list. */
+/** Members of an enumeration, each by name in any case or by number (R-A3). An absent parameter is an empty list. */
 export function enumerationsParameter<Name extends string>(
   description: string,
   members: Readonly<Record<Name, number>>,
@@ -214,7 +214,7 @@ export function momentParameter(description: string): QueryParameter<ParsedMomen
   );
 }
 
-/** Gives a parameter further names, which the description lists; their values count together. */
+/** Gives a parameter further names, which the description lists. Values given under different names are combined. */
 export function named<Value>(parameter: QueryParameter<Value>, ...aliases: readonly string[]): QueryParameter<Value> {
   const names = aliases.map((name) => `\`${name}\``).join(', ');
   return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };

@@ -31,7 +31,7 @@ export interface QueryParameter<Value> {
   readonly isRequired?: true;
   /** Other names that clients use; OpenAPI does not list them. */
   readonly aliases?: readonly string[];
-  /** @throws {DomainError} invalid_input at the location. */
+  /** @throws {DomainError} invalid_input that names the location of the wrong value. */
   read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;
 }
 
@@ -45,7 +45,7 @@ export type QueryValues<Parameters extends QueryParameters> = {
 };
 
 export interface DeclaredQuery<Parameters extends QueryParameters> {
-  /** By the documented name, in the documented order. */
+  /** Parameters by their documented name, in the documented order. */
   readonly parameters: Parameters;
   /** Parses the query of an address. @throws {DomainError} invalid_input naming every parameter that is wrong. */
   parse(address: string): QueryValues<Parameters>;

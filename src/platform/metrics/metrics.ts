@@ -59,7 +59,10 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
-  /** A feature may be opened more than once in a process and then shares its metrics. */
+  /**
+   * Creates the metric `name` at the first call only: a feature that is opened twice in a process uses the same
+   * metrics.
+   */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());
     return known.get(name) as Made;

@@ -18,7 +18,7 @@ export interface AccountPaceOptions {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Accounts whose last unit ended longer ago do not count as others. */
+/** An account counts as active until this long after the end of its last unit of work. */
 const ACTIVE_MS = 1000;
 /** An account that worked less than this lately does not rest: light work is never delayed. */
 const CREDIT_MS = 100;
@@ -26,16 +26,16 @@ const CREDIT_MS = 100;
 const MAX_DEBT_MS = 1000;
 
 interface Pacing {
-  /** Units that were asked for and have not ended. */
+  /** Units of work that were requested and have not ended. */
   asked: number;
   running: number;
   /** Milliseconds of work beyond the share, at `debtAtMs`; they decay by the share. */
   debtMs: number;
   debtAtMs: number;
   lastMs: number;
-  /** Resolves when a unit ends. */
+  /** Resolves when a unit of work ends. */
   ended: PromiseWithResolvers<void>;
-  /** Resolves when the last unit that asked has begun: units begin in the order of their calls. */
+  /** Resolves when the unit of work requested last has begun: units begin in the order of their calls. */
   begun: Promise<void>;
 }
 

@@ -28,7 +28,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum database connections per process, without those of READ_POOL_SIZE and WATCH_POOL_SIZE.',
+    'Maximum database connections per process, without those of READ_POOL_SIZE and WATCH_POOL_SIZE. Requests use at most three quarters of them.',
+  ),
+  DATABASE_MAX_PER_ACCOUNT: setting(
+    integer(1, 200).default(6),
+    'Maximum database connections per process that requests of one account use at the same time; at least one remains for other accounts.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),

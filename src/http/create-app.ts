@@ -16,6 +16,7 @@ import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
 import { isStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import { runForAccount } from '../platform/shares/connection-shares.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { countRequests, createRequestCounter } from './http-metrics.ts';
 import { metricsHandlers } from './metrics-access.ts';
@@ -94,10 +95,10 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
     proxyHops: rateLimits.proxyHops,
     corsOrigins: parts.corsOrigins,
   });
-  app.use('/api/*', authenticateScope('push-data'), limitCaller(rateLimits, costOfPush));
+  app.use('/api/*', authenticateScope('push-data'), limitCaller(rateLimits, costOfPush), inShare);
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
-  app.use('*', authenticateScope('datahub-api', isRead), limitCaller(rateLimits));
+  app.use('*', authenticateScope('datahub-api', isRead), limitCaller(rateLimits), inShare);
   app.get('/metrics', requireRole('ADMIN'), answerMetrics);
   // Every route also has a request id, set above.
   for (const [path, routes] of api) app.route(path, routes as Hono<CallerEnv>);
@@ -117,6 +118,9 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
   });
   return (c, next) => (isIssuerPath(c.req.path) ? next() : allow(c, next));
 }
+
+/** Middleware: the database connections of the request count to the share of its account (R-A14). */
+const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /** Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). */
 function isRead({ req: { method, path } }: Context): boolean {

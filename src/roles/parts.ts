@@ -23,6 +23,7 @@ import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createProgress, type Progress } from '../platform/progress.ts';
 import { type MemberQueue, openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import { type ConnectionShareOptions, shareConnections } from '../platform/shares/connection-shares.ts';
 import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
@@ -76,6 +77,7 @@ export function openParts(config: Config, log: Log): Parts {
     log,
     poolSize: config.DATABASE_POOL_SIZE,
   });
+  shareConnections(database, sharesOf(config));
   const { readDatabase, ...reading } = openReads(config, log, database);
   metrics.gauge({ name: 'tidemark_read_waiting', help: 'Reads that wait for a connection.' }, reading.reads.waiting);
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
@@ -172,4 +174,12 @@ function openReads(config: Config, log: Log, database: Database) {
   });
   const readPace = { stallMs, minBytesPerSec: config.READ_MIN_BYTES_PER_SEC, maxMs: config.READ_MAX_SEC * 1000 };
   return { readDatabase, reads, readPace };
+}
+
+/** Part of the pool that requests use; the rest is for the background work of the process. */
+const REQUEST_PART = 0.75;
+
+function sharesOf(config: Config): ConnectionShareOptions {
+  const permits = Math.max(2, Math.floor(config.DATABASE_POOL_SIZE * REQUEST_PART));
+  return { permits, permitsPerAccount: Math.min(config.DATABASE_MAX_PER_ACCOUNT, permits - 1) };
 }

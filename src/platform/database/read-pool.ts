@@ -2,6 +2,8 @@
  * The database connections of point reads, shared by accounts (R-A14): each account has a bounded share of the connections
  * and of the memory for reading ahead. REST and gRPC of one process use the same pool.
  */
+
+import { runForAccount } from '../shares/connection-shares.ts';
 import { type FairSemaphore, openFairSemaphore } from '../shares/fair-semaphore.ts';
 import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
@@ -44,7 +46,9 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const budgetOf = openBudgets(aheadBytes);
   return {
     of: (accountId) => ({
-      query: database.query.bind(database),
+      // Also of gRPC, whose calls have no context of their own.
+      query: ((...statement: Parameters<Database['query']>) =>
+        runForAccount(accountId, () => database.query(...statement))) as Database['query'],
       borrow: (signal) => borrow(readDatabase, semaphore, accountId, signal),
       readLimits: { ...readDatabase.readLimits, isContended: () => semaphore.isWantedByOthers(accountId) },
       ahead: { maxBytes: MAX_AHEAD_BYTES, budget: budgetOf(accountId) },

@@ -4,9 +4,11 @@
  * renewed during the attempt: another process takes over the mail of a suspended one within 10 s. Each attempt makes its own
  * secrets (a temporary password, the token of a link); only their hashes are stored.
  */
+
 import type { Database } from '../database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../database/row-leases.ts';
 import type { Log } from '../log.ts';
+import { runForAll } from '../shares/connection-shares.ts';
 import { type Sweeper, startSweeper } from '../sweep.ts';
 import {
   claimMail,
@@ -62,7 +64,10 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      void send().catch((error: unknown) => log.warn({ err: error }, 'sending mails failed; the next poll retries')),
+      // A request wakes the sender; the mails are those of all accounts.
+      void runForAll(send).catch((error: unknown) =>
+        log.warn({ err: error }, 'sending mails failed; the next poll retries'),
+      ),
     stop: async () => {
       await sweeper.stop();
       await sending?.catch(() => {});

@@ -3,8 +3,10 @@
  * per interval and process reads every state that is followed, however many clients follow it. The number of followers is
  * bounded per user, per account and in total (R-A14).
  */
+
 import { DomainError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { runForAll } from '../shares/connection-shares.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 
 export interface StatusWatchOptions<Status> {
@@ -76,7 +78,8 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       // Makes a new function for each call, because the same listener may be passed twice.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
-      if (!isPolling) setTimeout(poll, intervalMs).unref();
+      // A request starts the poll; it is for the followers of all accounts.
+      if (!isPolling) runForAll(() => setTimeout(poll, intervalMs).unref());
       isPolling = true;
       return () => {
         if (!some.delete(own)) return;

@@ -5,8 +5,10 @@
  * the first (half as fast with 64 clients). If a group fails, its pushes are stored one by one, so that one push cannot
  * fail the others.
  */
+
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
+import { runForAll } from '../../platform/shares/connection-shares.ts';
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome, StoreOutcome } from '../store/new-operation.ts';
 import { memberLabel } from '../store/operation-label.ts';
@@ -60,7 +62,8 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
       new Promise((resolve, reject) => {
         const turn = turnKey(submission.accountId, submission.push.userId);
         waiting.push({ ...submission, turn, resolve, reject });
-        if (groups < MAX_GROUPS && !busy.has(turn)) void run();
+        // A push starts the groups of all accounts.
+        if (groups < MAX_GROUPS && !busy.has(turn)) void runForAll(run);
       }),
   };
 }

@@ -1,0 +1,85 @@
+/**
+ * Divides the connections of a pool among the accounts whose requests use it (R-A14): an account whose requests are slow leaves
+ * connections to the others. The account comes from the context of the request, because two hundred statements take a
+ * `Database`, not an account. A request that holds a connection may take more without waiting, so that no two requests wait
+ * for each other. Background work runs without a context and takes no permit.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Connection, Database } from '../database/database.ts';
+import { openFairSemaphore } from './fair-semaphore.ts';
+
+interface Holder {
+  readonly accountId: number;
+  /** Connections that this request holds. */
+  held: number;
+}
+
+export interface ConnectionShareOptions {
+  /** Connections of all requests. */
+  readonly permits: number;
+  readonly permitsPerAccount: number;
+}
+
+type ConnectCallback = (
+  error: Error | undefined,
+  connection: Connection | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
+
+const MAX_WAIT_MS = 5000;
+const WAITERS_PER_ACCOUNT = 1000;
+
+const holders = new AsyncLocalStorage<Holder | undefined>();
+
+/** Runs the work of one request: its connections count to the share of the account. */
+export function runForAccount<Result>(accountId: number, work: () => Result): Result {
+  return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0 }, work);
+}
+
+/** Runs work for all accounts that a request happens to start, such as a group commit: it counts to no share. */
+export function runForAll<Result>(work: () => Result): Result {
+  return holders.run(undefined, work);
+}
+
+/** Makes the pool lend connections to requests only within the share of their account. Changes `pool`. */
+export function shareConnections(pool: Database, { permits, permitsPerAccount }: ConnectionShareOptions): void {
+  const semaphore = openFairSemaphore({
+    ...{ resource: 'database connections', permits, permitsPerAccount },
+    ...{ waitersPerAccount: WAITERS_PER_ACCOUNT, maxWaitMs: MAX_WAIT_MS },
+  });
+  const connect = pool.connect.bind(pool);
+  const lend = async (holder: Holder): Promise<Connection> => {
+    const leave = holder.held > 0 ? () => {} : await semaphore.enter(holder.accountId);
+    holder.held += 1;
+    const end = (): void => {
+      holder.held -= 1;
+      leave();
+    };
+    try {
+      const connection = await connect();
+      const release = connection.release.bind(connection);
+      // The pool sets `release` anew for each checkout.
+      connection.release = (error) => {
+        release(error);
+        end();
+      };
+      return connection;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  const connectShared = (callback?: ConnectCallback): Promise<Connection> | undefined => {
+    const holder = holders.getStore();
+    if (!holder && callback) return void connect(callback);
+    const lent = holder ? lend(holder) : connect();
+    if (!callback) return lent;
+    // `pool.query` connects by callback.
+    lent.then(
+      (connection) => callback(undefined, connection, connection.release),
+      (error: Error) => callback(error, undefined, () => {}),
+    );
+    return undefined;
+  };
+  pool.connect = connectShared as Database['connect'];
+}

@@ -18,6 +18,7 @@ import {
   serverUrl,
   setting,
   trustedIssuers,
+  vaultKeys,
   webUrl,
 } from './setting-types.ts';
 
@@ -250,6 +251,10 @@ export const SETTINGS = {
   SANDBOX_ALLOW_NONE: setting(
     flag.default(false),
     'true allows SANDBOX=none, which runs scripts without a sandbox. Dangerous.',
+  ),
+  WEBHOOK_KEYS: secret(
+    vaultKeys.default([]),
+    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first encrypts, every one decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: they are stored as they are.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

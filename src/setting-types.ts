@@ -48,6 +48,21 @@ export const serverUrl = (...schemes: readonly string[]) =>
     error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
   });
 
+/** Comma-separated `ID:BASE64` of keys of 32 bytes; the ids differ. */
+export const vaultKeys = list.transform((texts, context) => {
+  const keys = texts.map((text) => {
+    const [, id = '', base64 = ''] = /^([\w-]+):([\w+/=-]+)$/.exec(text) ?? [];
+    return { id, key: Buffer.from(base64, 'base64') };
+  });
+  const isValid = keys.every(({ id, key }) => id !== '' && key.length === 32);
+  if (!isValid || new Set(keys.map(({ id }) => id)).size < keys.length) {
+    const message =
+      'must be comma-separated keys ID:BASE64, each ID once and BASE64 of 32 bytes (openssl rand -base64 32)';
+    context.addIssue({ code: 'custom', message });
+  }
+  return keys;
+});
+
 /** Comma-separated CIDR ranges; an address alone is a range of one. */
 export const addressRanges = list.transform((texts, context) =>
   texts.flatMap((text) => {

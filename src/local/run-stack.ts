@@ -17,7 +17,7 @@ import { createProgress, type Progress } from './progress.ts';
 import { keepRolesCurrent } from './restart-on-change.ts';
 import { planRolePorts, type RolePorts, rememberRolePorts } from './role-ports.ts';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
-import { readOrMakeSecrets, type Secrets } from './secrets.ts';
+import { localWebhookKeys, readOrMakeSecrets, type Secrets } from './secrets.ts';
 import { DEMO_CLIENT_ID, demoUsers, seedIdentity } from './seed.ts';
 import { takeLock } from './services/services.ts';
 import { findServices, type StackServices } from './services/stack-services.ts';
@@ -60,7 +60,7 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
   const calculator = await prepareCalculator(progress);
   const consoleDirectory = await prepareConsole(progress);
   await prepareDatabase(services.databaseUrl, secrets, progress);
-  const roleOptions = planRoles(services, calculator, { ...ports, CONSOLE_DIRECTORY: consoleDirectory });
+  const roleOptions = planRoles(services, secrets, calculator, { ...ports, CONSOLE_DIRECTORY: consoleDirectory });
   const first = await progress.phase('Starting the roles', () => startRoles(roleOptions));
   const roles = options.restartsOnChange ? keepRolesCurrent(first, roleOptions, SOURCE_DIRECTORY) : first;
   parts.defer(() => progress.phase('Stopping the roles', () => roles.stop()));
@@ -99,7 +99,12 @@ async function findEditionNotice(databaseUrl: string): Promise<readonly string[]
   }
 }
 
-function planRoles(services: StackServices, calculator: CalculatorSetup, own: OwnSettings): RolesOptions {
+function planRoles(
+  services: StackServices,
+  secrets: Secrets,
+  calculator: CalculatorSetup,
+  own: OwnSettings,
+): RolesOptions {
   return {
     roles: ['api', 'grpc', 'ingester', 'deliverer', ...(calculator.environment ? (['calculator'] as const) : [])],
     environment: {
@@ -107,6 +112,7 @@ function planRoles(services: StackServices, calculator: CalculatorSetup, own: Ow
       REDIS_URL: services.redisUrl,
       // Without SMTP_URL, mails are files in this directory.
       MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
+      WEBHOOK_KEYS: process.env.WEBHOOK_KEYS || localWebhookKeys(secrets),
       // For webhook receivers on this machine.
       WEBHOOK_ALLOW_HTTP: process.env.WEBHOOK_ALLOW_HTTP || 'true',
       WEBHOOK_ALLOWED_RANGES: process.env.WEBHOOK_ALLOWED_RANGES || '127.0.0.0/8,::1',

@@ -1,10 +1,13 @@
-/** Random passwords of this checkout's stack, generated once and stored in `.local/secrets.json`, readable by its owner. */
+/** Random passwords and the key of this checkout's stack, generated once and stored in `.local/secrets.json`, readable by its owner. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOCAL_DIRECTORY } from './paths.ts';
 
-const SECRET_NAMES = ['postgres', 'redis', 'clientSecret', 'admin', 'manager', 'user'] as const;
+const SECRET_NAMES = ['postgres', 'redis', 'clientSecret', 'admin', 'manager', 'user', 'webhookKey'] as const;
+const PASSWORD_BYTES = 12;
+/** Length of a key of WEBHOOK_KEYS. */
+const KEY_BYTES = 32;
 
 export type SecretName = (typeof SECRET_NAMES)[number];
 export type Secrets = Readonly<Record<SecretName, string>>;
@@ -20,6 +23,14 @@ export function readOrMakeSecrets(path: string = join(LOCAL_DIRECTORY, 'secrets.
 
 /** @returns `known` secrets and random ones for the rest, without characters special in URLs and shells. */
 export function makeSecrets(known: Partial<Secrets> = {}): Secrets {
-  const entries = SECRET_NAMES.map((name) => [name, known[name] ?? randomBytes(12).toString('base64url')]);
+  const entries = SECRET_NAMES.map((name) => [
+    name,
+    known[name] ?? randomBytes(name === 'webhookKey' ? KEY_BYTES : PASSWORD_BYTES).toString('base64url'),
+  ]);
   return Object.fromEntries(entries) as Secrets;
+}
+
+/** @returns WEBHOOK_KEYS of the stack of this checkout. */
+export function localWebhookKeys({ webhookKey }: Secrets): string {
+  return `local:${webhookKey}`;
 }

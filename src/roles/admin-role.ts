@@ -8,12 +8,15 @@ import { postgresPrograms } from '../backup/postgres-programs.ts';
 import type { Config } from '../config.ts';
 import { createDirectory } from '../identity/directory/create-directory.ts';
 import { choosePassword } from '../identity/passwords/choose-password.ts';
-import { openDatabase, type Transaction } from '../platform/database/database.ts';
+import { type Database, openDatabase, type Transaction } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { describeStoredPoints } from '../points/columns/describe-storage.ts';
 import { measureStorage } from '../points/columns/measure-storage.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
 import { describeDividers, describeRepeatedMappings } from '../structure/operator-reports.ts';
+import { renewSecrets } from '../webhooks/sealed-columns.ts';
+import { openSecretVault, type VaultKey } from '../webhooks/secret-vault.ts';
 
 /** Environment of this process, for the programs of PostgreSQL. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,12 +39,21 @@ export async function runAdmin(
       describeStorage,
       describeRepeatedMappings: () => describeRepeatedMappings(database),
       describeDividers: () => describeDividers(database),
+      renewWebhookSecrets: () => describeRenewal(database, config.WEBHOOK_KEYS),
     };
     const backups = backupCommands({ database, programs: postgresPrograms(config.DATABASE_URL, environment), print });
     await runAdminCommand({ ...services, ...reports, backups, setPassword: passwordSetter(config) }, argv);
   } finally {
     await database.end();
   }
+}
+
+/** @throws {DomainError} invalid_input without a key. */
+async function describeRenewal(database: Database, keys: readonly VaultKey[]): Promise<string> {
+  const vault = openSecretVault(keys);
+  if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');
+  const { webhooks, renewed } = await renewSecrets(database, vault);
+  return `${renewed} of ${webhooks} webhooks were encrypted anew with the key ${vault.keyId}`;
 }
 
 async function countRetried(transaction: Transaction, accountId: number | undefined): Promise<number> {

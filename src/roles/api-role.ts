@@ -28,6 +28,7 @@ import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/versions/version-routes.ts';
 import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
 import { historyRoutes } from '../webhooks/history/history-routes.ts';
+import { openSecretVault } from '../webhooks/secret-vault.ts';
 import { trialRoutes } from '../webhooks/trial-sends/trial-routes.ts';
 import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
@@ -151,7 +152,7 @@ function webhookServices({ config, database, webhookQueue, trialQueue, limiter, 
   const testsPerMinute = config.WEBHOOK_TESTS_PER_MINUTE;
   const countTrial = async (accountId: number) =>
     testsPerMinute === 0 ? 0 : limiter.count(`webhook-test:${accountId}`, testsPerMinute);
-  const shared = { database, audit: writeAudit, log };
+  const shared = { database, vault: openSecretVault(config.WEBHOOK_KEYS), audit: writeAudit, log };
   return [
     ['/account', webhookRoutes({ ...shared, secretOverlapHours, targetPolicy })],
     ['/account', historyRoutes({ ...shared, queue: webhookQueue })],

@@ -1,6 +1,7 @@
 /** The deliverer role: webhook messages and trial sends, over connections to allowed addresses only (R-I3, R-I4). */
 import { openDatabaseClock } from '../platform/database/database-clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
+import { openSecretVault } from '../webhooks/secret-vault.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';
 import { startTrialSender } from '../webhooks/trial-sends/trial-sender.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
@@ -16,8 +17,10 @@ export async function startDelivererRole(parts: Parts): Promise<Role> {
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
     clock,
   });
+  const vault = openSecretVault(config.WEBHOOK_KEYS);
   const deliverer = startDeliverer({
     database,
+    vault,
     send: sender.send,
     queue: webhookQueue,
     queueOptions,
@@ -37,6 +40,7 @@ export async function startDelivererRole(parts: Parts): Promise<Role> {
   });
   const trialSender = startTrialSender({
     database,
+    vault,
     send: sender.send,
     queue: trialQueue,
     queueOptions,

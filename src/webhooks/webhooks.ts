@@ -1,9 +1,13 @@
-/** Stores the webhooks of an account (R-I1). visible-webhooks.ts decides what a caller may see of them. */
+/** Stores the webhooks of an account (R-I1); a vault seals their secrets and headers. visible-webhooks.ts decides what a caller may see of them. */
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
 import type { EventType } from './event-type.ts';
+import { openHeaders, openTarget, type StoredHeaders, sealHeaders, type TargetRow } from './sealed-columns.ts';
+import type { SecretVault } from './secret-vault.ts';
 import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
+
+type WebhookRow = Omit<StoredWebhook, 'headers'> & { readonly headers: StoredHeaders };
 
 /** Columns of a StoredWebhook. */
 const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as "isEnabled",
@@ -29,28 +33,34 @@ const MAX_WEBHOOKS = 100;
  * Reads a webhook of the account (R-I1).
  * @throws {DomainError} not_found, with the same text for a webhook of another account and for a malformed id.
  */
-export async function getWebhook(queryable: Queryable, accountId: number, id: string): Promise<StoredWebhook> {
-  const { rows } = await queryable.query<StoredWebhook>(
+export async function getWebhook(
+  queryable: Queryable,
+  vault: SecretVault,
+  accountId: number,
+  id: string,
+): Promise<StoredWebhook> {
+  const { rows } = await queryable.query<WebhookRow>(
     `select ${WEBHOOK_COLUMNS} from webhook where account_id = $1 and id = $2 and deleted_date is null`,
     [accountId, parseId(id)],
   );
   const [webhook] = rows;
   if (!webhook) throw noSuchWebhook();
-  return webhook;
+  return openRow(vault, webhook, accountId);
 }
 
 /**
  * @returns the data of a webhook that deliveries need (R-I1).
  * @throws {DomainError} not_found.
  */
-export async function getTarget(queryable: Queryable, webhookId: string): Promise<WebhookTarget> {
-  const { rows } = await queryable.query<WebhookTarget>(
-    `select ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
+export async function getTarget(queryable: Queryable, vault: SecretVault, webhookId: string): Promise<WebhookTarget> {
+  const { rows } = await queryable.query<TargetRow & { readonly accountId: number }>(
+    `select account_id as "accountId", ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
     [webhookId],
   );
-  const [target] = rows;
-  if (!target) throw noSuchWebhook();
-  return target;
+  const [row] = rows;
+  if (!row) throw noSuchWebhook();
+  const { accountId, ...target } = row;
+  return openTarget(vault, target, accountId);
 }
 
 /**
@@ -60,15 +70,20 @@ export async function getTarget(queryable: Queryable, webhookId: string): Promis
  */
 export async function listWebhooks(
   queryable: Queryable,
+  vault: SecretVault,
   accountId: number,
   eventTypes: readonly EventType[] = [],
 ): Promise<readonly StoredWebhook[]> {
-  const { rows } = await queryable.query<StoredWebhook>(
+  const { rows } = await queryable.query<WebhookRow>(
     `select ${WEBHOOK_COLUMNS} from webhook
      where account_id = $1 and deleted_date is null and (cardinality($2::text[]) = 0 or event_type = any($2)) order by name, id`,
     [accountId, eventTypes],
   );
-  return rows;
+  return rows.map((row) => openRow(vault, row, accountId));
+}
+
+function openRow(vault: SecretVault, { headers, ...row }: WebhookRow, accountId: number): StoredWebhook {
+  return { ...row, headers: openHeaders(vault, headers, accountId) };
 }
 
 /**
@@ -77,6 +92,7 @@ export async function listWebhooks(
  */
 export async function lockWebhook(
   transaction: Transaction,
+  vault: SecretVault,
   accountId: number,
   id: string,
 ): Promise<{ readonly webhook: StoredWebhook; readonly secret: string }> {
@@ -86,43 +102,46 @@ export async function lockWebhook(
   );
   const [row] = rows;
   if (!row) throw noSuchWebhook();
-  return { webhook: await getWebhook(transaction, accountId, id), secret: row.secret };
+  const webhook = await getWebhook(transaction, vault, accountId, id);
+  return { webhook, secret: vault.open(row.secret, accountId) };
 }
 
 /** Stores a new webhook (R-I1). @throws {DomainError} conflict when the account already has MAX_WEBHOOKS. */
 export async function insertWebhook(
   transaction: Transaction,
+  vault: SecretVault,
   accountId: number,
   fields: WebhookFields,
   secret: string,
 ): Promise<StoredWebhook> {
   await assertBelowLimit(transaction, accountId);
-  const { rows } = await transaction.query<StoredWebhook>(
+  const { rows } = await transaction.query<WebhookRow>(
     `insert into webhook (account_id, secret, name, url, event_type, is_enabled, http_method, headers, site_ids,
        source_ids, variable_ids, body_template)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${WEBHOOK_COLUMNS}`,
-    [accountId, secret, ...toColumns(fields)],
+    [accountId, vault.seal(secret, accountId), ...toColumns(vault, accountId, fields)],
   );
-  return rows[0] ?? fail();
+  return openRow(vault, rows[0] ?? fail(), accountId);
 }
 
 /**
  * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours`
  * (R-I3). Enabling the webhook or changing its URL resets its failure period and its pause.
- * @param secret null keeps the current one.
+ * @param secret one that differs from the current one; null keeps it.
  * @throws {Error} when the row does not exist.
  */
 export async function updateWebhook(
   transaction: Transaction,
-  id: string,
+  vault: SecretVault,
+  { accountId, id }: { readonly accountId: number; readonly id: string },
   fields: WebhookFields,
   secret: string | null,
   overlapHours: number,
 ): Promise<StoredWebhook> {
-  const { rows } = await transaction.query<StoredWebhook>(
+  const { rows } = await transaction.query<WebhookRow>(
     `update webhook set
-       former_secret = case when $2 <> secret then secret else former_secret end,
-       former_secret_until = case when $2 <> secret then clock_timestamp() + make_interval(hours => $13)
+       former_secret = case when $2::text is not null then secret else former_secret end,
+       former_secret_until = case when $2::text is not null then clock_timestamp() + make_interval(hours => $13)
                                   else former_secret_until end,
        secret = coalesce($2, secret),
        disabled_reason = case when $6 then null else disabled_reason end,
@@ -132,9 +151,9 @@ export async function updateWebhook(
        name = $3, url = $4, event_type = $5, is_enabled = $6, http_method = $7, headers = $8, site_ids = $9,
        source_ids = $10, variable_ids = $11, body_template = $12, modified_date = clock_timestamp()
      where id = $1 returning ${WEBHOOK_COLUMNS}`,
-    [id, secret, ...toColumns(fields), overlapHours],
+    [id, secret && vault.seal(secret, accountId), ...toColumns(vault, accountId, fields), overlapHours],
   );
-  return rows[0] ?? fail();
+  return openRow(vault, rows[0] ?? fail(), accountId);
 }
 
 /**
@@ -167,10 +186,10 @@ async function assertBelowLimit(transaction: Transaction, accountId: number): Pr
   throw new DomainError('conflict', `an account may have at most ${MAX_WEBHOOKS} webhooks; delete one first`);
 }
 
-function toColumns({ filter, ...fields }: WebhookFields): readonly unknown[] {
+function toColumns(vault: SecretVault, accountId: number, { filter, ...fields }: WebhookFields): readonly unknown[] {
   const { name, url, eventType, isEnabled, httpMethod, headers, bodyTemplate } = fields;
   const lists = [filter.siteIds ?? null, filter.sourceIds ?? null, filter.variableIds ?? null];
-  return [name, url, eventType, isEnabled, httpMethod, JSON.stringify(headers), ...lists, bodyTemplate];
+  return [name, url, eventType, isEnabled, httpMethod, sealHeaders(vault, headers, accountId), ...lists, bodyTemplate];
 }
 
 /** @throws {DomainError} not_found when the text is not an id. */

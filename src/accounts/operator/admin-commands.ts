@@ -26,6 +26,8 @@ export interface AdminServices {
   readonly operatorName: string;
   /** Queues failed batches (dead letters) of one account, or of all accounts, again. @returns the number of batches. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
+  /** Encrypts the secrets of webhooks with the first key. @returns a line for the operator. */
+  readonly renewWebhookSecrets: () => Promise<string>;
   /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;
   /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
@@ -63,6 +65,8 @@ export const ADMIN_USAGE = `admin <command>
   rotate-client-secret --client CLIENT_ID
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
+  rotate-webhook-keys                    encrypts the secrets and headers of all webhooks with the first key of
+                                         WEBHOOK_KEYS; afterwards the other keys may be removed, after 24 hours
   retry-batches [--account ID]           queues failed batches of pushes again
   storage                                prints the disk space of stored points by account, in rows and in columns
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
@@ -121,6 +125,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'create-client': createClientCommand,
   'rotate-client-secret': rotateClientSecret,
   'rotate-keys': rotateKeys,
+  'rotate-webhook-keys': async ({ renewWebhookSecrets, print }) => print(await renewWebhookSecrets()),
   'retry-batches': retryBatchesCommand,
   storage: async ({ describeStorage, print }) => printLines(print, await describeStorage()),
   dividers: async ({ describeDividers, print }) => printLines(print, await describeDividers()),

@@ -11,6 +11,7 @@ import { createProgress } from '../progress.ts';
 import { ensureRoot } from '../roots/ensure-root.ts';
 import { databaseRecipe } from '../roots/recipes.ts';
 import { runProgram } from '../run-program.ts';
+import { localWebhookKeys, readOrMakeSecrets } from '../secrets.ts';
 import { chooseLauncher, prepareState } from '../services/launcher.ts';
 import { clientPath } from '../services/postgres-client.ts';
 import { takeLock } from '../services/services.ts';
@@ -66,5 +67,6 @@ function readEnvironment(): Readonly<Record<string, string>> {
     throw new SetupError('The stack is not running and DATABASE_URL is not set; `npm start` starts it.');
   }
   const { database, redis, auth, realm } = JSON.parse(readFileSync(STACK_FILE, 'utf8')) as Stack;
-  return { DATABASE_URL: database, REDIS_URL: redis, AUTH_URL: auth, REALM: realm };
+  const WEBHOOK_KEYS = process.env.WEBHOOK_KEYS || localWebhookKeys(readOrMakeSecrets());
+  return { DATABASE_URL: database, REDIS_URL: redis, AUTH_URL: auth, REALM: realm, WEBHOOK_KEYS };
 }

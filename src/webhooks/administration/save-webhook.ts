@@ -4,6 +4,7 @@ import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { endPending } from '../delivery/end-pending.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { StoredWebhook, WebhookFields } from '../webhook.ts';
 import { deleteWebhook, insertWebhook, lockWebhook, updateWebhook } from '../webhooks.ts';
 import { assertFields } from './check-fields.ts';
@@ -14,6 +15,8 @@ export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDelete
 
 export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
+  /** Seals secrets and headers. */
+  readonly vault: SecretVault;
   /** Hours a replaced secret keeps signing: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }
@@ -29,7 +32,7 @@ export interface Requester {
  * @throws {DomainError} invalid_input when the fields contradict each other; conflict above 100 webhooks.
  */
 export async function createWebhook(
-  { audit }: SaveServices,
+  { audit, vault }: SaveServices,
   transaction: Transaction,
   by: Requester,
   { secret, ...fields }: NewWebhook,
@@ -37,7 +40,7 @@ export async function createWebhook(
   const { accountId } = by.caller;
   await assertFields(transaction, accountId, fields);
   const generatedSecret = secret === null ? generateSecret() : undefined;
-  const webhook = await insertWebhook(transaction, accountId, fields, generatedSecret ?? secret ?? '');
+  const webhook = await insertWebhook(transaction, vault, accountId, fields, generatedSecret ?? secret ?? '');
   const { id: targetId, name: targetName, eventType } = webhook;
   await audit(transaction, by, { action: 'WebhookCreated', targetId, targetName, details: { eventType } });
   return { webhook, generatedSecret };
@@ -49,20 +52,23 @@ export async function createWebhook(
  * @throws {DomainError} not_found; invalid_input when the fields contradict each other.
  */
 export async function changeWebhook(
-  { audit, secretOverlapHours }: SaveServices,
+  { audit, vault, secretOverlapHours }: SaveServices,
   transaction: Transaction,
   by: Requester,
   id: string,
   plan: (current: StoredWebhook) => WebhookChange,
 ): Promise<StoredWebhook> {
-  const { webhook: current, secret: currentSecret } = await lockWebhook(transaction, by.caller.accountId, id);
+  const { accountId } = by.caller;
+  const { webhook: current, secret: currentSecret } = await lockWebhook(transaction, vault, accountId, id);
   const { secret = null, ...given } = plan(current);
   const fields = { ...fieldsOf(current), ...definedOf(given) };
-  await assertFields(transaction, by.caller.accountId, fields, current);
+  await assertFields(transaction, accountId, fields, current);
   const isNewSecret = secret !== null && secret !== currentSecret;
   const members = [...changedMembers(current, fields), ...(isNewSecret ? ['secret'] : [])];
   if (members.length === 0) return current;
-  const webhook = await updateWebhook(transaction, current.id, fields, secret, secretOverlapHours);
+  const stored = { accountId, id: current.id };
+  const newSecret = isNewSecret ? secret : null;
+  const webhook = await updateWebhook(transaction, vault, stored, fields, newSecret, secretOverlapHours);
   if (current.isEnabled && !webhook.isEnabled) await endPending(transaction, webhook.id, 'the webhook was disabled');
   const { id: targetId, name: targetName } = webhook;
   await audit(transaction, by, { action: 'WebhookUpdated', targetId, targetName, details: { members } });

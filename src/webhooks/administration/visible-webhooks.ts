@@ -3,6 +3,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { EventType } from '../event-type.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { StoredWebhook } from '../webhook.ts';
 import { getWebhook, listWebhooks, noSuchWebhook } from '../webhooks.ts';
 import { planVisible, type ReachedEntities, type VisibleWebhook } from './visible-webhook-rules.ts';
@@ -14,18 +15,24 @@ import { planVisible, type ReachedEntities, type VisibleWebhook } from './visibl
  */
 export async function listVisible(
   queryable: Queryable,
+  vault: SecretVault,
   caller: Caller,
   eventTypes: readonly EventType[],
 ): Promise<readonly VisibleWebhook[]> {
-  return showTo(queryable, caller, await listWebhooks(queryable, caller.accountId, eventTypes));
+  return showTo(queryable, caller, await listWebhooks(queryable, vault, caller.accountId, eventTypes));
 }
 
 /**
  * Reads a webhook as the caller may see it (R-B9).
  * @throws {DomainError} not_found, also when the webhook is hidden from the caller.
  */
-export async function getVisible(queryable: Queryable, caller: Caller, id: string): Promise<VisibleWebhook> {
-  const [webhook] = await showTo(queryable, caller, [await getWebhook(queryable, caller.accountId, id)]);
+export async function getVisible(
+  queryable: Queryable,
+  vault: SecretVault,
+  caller: Caller,
+  id: string,
+): Promise<VisibleWebhook> {
+  const [webhook] = await showTo(queryable, caller, [await getWebhook(queryable, vault, caller.accountId, id)]);
   if (!webhook) throw noSuchWebhook();
   return webhook;
 }

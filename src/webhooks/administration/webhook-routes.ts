@@ -60,7 +60,9 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
     .get('/webhooks', (c) => getList(c, services))
     .get('/webhooks/:id', async (c) => {
       const { displayLevel: level } = WEBHOOK_QUERY.parse(c.req.url);
-      return c.json(select(await getVisible(services.database, c.var.caller, c.req.param('id')), level));
+      return c.json(
+        select(await getVisible(services.database, services.vault, c.var.caller, c.req.param('id')), level),
+      );
     })
     .post('/webhooks', manager, async (c) => {
       const written = parseInput(newWebhookSchema(services.targetPolicy), await readJsonBody(c.req.raw));
@@ -98,9 +100,9 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
     });
 }
 
-async function getList(c: Context<Env>, { database }: WebhookServices): Promise<Response> {
+async function getList(c: Context<Env>, { database, vault }: WebhookServices): Promise<Response> {
   const { displayLevel, eventType: eventTypes, ...page } = WEBHOOK_LIST.parse(c.req.url);
-  const webhooks = await listVisible(database, c.var.caller, eventTypes);
+  const webhooks = await listVisible(database, vault, c.var.caller, eventTypes);
   setTotalCount(c, webhooks.length);
   return c.json(pageOf(webhooks, toPaging(page)).map((webhook) => select(webhook, displayLevel)));
 }

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, type RowLeases } from '../../platform/database/row-leases.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
 
@@ -27,6 +28,7 @@ export interface AttemptPrefetch {
 
 export interface PrefetchOptions {
   readonly database: Database;
+  readonly vault: SecretVault;
   readonly webhookId: string;
   /** Renews the claims of the attempts, also after they were taken. */
   readonly leases: RowLeases<ClaimedAttempt>;
@@ -41,7 +43,7 @@ const MAX_BATCH = 64;
 const RECHECK_MS = 200;
 
 /** Claims nothing before the first `take`. */
-export function openPrefetch({ database, webhookId, leases, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
+export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
   const ready: DueAttempt[] = [];
   let limit = lanes;
   let isDry = false;
@@ -64,7 +66,7 @@ export function openPrefetch({ database, webhookId, leases, lanes, isOver }: Pre
     limit = Math.min(2 * limit, MAX_BATCH);
     if (claimed.length === 0) return;
     // The receiver is read after the claim, so that the latest changes of a manager apply to these attempts.
-    const receiver = await findReceiver(database, webhookId);
+    const receiver = await findReceiver(database, vault, webhookId);
     if (!receiver) return;
     leases.keep(claimed, beganMs);
     ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));

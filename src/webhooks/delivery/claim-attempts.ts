@@ -6,6 +6,8 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
 import type { Message } from '../attempt.ts';
+import { openTarget, type TargetRow } from '../sealed-columns.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { TARGET_COLUMNS } from '../webhooks.ts';
 
@@ -34,7 +36,7 @@ export interface Receiver {
   readonly target: WebhookTarget;
 }
 
-type ReceiverRow = Omit<Receiver, 'target'> & WebhookTarget;
+type ReceiverRow = Omit<Receiver, 'target'> & TargetRow;
 
 const FIND_RECEIVER = `
   select account_id as "accountId", is_enabled as "isEnabled", failing_since is not null as "isFailing", ${TARGET_COLUMNS}
@@ -84,8 +86,12 @@ const FIND_NEXT = `
   ) next
   where id = $1 and is_enabled`;
 
-/** @returns undefined when the webhook does not exist. */
-export async function findReceiver(queryable: Queryable, webhookId: string): Promise<Receiver | undefined> {
+/** @returns undefined when the webhook does not exist. @throws {Error} when its secrets cannot be opened. */
+export async function findReceiver(
+  queryable: Queryable,
+  vault: SecretVault,
+  webhookId: string,
+): Promise<Receiver | undefined> {
   const { rows } = await queryable.query<ReceiverRow>({
     name: 'webhook-receiver',
     text: FIND_RECEIVER,
@@ -94,7 +100,7 @@ export async function findReceiver(queryable: Queryable, webhookId: string): Pro
   const [row] = rows;
   if (!row) return undefined;
   const { accountId, isEnabled, isFailing, ...target } = row;
-  return { accountId, isEnabled, isFailing, target };
+  return { accountId, isEnabled, isFailing, target: openTarget(vault, target, accountId) };
 }
 
 /** Claims up to `limit` due attempts of a webhook, oldest first, for `leaseMs`. */

@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { RowLeases } from '../../platform/database/row-leases.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
@@ -17,6 +18,7 @@ export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number };
 
 export interface DeliveryServices {
   readonly database: Database;
+  readonly vault: SecretVault;
   /** Never rejects for anything the receiver does. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
@@ -51,12 +53,12 @@ export async function deliverSlice(
   webhookId: string,
   { isFailing }: Pick<Receiver, 'isFailing'>,
 ): Promise<boolean> {
-  const { database, leases, parallel, isStopped } = services;
+  const { database, vault, leases, parallel, isStopped } = services;
   // A failing receiver gets one request at a time until one succeeds.
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
   const isOver = () => isStopped() || performance.now() > endMs;
-  const prefetch = openPrefetch({ database, webhookId, leases, lanes, isOver });
+  const prefetch = openPrefetch({ database, vault, webhookId, leases, lanes, isOver });
   const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, prefetch)));
   const left = await prefetch.end();
   await leases.drop(left);

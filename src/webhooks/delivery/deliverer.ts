@@ -26,7 +26,7 @@ const ACCOUNT_SHARE = 0.25;
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 
-export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'metrics' | 'log'> {
+export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'vault' | 'send' | 'metrics' | 'log'> {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -53,7 +53,7 @@ export interface Deliverer {
 
 /** Starts the queue worker, the sweeper and the purge of old history (R-I3). */
 export function startDeliverer(services: DelivererServices): Deliverer {
-  const { database, queue, queueOptions, outbox, settings, log } = services;
+  const { database, vault, queue, queueOptions, outbox, settings, log } = services;
   let isStopped = false;
   const givingUp = new AbortController();
   const leases = openRowLeases<ClaimedAttempt>(database, LEASED_ATTEMPTS, log);
@@ -64,7 +64,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   };
   const timers = openDueTimers((webhookId) => void wake(webhookId));
   const deliver = async (webhookId: string): Promise<void> => {
-    const receiver = await findReceiver(database, webhookId);
+    const receiver = await findReceiver(database, vault, webhookId);
     if (!receiver) return;
     if (!receiver.isEnabled) return endLeftovers(services, webhookId);
     if (!semaphore.tryEnter(receiver.accountId, webhookId)) return;
@@ -99,7 +99,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
 }
 
 function toDelivery(
-  { database, send, metrics, settings, log }: DelivererServices,
+  { database, vault, send, metrics, settings, log }: DelivererServices,
   leases: RowLeases<ClaimedAttempt>,
   isStopped: () => boolean,
   givingUp: AbortSignal,
@@ -117,7 +117,7 @@ function toDelivery(
     log,
   });
   return {
-    ...{ database, send, writer, leases, isStopped, givingUp, metrics, log },
+    ...{ database, vault, send, writer, leases, isStopped, givingUp, metrics, log },
     retries: { delaysSec: settings.retryDelaysSec },
     parallel: settings.parallel,
     chance: Math.random,

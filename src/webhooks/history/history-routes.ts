@@ -1,6 +1,5 @@
 /** `/account/webhooks/{id}/history` (§4.4, R-I5), for MANAGER and ADMIN. */
 import { type Context, Hono } from 'hono';
-import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
@@ -12,15 +11,14 @@ import type { Log } from '../../platform/log.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import { getWebhook } from '../webhooks.ts';
 import { ATTEMPT_STATES, countHistory, listHistory } from './find-history.ts';
-import { replayEntry } from './replay.ts';
+import { type ReplayServices, replayEntry } from './replay.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
-export interface HistoryServices {
+export interface HistoryServices extends ReplayServices {
   readonly database: Database;
   /** Queue of the deliverer; keys are webhook ids. */
   readonly queue: WakeQueue;
-  readonly audit: WriteAuditEntry<'WebhookReplayed'>;
   readonly log: Log;
 }
 
@@ -48,7 +46,7 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
     .post('/webhooks/:id/history/:historyId/replay', manager, async (c) => {
       const { id, historyId } = c.req.param();
       const entry = await withTransaction(services.database, (transaction) =>
-        replayEntry(transaction, c.var, id, historyId, services.audit),
+        replayEntry(transaction, c.var, id, historyId, services),
       );
       await services.queue.wake([entry.webhookId]).catch((error: unknown) => {
         services.log.warn({ err: error, webhookId: entry.webhookId }, 'wake-up lost; the sweeper delivers the replay');
@@ -57,9 +55,9 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
     });
 }
 
-async function getHistory(c: Context<Env>, { database }: HistoryServices, id: string): Promise<Response> {
+async function getHistory(c: Context<Env>, { database, vault }: HistoryServices, id: string): Promise<Response> {
   const { state: states, pageNumber, itemsPerPage: limit } = HISTORY_LIST.parse(c.req.url);
-  const webhook = await getWebhook(database, c.var.caller.accountId, id);
+  const webhook = await getWebhook(database, vault, c.var.caller.accountId, id);
   if (isTotalWanted(c)) setTotalCount(c, await countHistory(database, webhook.id, states));
   const page = { states, limit, offset: pageOffset(limit, pageNumber) };
   return c.json(await listHistory(database, webhook.id, page));

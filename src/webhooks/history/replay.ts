@@ -3,6 +3,7 @@ import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Requester } from '../administration/save-webhook.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import { lockWebhook } from '../webhooks.ts';
 import { getEntry, type WebhookHistory } from './find-history.ts';
 
@@ -28,6 +29,11 @@ const INSERT = `
   insert into webhook_attempt (event_id, webhook_id, attempt, is_replay) values ($1, $2, $3, true)
   returning id::text`;
 
+export interface ReplayServices {
+  readonly vault: SecretVault;
+  readonly audit: WriteAuditEntry<'WebhookReplayed'>;
+}
+
 /**
  * Plans one more attempt, due at once (R-I5). The lock on the webhook excludes every writer of its attempts, so no
  * other attempt of the message can become Pending meanwhile.
@@ -40,9 +46,9 @@ export async function replayEntry(
   by: Requester,
   webhookId: string,
   historyId: string,
-  audit: WriteAuditEntry<'WebhookReplayed'>,
+  { vault, audit }: ReplayServices,
 ): Promise<WebhookHistory> {
-  const { webhook } = await lockWebhook(transaction, by.caller.accountId, webhookId);
+  const { webhook } = await lockWebhook(transaction, vault, by.caller.accountId, webhookId);
   const { eventId, lastAttempt, isPending } = await getOrigin(transaction, webhook.id, historyId);
   if (lastAttempt === 0) {
     throw new DomainError('conflict', 'the entry stands for dropped messages, which cannot be sent again');

@@ -12,6 +12,7 @@ import type { WakeQueue } from '../../platform/queue.ts';
 import { assertFields } from '../administration/check-fields.ts';
 import type { Requester } from '../administration/save-webhook.ts';
 import { generateSecret } from '../administration/webhook-secret.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { TargetPolicy } from '../sending/target-url.ts';
 import { SAMPLE_DATA } from './sample-data.ts';
 import { type NewTrial, trialSchema } from './trial-schema.ts';
@@ -25,6 +26,7 @@ export interface TrialServices {
   /** Queue of the deliverer; keys by `trialKey`. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
+  readonly vault: SecretVault;
   readonly audit: WriteAuditEntry<'WebhookTested'>;
   /** Counts a trial send of the account. @returns milliseconds to wait; 0: allowed. */
   readonly countTrial: (accountId: number) => Promise<number>;
@@ -72,7 +74,7 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
  * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(
-  { audit }: TrialServices,
+  { audit, vault }: TrialServices,
   transaction: Transaction,
   by: Requester,
   { secret, id: webhookId, data, ...fields }: NewTrial,
@@ -80,11 +82,12 @@ async function createTrial(
   const { accountId } = by.caller;
   const { url, httpMethod, headers, bodyTemplate, eventType } = fields;
   const given = secret === null ? undefined : [secret];
-  const reused = webhookId === null ? undefined : await findReusableSecrets(transaction, accountId, webhookId, url);
+  const reused =
+    webhookId === null ? undefined : await findReusableSecrets(transaction, vault, accountId, webhookId, url);
   const generated = generateSecret();
   const secrets = given ?? reused ?? [generated];
   const tried = { url, httpMethod, headers, bodyTemplate, eventType, secrets };
-  const id = await insertTrial(transaction, accountId, tried, data ?? SAMPLE_DATA[eventType]);
+  const id = await insertTrial(transaction, vault, accountId, tried, data ?? SAMPLE_DATA[eventType]);
   const details = { eventType, host: new URL(url).host };
   await audit(transaction, by, { action: 'WebhookTested', targetId: id, targetName: fields.name, details });
   return { id, ...(!given && !reused && { secret: generated }) };

@@ -7,6 +7,7 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platfor
 import { startSweeper } from '../../platform/sweep.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import { openAccountSemaphore } from '../delivery/account-semaphore.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import {
   type ClaimedTrial,
@@ -23,6 +24,7 @@ export const TRIAL_QUEUE = 'webhook-tests';
 
 export interface TrialSenderServices {
   readonly database: Database;
+  readonly vault: SecretVault;
   /** Never rejects for anything the receiver does. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
   readonly queue: WakeQueue;
@@ -86,10 +88,10 @@ async function runTrial(
   id: string,
   givingUp: AbortSignal,
 ): Promise<void> {
-  const { database, log } = services;
+  const { database, vault, log } = services;
   if (givingUp.aborted) return;
   const beganMs = performance.now();
-  const claimed = await claimTrial(database, id, LEASE_MS);
+  const claimed = await claimTrial(database, vault, id, LEASE_MS);
   if (!claimed) return;
   leases.keep([claimed], beganMs);
   const outcome = await Promise.race([trySend(services, claimed.webhook, claimed.message), aborted(givingUp)]);

@@ -5,6 +5,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { EventType } from '../event-type.ts';
+import type { TargetRow } from '../sealed-columns.ts';
+import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { TARGET_COLUMNS } from '../webhooks.ts';
 
@@ -44,13 +46,14 @@ const MAX_FOUND = 1000;
  */
 export async function insertTrial(
   queryable: Queryable,
+  vault: SecretVault,
   accountId: number,
   webhook: TrialTarget,
   data: unknown,
 ): Promise<string> {
   const { rows } = await queryable.query<{ id: string }>(
     'insert into webhook_test (account_id, webhook, data) values ($1, $2, $3) returning id',
-    [accountId, JSON.stringify(webhook), JSON.stringify(data)],
+    [accountId, JSON.stringify(sealTrial(vault, webhook, accountId)), JSON.stringify(data)],
   );
   const [row] = rows;
   if (!row) throw new Error('the trial send was not written');
@@ -77,23 +80,29 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
 /** @returns the secrets of the webhook of the account; undefined unless its URL is `url` (R-I7). */
 export async function findReusableSecrets(
   queryable: Queryable,
+  vault: SecretVault,
   accountId: number,
   id: string,
   url: string,
 ): Promise<readonly string[] | undefined> {
-  const { rows } = await queryable.query<WebhookTarget>(
+  const { rows } = await queryable.query<TargetRow>(
     `select ${TARGET_COLUMNS} from webhook where account_id = $1 and id::text = $2 and url = $3 and deleted_date is null`,
     [accountId, id, url],
   );
-  return rows[0]?.secrets;
+  return rows[0]?.secrets.map((secret) => vault.open(secret, accountId));
 }
 
 /**
  * Claims a trial send for `leaseMs` (R-I7).
  * @returns undefined when it has ended or another process holds the lease.
  */
-export async function claimTrial(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTrial | undefined> {
-  const { rows } = await queryable.query<Omit<ClaimedTrial, 'message' | 'id'> & Omit<Message, 'id' | 'type'>>(
+export async function claimTrial(
+  queryable: Queryable,
+  vault: SecretVault,
+  id: string,
+  leaseMs: number,
+): Promise<ClaimedTrial | undefined> {
+  const { rows } = await queryable.query<TrialRow>(
     `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
      where id = $1 and ${IS_WAITING}
      returning webhook, data, account_id as "accountId", created_date as timestamp, claimed_until as "claimedUntil"`,
@@ -101,7 +110,8 @@ export async function claimTrial(queryable: Queryable, id: string, leaseMs: numb
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { webhook, claimedUntil, ...message } = row;
+  const { webhook: stored, claimedUntil, ...message } = row;
+  const webhook = openTrial(vault, stored, message.accountId);
   return { id, webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
 }
 
@@ -116,7 +126,7 @@ export async function finishTrial(
 ): Promise<boolean> {
   const { rowCount } = await queryable.query(
     `update webhook_test
-     set state = $3, request = $4, response = $5, error = $6, claimed_until = null, webhook = webhook - 'secrets'
+     set state = $3, request = $4, response = $5, error = $6, claimed_until = null, webhook = webhook - '{secrets,sealed}'::text[]
      where id = $1 and claimed_until = $2 and state = 'Pending'`,
     [id, claimedUntil, state, toJson(request), toJson(response), error],
   );
@@ -140,6 +150,27 @@ export async function findWaitingTrials(
     [MAX_FOUND],
   );
   return rows;
+}
+
+/** A trial as stored: headers and secrets are sealed together, or stored as they are without a key. */
+type StoredTrial = Omit<TrialTarget, 'headers' | 'secrets'> &
+  (Pick<TrialTarget, 'headers' | 'secrets'> | { readonly sealed: string });
+
+interface TrialRow extends Omit<Message, 'id' | 'type'> {
+  readonly webhook: StoredTrial;
+  readonly claimedUntil: string;
+}
+
+function sealTrial(vault: SecretVault, trial: TrialTarget, accountId: number): StoredTrial {
+  if (vault.keyId === undefined) return trial;
+  const { headers, secrets, ...rest } = trial;
+  return { ...rest, sealed: vault.seal(JSON.stringify({ headers, secrets }), accountId) };
+}
+
+function openTrial(vault: SecretVault, stored: StoredTrial, accountId: number): TrialTarget {
+  if (!('sealed' in stored)) return stored;
+  const { sealed, ...rest } = stored;
+  return { ...rest, ...JSON.parse(vault.open(sealed, accountId)) };
 }
 
 function toJson(value: unknown): string | null {

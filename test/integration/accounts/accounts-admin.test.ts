@@ -38,6 +38,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     describeStorage: async () => [],
     describeRepeatedMappings: async () => [],
     describeDividers: async () => [],
+    renewWebhookSecrets: async () => '',
     backups: {},
   };
   await runAdminCommand(services, argv);

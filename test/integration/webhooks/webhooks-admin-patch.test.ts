@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
 import { getTarget } from '../../../src/webhooks/webhooks.ts';
 import { createSite } from '../../support/fixtures/structure.ts';
 import { createWebhook, type SeenWebhook, secretOf } from '../../support/fixtures/webhooks.ts';
@@ -139,7 +140,7 @@ describe('webhooks: PATCH is atomic', () => {
 
 it('webhooks: PATCH replaces the secret with the same overlap as PUT (R-I6, R-I3)', async () => {
   const webhook = await createWebhook(api.manager, { secret: secretOf(24, 1) });
-  const secrets = async () => (await getTarget(api.database, webhook.id)).secrets;
+  const secrets = async () => (await getTarget(api.database, openSecretVault([]), webhook.id)).secrets;
   expect((await api.manager.patch(path(webhook), [{ op: 'add', path: '/name', value: 'x' }])).status).toBe(200);
   expect(await secrets()).toEqual([secretOf(24, 1)]);
   for (const [op, fill] of [['add', 2] as const, ['replace', 3] as const]) {

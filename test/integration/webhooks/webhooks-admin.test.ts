@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeHistory } from '../../../src/webhooks/delivery/purge-history.ts';
+import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
 import { getTarget } from '../../../src/webhooks/webhooks.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
@@ -23,7 +24,8 @@ const read = async (webhook: { readonly id: string }, client: TestClient = api.m
   (await client.get<SeenWebhook>(path(webhook))).body;
 const put = (webhook: { readonly id: string }, members: unknown) =>
   api.manager.send<SeenWebhook>('PUT', path(webhook), members);
-const secretsOf = async ({ id }: { readonly id: string }) => (await getTarget(api.database, id)).secrets;
+const secretsOf = async ({ id }: { readonly id: string }) =>
+  (await getTarget(api.database, openSecretVault([]), id)).secrets;
 const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
 
 /** Members of a webhook that only the service writes. */

@@ -1,0 +1,91 @@
+/** The columns `secret`, `former_secret` and `headers` of a webhook as stored (secret-vault.ts), and their renewal by the operator. */
+import { type Database, withTransaction } from '../platform/database/database.ts';
+import type { SecretVault } from './secret-vault.ts';
+import type { WebhookTarget } from './webhook.ts';
+
+/** `headers` as stored: a sealed text, or an object where nothing is sealed. */
+export type StoredHeaders = Readonly<Record<string, string>> | string;
+
+/** Rows with TARGET_COLUMNS, as read. */
+export type TargetRow = Omit<WebhookTarget, 'headers'> & { readonly headers: StoredHeaders };
+
+/** @returns the value for the column `headers`. An empty object is not sealed. */
+export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'], accountId: number): string {
+  const json = JSON.stringify(headers);
+  const isPlain = vault.keyId === undefined || Object.keys(headers).length === 0;
+  return isPlain ? json : JSON.stringify(vault.seal(json, accountId));
+}
+
+/** @returns the headers of a row. @throws {Error} as `SecretVault.open`. */
+export function openHeaders(vault: SecretVault, headers: StoredHeaders, accountId: number): WebhookTarget['headers'] {
+  return typeof headers === 'string' ? JSON.parse(vault.open(headers, accountId)) : headers;
+}
+
+/** @returns the row with its headers and secrets opened. @throws {Error} as `SecretVault.open`. */
+export function openTarget<Row extends TargetRow>(
+  vault: SecretVault,
+  { headers, secrets, ...row }: Row,
+  accountId: number,
+) {
+  return {
+    ...row,
+    headers: openHeaders(vault, headers, accountId),
+    secrets: secrets.map((secret) => vault.open(secret, accountId)),
+  };
+}
+
+interface SealedRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly secret: string;
+  readonly formerSecret: string | null;
+  readonly headers: StoredHeaders;
+}
+
+const NEXT = `
+  select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
+  where id > $1 and deleted_date is null order by id limit 100 for no key update`;
+
+const RENEW = `
+  update webhook set secret = coalesce(renewed.secret, webhook.secret),
+    former_secret = coalesce(renewed.former, former_secret), headers = coalesce(renewed.headers::jsonb, webhook.headers)
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) renewed (id, secret, former, headers)
+  where webhook.id = renewed.id`;
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Seals the secrets and headers of all webhooks with the first key: those stored as they are, and those under other keys.
+ * @returns how many webhooks there are, and how many were changed.
+ */
+export async function renewSecrets(
+  database: Database,
+  vault: SecretVault,
+): Promise<{ readonly webhooks: number; readonly renewed: number }> {
+  const sum = { webhooks: 0, renewed: 0 };
+  for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
+    const last: string = after;
+    after = await withTransaction(database, async (transaction) => {
+      const { rows } = await transaction.query<SealedRow>(NEXT, [last]);
+      const renewals = rows.map((row) => renewRow(vault, row)).filter(({ values }) => values.some((it) => it !== null));
+      const column = (index: number) => renewals.map(({ values }) => values[index] ?? null);
+      await transaction.query(RENEW, [renewals.map(({ id }) => id), column(0), column(1), column(2)]);
+      sum.webhooks += rows.length;
+      sum.renewed += renewals.length;
+      return rows.at(-1)?.id;
+    });
+  }
+  return sum;
+}
+
+function renewRow(vault: SecretVault, { id, accountId, secret, formerSecret, headers }: SealedRow) {
+  const renewHeaders = (): string | null => {
+    if (typeof headers !== 'string') {
+      return Object.keys(headers).length === 0 ? null : sealHeaders(vault, headers, accountId);
+    }
+    const renewed = vault.renew(headers, accountId);
+    return renewed === undefined ? null : JSON.stringify(renewed);
+  };
+  const former = formerSecret === null ? undefined : vault.renew(formerSecret, accountId);
+  return { id, values: [vault.renew(secret, accountId) ?? null, former ?? null, renewHeaders()] };
+}

@@ -1,0 +1,85 @@
+/**
+ * Envelope encryption of what webhooks keep secret: signing secrets, and headers, which may hold credentials of the receiver.
+ * Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP 800-38D). A rotation
+ * wraps the data key anew and leaves the text. A text belongs to its account: a row copied to another account cannot be opened.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+export interface VaultKey {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Buffer;
+}
+
+export interface SecretVault {
+  /** Id of the key that seals; undefined: without keys, texts are stored as they are. */
+  readonly keyId: string | undefined;
+  seal(text: string, accountId: number): string;
+  /** @throws {Error} when its key is missing or the text was changed. A text that was never sealed is returned as it is. */
+  open(stored: string, accountId: number): string;
+  /** @returns the text under the first key; undefined when nothing is to change. */
+  renew(stored: string, accountId: number): string | undefined;
+}
+
+/** `sealed:1:<key id>:<wrapped data key>:<text>`; no secret and no JSON begins so. */
+const PREFIX = 'sealed:1:';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** @param keys the first one seals; the others open what was sealed before. */
+export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
+  const [current] = keys;
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  const keyOf = (id: string): Buffer => {
+    const key = byId.get(id);
+    if (key) return key;
+    throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
+  };
+  const wrap = ({ id, key }: VaultKey, dataKey: Buffer): string => `${id}:${encrypt(key, dataKey, id)}`;
+  const seal = (text: string, accountId: number): string => {
+    if (!current) return text;
+    const dataKey = randomBytes(KEY_BYTES);
+    return `${PREFIX}${wrap(current, dataKey)}:${encrypt(dataKey, Buffer.from(text), owner(accountId))}`;
+  };
+  return {
+    keyId: current?.id,
+    seal,
+    open: (stored, accountId) => {
+      const sealed = parse(stored);
+      if (!sealed) return stored;
+      const dataKey = decrypt(keyOf(sealed.keyId), sealed.dataKey, sealed.keyId);
+      return decrypt(dataKey, sealed.text, owner(accountId)).toString();
+    },
+    renew: (stored, accountId) => {
+      const sealed = parse(stored);
+      if (!current || sealed?.keyId === current.id) return undefined;
+      if (!sealed) return seal(stored, accountId);
+      const dataKey = decrypt(keyOf(sealed.keyId), sealed.dataKey, sealed.keyId);
+      return `${PREFIX}${wrap(current, dataKey)}:${sealed.text}`;
+    },
+  };
+}
+
+const owner = (accountId: number): string => `webhook of account ${accountId}`;
+
+function parse(stored: string) {
+  if (!stored.startsWith(PREFIX)) return undefined;
+  const [keyId = '', dataKey = '', text = ''] = stored.slice(PREFIX.length).split(':');
+  return { keyId, dataKey, text };
+}
+
+/** @returns base64url of nonce, ciphertext and tag. @param context must be equal to decrypt. */
+function encrypt(key: Buffer, bytes: Buffer, context: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+}
+
+/** @throws {Error} when key, context or bytes are not those of `encrypt`. */
+function decrypt(key: Buffer, text: string, context: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+}

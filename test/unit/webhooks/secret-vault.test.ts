@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
+
+const newKey = (id: string) => ({ id, key: randomBytes(32) });
+const [OLD, NEW] = [newKey('2026-10'), newKey('2026-11')];
+const SECRET = 'whsec_c2VjcmV0 ü';
+
+describe('webhook secrets at rest', () => {
+  test('a sealed text opens with its key and for its account only, and never repeats (R-I1)', () => {
+    const vault = openSecretVault([OLD]);
+    const sealed = vault.seal(SECRET, 1);
+    expect(sealed).not.toContain('whsec_');
+    expect(vault.seal(SECRET, 1)).not.toBe(sealed);
+    expect(vault.open(sealed, 1)).toBe(SECRET);
+    expect(() => vault.open(sealed, 2)).toThrow();
+    expect(() => openSecretVault([NEW]).open(sealed, 1)).toThrow('WEBHOOK_KEYS must have the key "2026-10"');
+    expect(() => openSecretVault([{ ...NEW, id: OLD.id }]).open(sealed, 1)).toThrow();
+  });
+
+  test('a change of any part is refused (R-I1)', () => {
+    const vault = openSecretVault([OLD]);
+    const sealed = vault.seal(SECRET, 1);
+    const parts = sealed.split(':');
+    for (const index of [3, 4]) {
+      const bytes = Buffer.from(parts[index] ?? '', 'base64url');
+      for (const at of [0, 14, bytes.length - 1]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ 1;
+        const text = parts.with(index, changed.toString('base64url')).join(':');
+        expect(() => vault.open(text, 1)).toThrow();
+      }
+    }
+  });
+
+  test('a renewal wraps the data key anew and leaves the text; texts stored as they are get sealed (R-I1)', () => {
+    const sealed = openSecretVault([OLD]).seal(SECRET, 1);
+    const both = openSecretVault([NEW, OLD]);
+    const renewed = both.renew(sealed, 1) ?? '';
+    expect(renewed.split(':').at(-1)).toBe(sealed.split(':').at(-1));
+    expect(openSecretVault([NEW]).open(renewed, 1)).toBe(SECRET);
+    expect(both.renew(renewed, 1)).toBeUndefined();
+    expect(openSecretVault([NEW]).open(both.renew(SECRET, 1) ?? '', 1)).toBe(SECRET);
+  });
+
+  test('without keys, texts are stored and read as they are (R-I1)', () => {
+    const vault = openSecretVault([]);
+    expect([vault.keyId, vault.seal(SECRET, 1), vault.open(SECRET, 1), vault.renew(SECRET, 1)]).toEqual([
+      ...[undefined, SECRET, SECRET, undefined],
+    ]);
+  });
+
+  test('WEBHOOK_KEYS: keys of 32 bytes with different ids (R-K1)', () => {
+    const read = (WEBHOOK_KEYS: string) =>
+      readConfig({ DATABASE_URL: 'postgres://x/x', REDIS_URL: 'redis://x', WEBHOOK_KEYS }).WEBHOOK_KEYS;
+    const base64 = OLD.key.toString('base64');
+    expect(read(`a:${base64}, b:${NEW.key.toString('base64url')}`)).toEqual([
+      { id: 'a', key: OLD.key },
+      { id: 'b', key: NEW.key },
+    ]);
+    expect(read('')).toEqual([]);
+    for (const wrong of [base64, 'a:c2hvcnQ=', `a:${base64},a:${base64}`])
+      expect(() => read(wrong)).toThrow('WEBHOOK_KEYS');
+  });
+});

@@ -26,6 +26,7 @@ const EMPTY_TABLES: Readonly<Record<string, string>> = {};
 /** Tables whose rows a later migration adds, joins or removes on purpose, with the reason. */
 const RECOUNTED_TABLES: Readonly<Record<string, string>> = {
   schema_migration: 'every later migration adds its own row',
+  oidc_client: 'a migration adds the client of the console',
 };
 
 let old: PopulatedDatabase;

@@ -72,7 +72,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
     const turns = [...(await findWaitingPreviews(services.database)), ...(await findDueTurns(services.database))];
-    // While Redis is unreachable, this calculator performs the turns itself.
+    // While Redis is unreachable, this calculator performs the runs and previews itself.
     if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };

@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 
-/** Delay after which a write opens a lane. Most writes end earlier. */
+/** Delay after which other batches may be written beside a long write. Most writes end earlier. */
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
@@ -15,9 +15,9 @@ const PAUSE_AFTER_FAILURE_MS = 1000;
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Awaits a write of an account. When it takes long, lanes write other batches of the account meanwhile. */
+  /** Awaits a write of an account. When it takes long, other batches of the account are written meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
-  /** Waits for the writes of all lanes, which may outlast the write that opened them. */
+  /** Waits for the writes beside a long write, which may outlast it. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // The lane may still be writing, because an earlier write of the account opened it.
+      // This lane may still be writing, because an earlier write of the account opened it.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);

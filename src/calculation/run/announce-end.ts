@@ -31,7 +31,10 @@ const ANNOUNCE = `
   left join variable on variable.id = run.variable_id left join source on source.id = variable.source_id
   where run.id = $1`;
 
-/** Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2). @param run whose record has ended. */
+/**
+ * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2). @param run a run whose record has its
+ * final state.
+ */
 export async function announceEnd(
   transaction: Transaction,
   run: EndedRun,

@@ -75,7 +75,7 @@ function addComponent(components: Record<string, JsonSchema>, id: string, defini
   components[id] = definition as JsonSchema;
 }
 
-/** Points references to the components and writes nullable schemas with a list of types. */
+/** Changes references to refer to the components, and writes nullable schemas with a list of types. */
 function finish(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finish);
   if (typeof value !== 'object' || value === null) return value;

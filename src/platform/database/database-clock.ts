@@ -30,7 +30,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // The error is at most half of the round trip: half a second.
+    // Ignores a reading that took more than a second, because its error can be half of the round trip.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - millis);

@@ -27,7 +27,7 @@ export async function withLease<Result>(
     await connection.query(RESET);
     return undefined;
   }
-  // The work notices a failed renewal.
+  // Ignores a failed renewal: `work` uses the same session, so its next statement fails too.
   const timer = setInterval(() => void connection.query('select 1').catch(() => {}), RENEWAL_MS);
   try {
     return await work();

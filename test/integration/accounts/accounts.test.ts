@@ -100,7 +100,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toEqual(body);
   });
 
-  it('an absent member keeps its value, inside a group too; null clears it (R-C1)', async () => {
+  it('an absent member keeps its value, also inside emailSettings; null clears it (R-C1)', async () => {
     await api.manager.put('/account', { emailSettings: { senderName: null } });
     expect(await read()).toMatchObject({
       name: 'North & Co',

@@ -36,7 +36,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
     expect(parseDate(text)).toEqual({ micros, isLocal });
   });
 
-  test('a date alone is marked as such', () => {
+  test('a date without a time of day is marked as a day', () => {
     expect(parseDate('2026-03-29')).toEqual({ micros: at('2026-03-29T00:00:00Z'), isLocal: true, isDay: true });
   });
 

@@ -10,7 +10,7 @@ import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.
 import { type PAGING, toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
-import { compileFilter } from './filter/custom-filter.ts';
+import { compileFilter, withinFilterTime } from './filter/custom-filter.ts';
 import {
   type CustomCondition,
   countResources,
@@ -137,15 +137,19 @@ export function listHandler<Level extends string, Filter extends string>(
     const { displayLevel } = query;
     const { caller } = c.var;
     const selection = selectResources(resource, caller, filters, customConditions(resource, options, query));
-    if (isTotalWanted(c)) setTotalCount(c, await countResources(database, selection));
+    const find = <Result>(work: (queryable: Queryable) => Promise<Result>): Promise<Result> =>
+      query.customFilter === undefined ? work(database) : withinFilterTime(database, work);
+    if (isTotalWanted(c)) setTotalCount(c, await find((queryable) => countResources(queryable, selection)));
     const members = options.levels[displayLevel];
     const { present = asStored } = options;
     const show = async (queryable: Queryable, items: readonly ResourceObject[]) =>
       (await present(queryable, caller.accountId, items)).map((item) => selectMembers(item, members));
     const paging = toPaging(query);
     const most = hasLargeMembers(resource, members) ? LARGE_ROWS_AT_ONCE : ROWS_AT_ONCE;
-    if (paging.limit !== undefined && paging.limit <= most)
-      return c.json(await show(database, await readResources(database, selection, members, paging)));
+    if (paging.limit !== undefined && paging.limit <= most) {
+      const items = await find((queryable) => readResources(queryable, selection, members, paging));
+      return c.json(await show(database, items));
+    }
     const { read, ...listing } = listResources(selection, members);
     const readShown = async (queryable: Queryable, ids: readonly number[]) =>
       show(queryable, await read(queryable, ids));

@@ -43,7 +43,10 @@ interface Token extends Positioned {
   readonly text: string;
 }
 
+// Bound what one filter costs: its tokens, its recursion, and the expressions that the database evaluates for each row.
+const MAX_CHARACTERS = 10_000;
 const MAX_DEPTH = 50;
+const MAX_COMPARISONS = 200;
 const OPERATORS: Readonly<Record<string, FilterOperator>> = {
   ...{ '=': '=', '<>': '<>', '!=': '<>', '>': '>', '>=': '>=', '<': '<', '<=': '<=', '~': '~', '!~': '!~' },
   ...{ like: '~', startswith: 'startswith', '!startswith': '!startswith' },
@@ -66,6 +69,9 @@ class FilterSyntaxError extends Error {
  */
 export function parseFilter(text: string): ParsedFilter {
   try {
+    if (text.length > MAX_CHARACTERS) {
+      throw new FilterSyntaxError(1, `must have at most ${MAX_CHARACTERS} characters, got ${text.length}`);
+    }
     const reader = new TokenReader(tokenize(text));
     const node = readFilter(reader, 0);
     reader.expect('end', '');
@@ -106,9 +112,17 @@ function toToken([whole, operator, mark, quoted, word]: RegExpExecArray, start: 
 class TokenReader {
   readonly #tokens: readonly Token[];
   #index = 0;
+  #comparisons = 0;
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
+  }
+
+  /** Counts a comparison that begins at this position. */
+  count(position: number): void {
+    this.#comparisons += 1;
+    if (this.#comparisons <= MAX_COMPARISONS) return;
+    throw new FilterSyntaxError(position, `must have at most ${MAX_COMPARISONS} comparisons`);
   }
 
   peek(): Token {
@@ -170,6 +184,7 @@ function readTerm(reader: TokenReader, depth: number): FilterNode {
     reader.expect('mark', '}');
     return { kind: 'site', node, position };
   }
+  reader.count(position);
   const operator = readOperator(reader);
   return { kind: 'comparison', path, operator, value: readValue(reader), position };
 }

@@ -24,6 +24,7 @@ import { benchPush } from './service/push-bench.ts';
 import { benchRecovery } from './service/recovery-bench.ts';
 import { benchRewrite } from './service/rewrite-bench.ts';
 import { benchSmallPush } from './service/small-push-bench.ts';
+import { benchStructure } from './service/structure-bench.ts';
 import { benchWatch, WATCH_ENVIRONMENT } from './service/watch-bench.ts';
 import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './service/webhook-bench.ts';
 
@@ -85,6 +86,8 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   ],
   files: (database) => withService(['api', 'ingester'], (service) => benchFiles({ ...service, database })),
   'file-memory': (database) => withService(['api', 'ingester'], (service) => benchFileMemory({ ...service, database })),
+  structure: (database, accountId) =>
+    withService(['api'], ({ api }) => benchStructure({ database, accountId, api, url: config.DATABASE_URL })),
   watch: () => withService(['api', 'ingester', 'grpc'], benchWatch, WATCH_ENVIRONMENT),
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>

@@ -1,0 +1,126 @@
+/**
+ * Structure of a million variables: a filtered page over HTTP against the same SELECT by a bare connection, and the targets of a
+ * push of 10,000 elements by serial number and mappingConfig, against 200 ms looked up and 20 ms cached.
+ */
+import pg from 'pg';
+import type { Caller } from '../../../src/identity/caller/caller.ts';
+import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
+import { openTargetCache } from '../../../src/push/target-cache.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { addStoredSource } from '../../support/fixtures/stored-structure.ts';
+import { type Figure, figure } from '../report.ts';
+
+const SOURCES = 1000;
+const VARIABLES = 1000;
+const ELEMENTS = 10_000;
+const ROUNDS = 20;
+const LOOK_UP_MS = 200;
+const CACHED_MS = 20;
+const PAGE = 100;
+
+export interface StructureBench {
+  readonly database: Database;
+  readonly url: string;
+  readonly api: ApiClient;
+  readonly accountId: number;
+}
+
+/** @param bench the service has the role api; its account gets a million variables. */
+export async function benchStructure({ database, url, api, accountId }: StructureBench): Promise<readonly Figure[]> {
+  await seed(database, accountId);
+  const bare = new pg.Client({ connectionString: url });
+  await bare.connect();
+  try {
+    return [
+      ...(await benchPages(api, bare, accountId)),
+      await benchTargets(database, accountId, LOOK_UP_MS, true),
+      await benchTargets(database, accountId, CACHED_MS, false),
+    ];
+  } finally {
+    await bare.end();
+  }
+}
+
+/** Adds SOURCES sources of VARIABLES variables each; the triggers and checks of single rows are left out. */
+async function seed(database: Database, accountId: number): Promise<void> {
+  const sourceId = await addStoredSource(database, accountId);
+  await withTransaction(
+    database,
+    async (transaction) => {
+      await transaction.query('set local session_replication_role = replica');
+      await transaction.query(
+        `insert into source (account_id, site_id, name, serial_number)
+         select account_id, site_id, 'Meter ' || number, 'SN-' || number from source, generate_series(1, $2::int) number
+         where id = $1`,
+        [sourceId, SOURCES],
+      );
+      await transaction.query(
+        `insert into variable (account_id, source_id, name, mapping_config)
+         select account_id, id, 'Variable ' || number || ' of ' || name, 'm-' || number
+         from source, generate_series(1, $2::int) number where account_id = $1 and serial_number is not null`,
+        [accountId, VARIABLES],
+      );
+    },
+    { statementTimeoutMs: 300_000 },
+  );
+  await database.query('vacuum (analyze) variable, source');
+}
+
+const PAGES = [
+  ['of the first variables', "name startswith 'Variable'", `variable.name ilike 'Variable%'`],
+  ['of one variable in a thousand', "mappingConfig = 'm-77'", `variable.mapping_config = 'm-77'`],
+  ['of the variables of a name', "name ~ '99 of Meter 99'", `variable.name ilike '%99 of Meter 99%'`],
+] as const;
+
+async function benchPages(api: ApiClient, bare: pg.Client, accountId: number): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, filter, condition] of PAGES) {
+    const path = `/variables?displayLevel=Verbose&itemsPerPage=${PAGE}&customFilter=${encodeURIComponent(filter)}`;
+    const select = `select variable.*, source.name as "sourceName" from variable join source on source.id = variable.source_id
+      where variable.account_id = ${accountId} and ${condition} order by variable.id limit ${PAGE}`;
+    const pairs: (readonly [number, number])[] = [];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const ours = await timeOf(async () => (await api.call<unknown[]>('GET', path)).length);
+      const limit = await timeOf(async () => (await bare.query(select)).rows.length);
+      if (round > 0) pairs.push([ours, limit]);
+    }
+    figures.push(figure(`a page of ${PAGE} ${name}, of a million`, 'of the same SELECT', 'ms', pairs));
+  }
+  return figures;
+}
+
+async function benchTargets(database: Database, accountId: number, limitMs: number, isFresh: boolean): Promise<Figure> {
+  const targets = openTargetCache(database);
+  const caller: Caller = {
+    ...{ userId: 'bench', userName: 'bench', accountId, role: 'MANAGER', sites: 'all' },
+    ...{ permissions: new Set<string>(), scopes: new Set<string>() },
+  };
+  const elements = Array.from({ length: ELEMENTS }, (_, index) => ({
+    sourceSerialNumber: `SN-${1 + (index % SOURCES)}`,
+    mappingConfig: `m-${1 + ((index * 7) % VARIABLES)}`,
+  }));
+  const pairs: (readonly [number, number])[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const ours = await timeOf(async () => {
+      const resolved = await targets.resolve(caller, elements, isFresh);
+      return resolved.targets.filter((target) => 'variableId' in target).length / PAGE;
+    });
+    if (round > 0) pairs.push([ours, limitMs]);
+  }
+  const how = isFresh ? 'looked up' : 'cached';
+  return figure(
+    `targets of ${ELEMENTS} elements by serial number and mappingConfig, ${how}`,
+    'of the limit',
+    'ms',
+    pairs,
+  );
+}
+
+/** @param work returns PAGE, or the number of pages: anything else is a mistake of the bench. */
+async function timeOf(work: () => Promise<number>): Promise<number> {
+  const startMs = performance.now();
+  const count = await work();
+  const tookMs = performance.now() - startMs;
+  if (count !== PAGE) throw new Error(`${count} rows or pages instead of ${PAGE}`);
+  return tookMs;
+}

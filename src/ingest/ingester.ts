@@ -1,4 +1,4 @@
-/** Runs the ingester: writes the batches of woken accounts, sweeps for lost wake-ups, and purges deleted points. */
+/** Runs the ingester: writes the batches of woken accounts, sweeps for lost wake-ups, and carries out deletions. */
 
 import { createBackOff } from '../platform/back-off.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -14,6 +14,7 @@ import { purgeRequestedVersions } from '../points/remove/purge-versions.ts';
 import { noteFailedBatch } from '../push/store/failed-batches.ts';
 import { announceLateOperations } from '../push/store/operation-upkeep.ts';
 import { findWaitingAccounts } from '../push/store/waiting-batches.ts';
+import { continueDeletion } from '../structure/deletion/deletions.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
 import { openPassingLanes } from './passing-lanes.ts';
 
@@ -119,6 +120,7 @@ export function startIngester(services: IngesterServices): Ingester {
   // Uses a separate sweeper: removing millions of points must not delay the other sweep.
   let isStopped = false;
   const purge = async (): Promise<void> => {
+    while (!isStopped && (await continueDeletion(database)));
     while (!isStopped && (await purgeDeletedVariable(database)));
     while (!isStopped && (await purgeRequestedVersions(database)));
   };

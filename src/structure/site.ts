@@ -5,6 +5,7 @@ import { timeZoneSchema } from './catalogue/time-zones.ts';
 import { clientDataField, idField, nameField, textField, textSchema } from './fields.ts';
 import { deleteResources, type Field, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
+import type { HardDeletion } from './variable.ts';
 
 /** Identifier of the site in a client's own system: names the site in imports, where its name is not enough. */
 const externalIdField: Field = {
@@ -52,19 +53,19 @@ const OWN = ['id', ...Object.keys(SITE.fields)];
 export const SITE_LEVELS = { Site: OWN, VerboseSite: OWN, Normal: OWN } as const;
 
 /**
- * Deletes a site; with `isHard` also its sources, variables and points.
- * @throws {DomainError} conflict while the site has sources and `isHard` is false (R-C7).
+ * Deletes a site; with `hard` also its sources, variables and points.
+ * @throws {DomainError} conflict while the site has sources and `hard` is null (R-C7).
  */
 export async function deleteSite(
   transaction: Transaction,
   accountId: number,
   siteId: number,
-  isHard: boolean,
+  hard: HardDeletion,
 ): Promise<void> {
   const { rows } = await transaction.query<{ id: number }>('select id from source where site_id = $1 for update', [
     siteId,
   ]);
-  if (rows.length > 0 && !isHard) {
+  if (rows.length > 0 && !hard) {
     throw new DomainError(
       'conflict',
       `Site ${siteId} still has ${rows.length} sources; delete them first or set hardDelete=true`,
@@ -74,7 +75,7 @@ export async function deleteSite(
     transaction,
     accountId,
     rows.map(({ id }) => id),
-    isHard,
+    hard,
   );
   await deleteResources(transaction, SITE, accountId, [siteId]);
 }

@@ -6,7 +6,7 @@ import { DomainError } from '../platform/errors.ts';
 import { timeZoneSchema } from './catalogue/time-zones.ts';
 import { clientDataField, idField, nameField, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
-import { deleteVariables } from './variable.ts';
+import { deleteVariables, type HardDeletion } from './variable.ts';
 
 const MAX_TAGS = 100;
 const tagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
@@ -56,20 +56,20 @@ export const SOURCE_LEVELS = {
 } as const;
 
 /**
- * Deletes sources; with `isHard` also their variables and points.
- * @throws {DomainError} conflict while one has variables and `isHard` is false (R-C7).
+ * Deletes sources; with `hard` also their variables and points.
+ * @throws {DomainError} conflict while one has variables and `hard` is null (R-C7).
  */
 export async function deleteSources(
   transaction: Transaction,
   accountId: number,
   sourceIds: readonly number[],
-  isHard: boolean,
+  hard: HardDeletion,
 ): Promise<void> {
   const { rows } = await transaction.query<{ id: number }>(
     'select id from variable where source_id = any($1::int[]) order by id for update',
     [sourceIds],
   );
-  if (rows.length > 0 && !isHard) {
+  if (rows.length > 0 && !hard) {
     const subject = `Source ${sourceIds.join(', ')}`;
     throw new DomainError(
       'conflict',
@@ -80,7 +80,7 @@ export async function deleteSources(
     transaction,
     accountId,
     rows.map(({ id }) => id),
-    isHard,
+    hard,
   );
   await deleteResources(transaction, SOURCE, accountId, sourceIds);
 }

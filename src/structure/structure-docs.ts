@@ -12,6 +12,7 @@ import {
   type Operation,
   patchBody,
 } from '../platform/openapi/operation.ts';
+import { DELETED, DELETION_OPERATIONS } from './deletion/deletion-docs.ts';
 import { type Resource, writableShape } from './resource.ts';
 import { SITE, SITE_LEVELS } from './site.ts';
 import { SOURCE, SOURCE_LEVELS } from './source.ts';
@@ -60,6 +61,7 @@ export function structureOperations(calculated: z.ZodType): readonly Operation[]
   const newVariable = lenientObject({ ...writableShape(VARIABLE, []), ...declaration });
   return [
     ...siteOperations(),
+    ...DELETION_OPERATIONS,
     ...sourceOperations(),
     ...variableOperations(
       newVariable.meta({
@@ -113,7 +115,7 @@ function siteOperations(): readonly Operation[] {
       ...{ method: 'delete', path: '/sites/:id', operationId: 'deleteSite', summary: 'Delete a site', ...change },
       description: 'Answers 409 while the site has sources, unless `hardDelete` is true.',
       query: HARD_DELETE,
-      answers: [answersNothing('Deleted.')],
+      answers: DELETED,
       errors: ['conflict'],
     },
   ];
@@ -170,7 +172,7 @@ function sourceOperations(): readonly Operation[] {
       ...{ method: 'delete', path: '/sources/:id', operationId: 'deleteSource', summary: 'Delete a source', ...change },
       description: 'Answers 409 while the source has variables, unless `hardDelete` is true.',
       query: HARD_DELETE,
-      answers: [answersNothing('Deleted.')],
+      answers: DELETED,
       errors: ['conflict'],
     },
   ];
@@ -222,7 +224,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
       description:
         'The points of the variable are removed in the background. Answers 409 while calculated variables read the variable, unless `hardDelete` is true.',
       query: HARD_DELETE,
-      answers: [answersNothing('Deleted.')],
+      answers: DELETED,
       errors: ['conflict'],
     },
   ];

@@ -1,16 +1,15 @@
 /** Routes of sites, sources and variables (R-A6, R-C4–C7). All users read; MANAGER and ADMIN write. */
-import { type Context, Hono } from 'hono';
-import type { WriteAuditEntry } from '../identity/audit-writer.ts';
+import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
-import { getResource, insertResource, lockResource, parseNew, type Resource, type ResourceObject } from './resource.ts';
+import { type AuditRemoval, deleteHandler, deletionRoutes } from './deletion/deletion-routes.ts';
+import { getResource, insertResource, parseNew, type ResourceObject } from './resource.ts';
 import {
   anyOf,
-  assertInPath,
   type BeforeChange,
   changeHandler,
   itemHandler,
@@ -22,15 +21,7 @@ import {
 } from './resource-routes.ts';
 import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
 import { deleteSources, SOURCE, SOURCE_LEVELS } from './source.ts';
-import {
-  HARD_DELETE,
-  SITE_ITEM,
-  SITE_LIST,
-  SOURCE_ITEM,
-  SOURCE_LIST,
-  VARIABLE_ITEM,
-  VARIABLE_LIST,
-} from './structure-queries.ts';
+import { SITE_ITEM, SITE_LIST, SOURCE_ITEM, SOURCE_LIST, VARIABLE_ITEM, VARIABLE_LIST } from './structure-queries.ts';
 import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.ts';
 import { HAS_PROBLEMS } from './variable-problems.ts';
@@ -67,9 +58,6 @@ export interface Declarations {
   ): Promise<readonly ResourceObject[]>;
 }
 
-/** Writes a deletion to the audit trail; creations and changes are announced as events only. */
-export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
-
 type Env = CallerEnv & RequestIdEnv;
 
 interface Parts extends ListingParts {
@@ -84,7 +72,8 @@ export function structureRoutes(parts: Parts): Hono<Env> {
   return new Hono<Env>()
     .route('/sites', sitesRoutes(parts))
     .route('/sources', sourcesRoutes(parts))
-    .route('/variables', variablesRoutes(parts));
+    .route('/variables', variablesRoutes(parts))
+    .route('/', deletionRoutes(parts.database));
 }
 
 function sitesRoutes(parts: Parts): Hono<Env> {
@@ -156,8 +145,8 @@ function sourcesRoutes(parts: Parts): Hono<Env> {
     .delete(
       '/:id',
       manager,
-      deleteHandler({ database, audit }, SOURCE, (transaction, accountId, id, isHard) =>
-        deleteSources(transaction, accountId, [id], isHard),
+      deleteHandler({ database, audit }, SOURCE, (transaction, accountId, id, hard) =>
+        deleteSources(transaction, accountId, [id], hard),
       ),
     )
     .on(
@@ -174,8 +163,8 @@ function sourcesRoutes(parts: Parts): Hono<Env> {
     .delete(
       '/:sourceId/variables/:id',
       manager,
-      deleteHandler({ database, audit }, VARIABLE, (transaction, accountId, id, isHard) =>
-        deleteVariables(transaction, accountId, [id], isHard),
+      deleteHandler({ database, audit }, VARIABLE, (transaction, accountId, id, hard) =>
+        deleteVariables(transaction, accountId, [id], hard),
       ),
     );
 }
@@ -255,27 +244,6 @@ function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   if (Array.isArray(body)) return true;
   return Object.entries(body).some(([name, value]) => name.toLowerCase() === 'calculated' && value != null);
-}
-
-function deleteHandler(
-  { database, audit }: Pick<Parts, 'database' | 'audit'>,
-  resource: Resource,
-  remove: (transaction: Transaction, accountId: number, id: number, isHard: boolean) => Promise<void>,
-) {
-  return async (c: Context<Env>) => {
-    const id = parsePathId(c, 'id');
-    const { hardDelete: isHard } = HARD_DELETE.parse(c.req.url);
-    const { caller } = c.var;
-    await withTransaction(database, async (transaction) => {
-      await lockResource(transaction, resource, caller, id, 'update');
-      const item = await getResource(transaction, resource, caller, id);
-      assertInPath(c, resource, item);
-      await remove(transaction, caller.accountId, id, isHard);
-      const entry = { action: `${resource.kind}Deleted`, targetId: String(id), targetName: String(item.name) } as const;
-      await audit(transaction, c.var, { ...entry, details: { hardDelete: isHard } });
-    });
-    return c.body(null, 204);
-  };
 }
 
 /** Replaces `sourceId` of a body, in any case, by the source id of the path. */

@@ -81,27 +81,32 @@ export const VARIABLE_LEVELS = {
   Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems'],
 } as const;
 
+/** The job that a deletion belongs to; null: without hardDelete. */
+export type HardDeletion = { readonly deletionId: string } | null;
+
 /**
  * Deletes variables at once; the background purge removes their points (`point_purge`).
- * @throws {DomainError} conflict while a remaining variable reads one of them and `isHard` is false (R-C7).
+ * @param hard the job of a deletion with hardDelete=true; null: refuse when another variable reads one of them.
+ * @throws {DomainError} conflict while a remaining variable reads one of them and `hard` is null (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,
   accountId: number,
   variableIds: readonly number[],
-  isHard: boolean,
+  hard: HardDeletion,
 ): Promise<void> {
   if (variableIds.length === 0) return;
-  const readers = await findReaders(transaction, variableIds);
-  if (readers.length > 0 && !isHard) {
+  const readers = hard ? [] : await findReaders(transaction, variableIds);
+  if (readers.length > 0) {
     throw new DomainError(
       'conflict',
       `calculated variables ${readers.join(', ')} still read ${variableIds.join(', ')}; change them first or set hardDelete=true`,
     );
   }
-  await transaction.query('insert into point_purge (variable_id) select unnest($1::int[]) on conflict do nothing', [
-    variableIds,
-  ]);
+  await transaction.query(
+    'insert into point_purge (variable_id, deletion_id) select unnest($1::int[]), $2::uuid on conflict do nothing',
+    [variableIds, hard?.deletionId ?? null],
+  );
   await deleteResources(transaction, VARIABLE, accountId, variableIds);
 }
 

@@ -6,7 +6,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
   ...{ views: 'view', invitations: 'invitation', mappers: 'mapper', generic: 'mapper', storage: 'file' },
-  ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest' },
+  ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest', deletions: 'deletion' },
 };
 
 /** @returns the path with ids; undefined when the segment before a parameter is unknown. */

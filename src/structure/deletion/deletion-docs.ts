@@ -1,0 +1,47 @@
+/** OpenAPI description of hard deletions (R-A9, R-C7). */
+import { z } from 'zod';
+import {
+  type Answer,
+  answersJson,
+  answersNothing,
+  idSchema,
+  instantSchema,
+  MANAGERS,
+  type Operation,
+} from '../../platform/openapi/operation.ts';
+import type { DeletionJob } from './deletions.ts';
+
+const job = z
+  .object({
+    id: z.guid(),
+    kind: z.enum(['Site', 'Source', 'Variable']),
+    targetId: idSchema,
+    targetName: z.string(),
+    userName: z.string().meta({ description: 'User who requested it.' }),
+    requestedDate: instantSchema,
+    state: z.enum(['Running', 'Completed']),
+    variables: z.object({ total: z.int().min(0), deleted: z.int().min(0) }),
+    pointsPending: z.int().min(0).meta({ description: 'Deleted variables whose points are still to be removed.' }),
+  })
+  .meta({ id: 'Deletion' }) satisfies z.ZodType<DeletionJob>;
+
+const headers = { Location: 'With `hardDelete`: address of the job that removes the points.' };
+
+/** Answers of `DELETE` of a site, source or variable. */
+export const DELETED: readonly [Answer, ...Answer[]] = [
+  answersNothing('Deleted.', 204, { headers }),
+  {
+    ...answersJson('With `hardDelete`, more than 500 sources and variables: they are deleted in the background.', job),
+    ...{ status: 202, headers },
+  },
+];
+
+export const DELETION_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
+    summary: 'Follow a deletion with hardDelete',
+    description: 'Kept for 30 days after its end.',
+    inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
+    answers: [answersJson('The deletion.', job)],
+  },
+];

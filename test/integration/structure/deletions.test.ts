@@ -1,0 +1,127 @@
+/** Deletions with hardDelete=true: small ones at once, large ones as jobs that survive killed processes (R-C7, R-K3). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
+import { createSite, createSource, createStructure } from '../../support/fixtures/structure.ts';
+import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+
+interface Job {
+  readonly id: string;
+  readonly state: string;
+  readonly variables: { readonly total: number; readonly deleted: number };
+  readonly pointsPending: number;
+}
+
+let world: StoredWorld;
+let environment: Readonly<Record<string, string>>;
+let front: RoleProcess;
+let api: ApiClient;
+const workers: RoleProcess[] = [];
+beforeAll(async () => {
+  world = await createStoredWorld();
+  environment = { ...world.environment, SWEEP_INTERVAL_MS: '100' };
+  front = await startRoles(['api'], environment);
+  api = await signIn(front.http);
+}, 30_000);
+afterAll(async () => {
+  await Promise.all([front, ...workers].map((process) => process?.kill()));
+  await world?.close();
+});
+
+async function startIngester(): Promise<RoleProcess> {
+  const process = await startRoles(['ingester'], environment);
+  workers.push(process);
+  return process;
+}
+
+/** A site of three sources with 600 variables. */
+async function createLargeSite(): Promise<number> {
+  const siteId = await createSite(api);
+  for (const name of ['a', 'b', 'c']) await createSource(api, siteId, { name });
+  await world.database.query(
+    `insert into variable (account_id, source_id, name)
+     select account_id, id, 'Variable ' || number from source, generate_series(1, 200) number where site_id = $1`,
+    [siteId],
+  );
+  return siteId;
+}
+const countOf = async (siteId: number) => {
+  const { rows } = await world.database.query<{ count: number }>(
+    `select count(*) as count from variable join source on source.id = source_id where site_id = $1`,
+    [siteId],
+  );
+  return rows[0]?.count;
+};
+const jobOf = async (location: string | null) => (await api.get<Job>(location ?? '')).body;
+const completed = (location: string | null) =>
+  eventually('the end of the deletion', async () => {
+    const job = await jobOf(location);
+    return job.state === 'Completed' ? job : undefined;
+  });
+
+describe('deletion with hardDelete (R-C7)', () => {
+  it('of more than 500 variables answers 202 with a job, which goes on after its process was killed (R-K3)', async () => {
+    const siteId = await createLargeSite();
+    const answer = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
+    const location = answer.headers.get('location');
+    expect(answer).toMatchObject({
+      status: 202,
+      body: {
+        ...{ kind: 'Site', targetId: siteId, targetName: 'Mill', state: 'Running', pointsPending: 0 },
+        variables: { total: 600, deleted: 0 },
+      },
+    });
+    expect(location).toBe(`/deletions/${answer.body.id}`);
+    const again = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
+    expect(again).toMatchObject({ status: 202, body: { id: answer.body.id } });
+    // A later step waits for this lock, so that its process is killed in the middle.
+    const holder = await world.database.connect();
+    await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
+    await holder.query(
+      `select from variable where id = (
+         select max(variable.id) from variable join source on source.id = source_id where site_id = $1) for update`,
+      [siteId],
+    );
+    const victim = await startIngester();
+    await eventually('the first step', async () => (await jobOf(location)).variables.deleted > 0);
+    await victim.kill();
+    const left = await countOf(siteId);
+    expect(left).toBeGreaterThan(0);
+    expect((await jobOf(location)).variables.deleted).toBe(600 - (left ?? 0));
+    await holder.query('rollback');
+    holder.release();
+    await startIngester();
+    expect(await completed(location)).toMatchObject({ variables: { total: 600, deleted: 600 }, pointsPending: 0 });
+    expect((await api.get(`/sites/${siteId}`)).status).toBe(404);
+    const audited = await world.database.query<{ action: string }>(
+      `select action from audit_entry where action like '%Deleted' and target_id = $1`,
+      [String(siteId)],
+    );
+    expect(audited.rows).toEqual([{ action: 'SiteDeleted' }]);
+  }, 30_000);
+
+  it('of a few variables is done at once with 204; Location names the job that removes the points', async () => {
+    const { siteId, variableId } = await createStructure(api);
+    await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
+    await startIngester();
+    await eventually('the point', async () => (await api.call<unknown[]>('GET', `/data?variableId=${variableId}`))[0]);
+    const answer = await api.send('DELETE', `/sites/${siteId}?hardDelete=true`);
+    expect([answer.status, answer.body]).toEqual([204, undefined]);
+    expect((await api.get(`/variables/${variableId}`)).status).toBe(404);
+    expect(await completed(answer.headers.get('location'))).toMatchObject({ variables: { total: 1, deleted: 1 } });
+    const { rows } = await world.database.query('select from point where variable_id = $1', [variableId]);
+    expect(rows).toEqual([]);
+  });
+
+  it('is unknown to other accounts, and 404 for an unknown id (R-A5)', async () => {
+    for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
+      expect((await api.get(`/deletions/${id}`)).status).toBe(404);
+    const { siteId } = await createStructure(api);
+    const location = (await api.send('DELETE', `/sites/${siteId}?hardDelete=true`)).headers.get('location');
+    await world.database.query(`update deletion set account_id = account_id + 1 where id::text = $1`, [
+      location?.split('/').at(-1),
+    ]);
+    expect((await api.get(location ?? '')).status).toBe(404);
+  });
+});

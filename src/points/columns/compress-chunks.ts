@@ -108,6 +108,7 @@ export async function compressChunk(connection: Connection, name: string): Promi
       connection,
       async (transaction) => {
         await transaction.query(START, [String(LOCK_TIMEOUT_MS)]);
+        await transaction.query(SET_BATCH_ROWS, [name]);
         await transaction.query('select compress_chunk($1::regclass, if_not_compressed => true)', [name]);
         await closeGate(transaction);
       },
@@ -127,6 +128,18 @@ export async function compressChunk(connection: Connection, name: string): Promi
 // see them.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
+
+// A correction turns the whole batches of its dates into rows. Batches of current points hold 250 points instead of 1,000: a
+// point takes 9.6 bytes instead of 8.9, and a corrected day writes 80 kB of log instead of 180 (measured 2026-11). A
+// TimescaleDB without the setting keeps 1,000.
+const SET_BATCH_ROWS = `
+  select set_config(settings.name, '250', true)
+  from pg_settings settings, _timescaledb_catalog.chunk
+  join _timescaledb_catalog.hypertable on hypertable.id = chunk.hypertable_id
+  where settings.name = 'timescaledb.compression_batch_size_limit' and hypertable.table_name = 'point'
+    and (chunk.schema_name, chunk.table_name) = (
+      select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where pg_class.oid = $1::regclass)`;
 
 /** New reads and writes wait while this transaction tries to lock `point_gate`, so each attempt is short. */
 const GATE_TIMEOUT_MS = 50;

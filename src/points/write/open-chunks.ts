@@ -15,27 +15,30 @@ import { withSideConnection } from './prepare-chunks.ts';
  * (`begin_point_write`) keeps the state of all chunks as it is until the transaction ends.
  * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
  * @param tables hypertables that receive rows.
+ * @param isShort the transaction ends within milliseconds.
  * @returns `stored` with `isOpen` set for these chunks, so that `insertTargetOf` returns their own tables.
  */
 export async function openChunks(
   transaction: Transaction,
   stored: readonly Chunk[],
   tables: readonly PointTable[],
+  isShort: boolean,
 ): Promise<readonly Chunk[]> {
   const isNeeded = ({ isOpen, table }: Chunk) => !isOpen && tables.includes(table);
   const closed = stored.filter((chunk) => isNeeded(chunk) && chunk.isCompressed && !chunk.isPartial);
-  if (closed.length > 0) await markPartial(transaction, closed);
+  if (closed.length > 0) await markPartial(transaction, closed, isShort);
   return stored.map((chunk) => (isNeeded(chunk) ? { ...chunk, isOpen: true } : chunk));
 }
 
 /**
- * Sets the mark on another connection: it is a row of the catalog, and other writers of the chunk would wait until this
- * transaction ends.
+ * The mark is a row of the catalog: other writers that set it wait until the transaction ends. A long write therefore sets it
+ * on another connection, which takes four flushes of the log; a short one sets it itself.
  */
-async function markPartial(transaction: Transaction, chunks: readonly Chunk[]): Promise<void> {
+async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {
     for (const chunk of chunks) await insertAndDelete(client, chunk);
   };
+  if (isShort) return mark(transaction);
   await withSideConnection(transaction, mark).catch(() => mark(transaction));
 }
 

@@ -8,7 +8,7 @@ import type { Transaction } from '../../platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { chunkOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
-import { type Chunk, findChunks, insertTargetOf } from './find-chunks.ts';
+import { type Chunk, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { openChunks } from './open-chunks.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
@@ -29,6 +29,9 @@ export interface WriteResult {
 // Minimum rows for inserting into a chunk directly, which is up to a fifth faster: finding the chunk takes 1 ms, as
 // long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
+
+/** Rows that are written within milliseconds. */
+const MAX_SHORT_ROWS = 2000;
 
 /**
  * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order; a row replaces an earlier one
@@ -64,7 +67,8 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
 /** @returns the chunks of the write, prepared by `openChunks`. */
 async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span): Promise<readonly Chunk[]> {
   const stored = await findChunks(transaction, span);
-  return openChunks(transaction, stored, historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point']);
+  const tables: readonly PointTable[] = historyChunks(plan).length > 0 ? ['point', 'point_version'] : ['point'];
+  return openChunks(transaction, stored, tables, countTuples(plan.current) <= MAX_SHORT_ROWS);
 }
 
 /** Copies the rows of a write: chunk by chunk when a chunk is compressed, otherwise in one statement. */

@@ -49,7 +49,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'Hours without writes after which a chunk of points (91 days) is compressed into columns; needs the Community edition of TimescaleDB.',
+    'Hours without writes after which a chunk of points (91 days) is compressed into columns (Community edition of TimescaleDB) or its indexes are rebuilt without free space (Apache edition).',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),

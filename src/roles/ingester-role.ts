@@ -6,6 +6,7 @@ import { createStalledSessionEnder } from '../platform/database/end-stalled-sess
 import { startSweeper } from '../platform/sweep.ts';
 import { compressChunks } from '../points/columns/compress-chunks.ts';
 import { watchStorage } from '../points/columns/describe-storage.ts';
+import { packIndexes } from '../points/columns/pack-indexes.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
 import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
 import type { Parts, Role } from './parts.ts';
@@ -28,7 +29,10 @@ export function startIngesterRole(parts: Parts): Role {
   };
   let isStopped = false;
   const columns = { quietSec: config.COLUMNS_QUIET_HOURS * 3600, settleSec: config.COLUMNS_SETTLE_SEC };
-  const compress = async () => void (await compressChunks(database, columns, log, () => isStopped));
+  const compress = async (): Promise<void> => {
+    await compressChunks(database, columns, log, () => isStopped);
+    await packIndexes(database, columns.quietSec, log, () => isStopped);
+  };
   const running: readonly Role[] = [
     startPushes(parts),
     startFiles(parts),

@@ -41,8 +41,8 @@ const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001'])
 // The statistics lag by a second at most.
 const OBSERVE = `
   with seen as (
-    select chunk_id as id, name::regclass as relation, is_compressed, is_partial as has_rows
-    from point_chunks() where is_compressible
+    select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
+    from point_chunks()
   ), gone as (
     delete from point_chunk_activity where chunk_id not in (select id from seen)
   ), observed as (
@@ -61,7 +61,7 @@ const OBSERVE = `
   )
   select relation::text as name
   from observed join seen on seen.id = observed.chunk_id
-  where case when is_compressed then has_rows and (quiet_sec >= $2 or rows_sec >= $3)
+  where is_compressible and case when is_compressed then has_rows and (quiet_sec >= $2 or rows_sec >= $3)
         else quiet_sec >= $1 and pg_relation_size(relation) > 0 end
   order by is_compressed desc, quiet_sec desc`;
 
@@ -134,12 +134,8 @@ const START = `
 // TimescaleDB without the setting keeps 1,000.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '250', true)
-  from pg_settings settings, _timescaledb_catalog.chunk
-  join _timescaledb_catalog.hypertable on hypertable.id = chunk.hypertable_id
-  where settings.name = 'timescaledb.compression_batch_size_limit' and hypertable.table_name = 'point'
-    and (chunk.schema_name, chunk.table_name) = (
-      select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-      where pg_class.oid = $1::regclass)`;
+  from pg_settings settings, point_chunks() chunk
+  where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /** New reads and writes wait while this transaction tries to lock `point_gate`, so each attempt is short. */
 const GATE_TIMEOUT_MS = 50;

@@ -143,9 +143,7 @@ async function revise(database: Database, variableId: number, { fromMicros }: Ye
 
 async function compressYear(database: Database, { fromMicros, toMicros }: Year): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
-    `select format('%I.%I', chunk_schema, chunk_name) as name from timescaledb_information.chunks
-     where hypertable_name in ('point', 'point_version')
-       and range_start < to_timestamp($2::float8 / 1e6) and range_end > to_timestamp($1::float8 / 1e6)`,
+    'select name from point_chunks() where from_micros < $2::int8 and to_micros > $1::int8',
     [fromMicros, toMicros],
   );
   await withConnection(database, async (connection) => {

@@ -5,6 +5,7 @@ import { type Transaction, withTransaction } from '../../../src/platform/databas
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
+import { findColumnsTable } from '../../../src/points/columns/find-columns-table.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { findChunks } from '../../../src/points/write/find-chunks.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
@@ -109,6 +110,28 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await compressChunks(store.database, NOW, log)).toBeGreaterThan(0);
     expect(await inRows()).toBe(0);
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
+  });
+
+  it('current points are compressed in batches of 250, so that a correction decompresses few of them (architecture 7)', async (test) => {
+    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    const variableId = await store.addVariable({ isVersioned: true });
+    await writeHours(variableId, 1, 1000);
+    const largestBatch = () =>
+      eventually('the compressed batches', async () => {
+        await compressChunks(store.database, NOW, log);
+        const chunks = await withTransaction(store.database, (transaction) => findChunks(transaction));
+        const chunk = chunks.find(
+          ({ table, fromMicros, toMicros }) => table === 'point' && fromMicros <= DAY && DAY < toMicros,
+        );
+        const columns = chunk?.isCompressed && (await findColumnsTable(store.database, chunk.name));
+        if (!columns) return undefined;
+        const { rows } = await store.database.query<{ count: number }>(
+          `select max(_ts_meta_count) as count from ${columns} where variable_id = $1`,
+          [variableId],
+        );
+        return rows[0]?.count;
+      });
+    expect(await largestBatch()).toBe(250);
   });
 
   it('a chunk is not compressed while a read has an older snapshot, in which its points would be missing (architecture 7, R-F5)', async (test) => {

@@ -1,0 +1,90 @@
+/**
+ * Rebuilds the indexes of chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some
+ * hours: the key of a chunk keeps half of each page free for new versions, and revisions split the pages of history.
+ * `compressChunks` observes when chunks were written.
+ */
+import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
+import { withLease } from '../../platform/database/session-lease.ts';
+import type { Log } from '../../platform/log.ts';
+
+/** Key of the lease: one process rebuilds at a time. */
+const LOCK_CLASS = 0x7061_636b;
+/** A rebuild waits for the transactions that run; reads and writes of the chunk go on. */
+const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;
+const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
+/** A tenth stays free: what is revised later splits fewer pages. */
+const FILLFACTOR = 90;
+
+// A small chunk is not worth a rebuild, and neither are few changes since the last one.
+const FIND_DUE = `
+  select chunk_id as "chunkId", chunk.name, write_count as "writeCount"
+  from point_chunk_activity
+  join point_chunks() chunk using (chunk_id)
+  join pg_class relation on relation.oid = chunk.name::regclass
+  where not is_compressible and changed_date <= clock_timestamp() - $1 * interval '1 second'
+    and abs(write_count - coalesce(packed_count, 0)) >= greatest(reltuples / 5, 10000)
+  order by changed_date`;
+
+const NOTE_PACKED = 'update point_chunk_activity set packed_count = $2 where chunk_id = $1';
+
+const FIND_INDEXES = `
+  select indexrelid::regclass::text as name, indisvalid as "isValid" from pg_index where indrelid = $1::regclass`;
+
+interface DueChunk {
+  readonly chunkId: number;
+  /** Quoted name of the chunk's table. */
+  readonly name: string;
+  readonly writeCount: number;
+}
+
+/**
+ * Rebuilds the indexes of the chunks that are due. Does nothing where TimescaleDB can compress chunks.
+ * @param quietSec seconds without writes after which a chunk is due.
+ * @returns the number of chunks.
+ */
+export async function packIndexes(
+  database: Database,
+  quietSec: number,
+  log: Log,
+  isStopped: () => boolean = () => false,
+): Promise<number> {
+  const work = async (connection: Connection): Promise<number> => {
+    const { rows } = await connection.query<DueChunk>(FIND_DUE, [quietSec]);
+    let count = 0;
+    for (const chunk of rows) {
+      if (isStopped()) break;
+      const startMs = performance.now();
+      await packChunk(connection, chunk);
+      count += 1;
+      log.info(
+        { chunk: chunk.name, durationMs: Math.round(performance.now() - startMs) },
+        'indexes of a chunk rebuilt',
+      );
+    }
+    return count;
+  };
+  const count = await withConnection(database, (connection) =>
+    withLease(connection, LOCK_CLASS, 0, () => work(connection)),
+  );
+  return count ?? 0;
+}
+
+async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<void> {
+  await connection.query(LIMITS);
+  try {
+    // Frees the pages of superseded rows, so that the new indexes have no entries for them.
+    await connection.query(`vacuum (truncate, skip_locked) ${name}`);
+    const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
+    for (const index of rows) await packIndex(connection, index);
+    await connection.query(NOTE_PACKED, [chunkId, writeCount]);
+  } finally {
+    await connection.query(RESET_LIMITS);
+  }
+}
+
+async function packIndex(connection: Connection, { name, isValid }: { name: string; isValid: boolean }): Promise<void> {
+  // Left over by a rebuild that was interrupted.
+  if (!isValid) return void (await connection.query(`drop index concurrently ${name}`));
+  await connection.query(`alter index ${name} set (fillfactor = ${FILLFACTOR})`);
+  await connection.query(`reindex index concurrently ${name}`);
+}

@@ -11,7 +11,7 @@ import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
 const MAX_TEXT = 1000;
-// Maximum number of combinations, which bounds memory when every row has another one; the table is cleared between
+// Maximum number of combinations, which bounds memory when every row has a different one; the table is cleared between
 // chunks.
 const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);

@@ -123,7 +123,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'delays dates requested %s its repetition too, without counting an attempt for them (R-H5)',
+    'also delays dates requested %s its repetition was tried, without counting an attempt for them (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

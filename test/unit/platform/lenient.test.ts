@@ -68,7 +68,7 @@ describe('lenient reading: filters of a listing', () => {
     },
   );
 
-  it('values of all names of a filter count together (R-A12)', () => {
+  it('values under all names of a filter are combined (R-A12)', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
@@ -138,14 +138,17 @@ describe('platform: civil time', () => {
     ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1950-07-01T00:00:00Z', [1050, 3600]],
     ['America/St_Johns', '2006-04-02T03:30:59Z', '2006-04-02T03:31:00Z', [-12_600, -9000]],
     ['America/Moncton', '1999-10-31T03:00:59Z', '1999-10-31T03:01:00Z', [-10_800, -14_400]],
-  ])('the offset of %s changed between quarters of an hour (R-A8)', (timeZoneId, before, after, found) => {
-    const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
-    expect([offsetAt(before), offsetAt(after)]).toEqual(found);
-    const local = (Date.parse(before) + (found[0] ?? 0) * 1000) * 1000;
-    const { micros, kind } = localClock(timeZoneId)(local);
-    if (kind === 'exact') expect(micros).toBe(Date.parse(before) * 1000);
-    else expect([timeZoneId, kind]).toEqual(['America/Moncton', 'ambiguous']);
-  });
+  ])(
+    'in %s, an offset that changes at another time than a quarter of an hour is exact to the second (R-A8)',
+    (timeZoneId, before, after, found) => {
+      const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
+      expect([offsetAt(before), offsetAt(after)]).toEqual(found);
+      const local = (Date.parse(before) + (found[0] ?? 0) * 1000) * 1000;
+      const { micros, kind } = localClock(timeZoneId)(local);
+      if (kind === 'exact') expect(micros).toBe(Date.parse(before) * 1000);
+      else expect([timeZoneId, kind]).toEqual(['America/Moncton', 'ambiguous']);
+    },
+  );
 
   it.each([
     ['europe/brussels', 'Europe/Brussels'],

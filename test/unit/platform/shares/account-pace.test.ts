@@ -35,14 +35,14 @@ function openBench(share: number) {
 }
 
 describe('account pace', () => {
-  test('units of an account run at the same time while no other account works (R-A14)', async () => {
+  test('units of work of an account run at the same time while no other account works (R-A14)', async () => {
     const bench = openBench(0.5);
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
     await bench.settle();
     expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('beside another account, units of an account begin one at a time, in the order of their calls (R-A14)', async () => {
+  test('beside another account, units of work of an account begin one at a time, in the order of their calls (R-A14)', async () => {
     const bench = openBench(0.5);
     void bench.start(B, 'b1');
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
@@ -85,7 +85,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
   });
 
-  test('a unit that fails rejects and lets the next one begin (R-A14)', async () => {
+  test('a unit of work that fails rejects and lets the next one begin (R-A14)', async () => {
     const pace = openAccountPace({ share: 0.5 });
     const other = pace.run(B, async () => 'other');
     await expect(pace.run(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

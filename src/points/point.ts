@@ -61,7 +61,7 @@ export interface LinearScale {
 export interface PointSelection {
   readonly variableIds: readonly number[];
   readonly fromMicros?: Micros;
-  /** Exclusive unless `isToIncluded`. */
+  /** End of the period, exclusive unless `isToIncluded`. */
   readonly toMicros?: Micros;
   readonly isToIncluded?: boolean;
   readonly version: VersionChoice;

@@ -49,7 +49,7 @@ export interface ResolvedSelection {
 export interface ReadVariable {
   /** Unit of the values after conversion; null when none is set. */
   readonly unitId: number | null;
-  /** Default aggregate (R-C8). */
+  /** The aggregate of the variable when the request names none (R-C8). */
   readonly aggregate: Aggregate;
 }
 

@@ -29,7 +29,10 @@ const isDefaultSchema = booleanSchema.nullable().meta({
     'Whether a push that names only the source means this variable. True for one variable of a source at most.',
 });
 
-/** Unique within the source (variable-conflicts.ts). Blank text clears it, since pushes cannot name a blank one. */
+/**
+ * A mappingConfig is unique within its source (variable-conflicts.ts). Blank text clears it, since pushes cannot name a
+ * blank one.
+ */
 const mappingConfigSchema = textSchema
   .transform((text) => text.trim() || null)
   .nullable()

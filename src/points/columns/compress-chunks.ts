@@ -38,7 +38,7 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// The statistics lag by a second at most.
+// PostgreSQL's statistics, by which writes are observed, lag by a second at most.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows

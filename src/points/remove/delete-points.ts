@@ -9,9 +9,9 @@ import { lockSeries } from '../write/lock-series.ts';
 
 export interface Removal {
   readonly variableIds: readonly number[];
-  /** Inclusive; defaults to the first date. */
+  /** Begin of the period, inclusive. Default: the first date. */
   readonly fromMicros?: Micros;
-  /** Exclusive unless `isToIncluded`; defaults to the last date, inclusive. */
+  /** End of the period, exclusive unless `isToIncluded`. Default: the last date, inclusive. */
   readonly toMicros?: Micros;
   readonly isToIncluded?: boolean;
 }

@@ -37,7 +37,7 @@ export interface WritePlan {
   readonly earlier: readonly Buffer[];
   /** Dates that may be stored already, by chunk number. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
-  /** One entry per existing variable with rows. */
+  /** The existing variables with rows, each once. */
   readonly written: readonly WrittenSeries[];
 }
 

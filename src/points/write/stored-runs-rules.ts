@@ -19,7 +19,7 @@ export interface Runs {
   readonly fromMicros: Micros[];
   /** Inclusive. */
   readonly toMicros: Micros[];
-  /** Positive; 1 for a run of one date. */
+  /** Distance between two dates of the run, positive; 1 for a run of one date. */
   readonly stepMicros: Micros[];
   /** VersionTag id written at every date of the run; 0 when none. */
   readonly versionTagIds: number[];
@@ -27,7 +27,7 @@ export interface Runs {
   readonly versionLimits: number[];
 }
 
-/** Runs of one chunk by what happens to the stored rows. A run can be in several sets. */
+/** The runs of one chunk in sets, by what happens to the stored rows. A run can be in several sets. */
 export interface ChunkRuns {
   /** Not versioned: the stored row is deleted. */
   readonly overwritten: Runs;

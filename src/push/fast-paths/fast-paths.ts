@@ -41,7 +41,7 @@ export interface PlainPush {
   readonly readings: number;
   /** COPY tuples, one per reading. */
   readonly tuples: Buffer;
-  /** As in `NewOperation`. */
+  /** Every variable of the tuples, as in `NewOperation`. */
   readonly variableIds: readonly number[];
 }
 

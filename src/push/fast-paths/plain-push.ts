@@ -1,7 +1,7 @@
 /**
- * Defines plain pushes: no label of the client's, nothing rejected, warned about or repeated, of moderate size. An
- * operation of a plain push holds only counts, so plain pushes of one user that are stored together share a row of
- * `push_operation` (migration 0018).
+ * Defines plain pushes: they are of moderate size, have no label of the client, and nothing in them is rejected, warned
+ * about or repeated. An operation of a plain push holds only counts, so plain pushes of one user that are stored
+ * together share a row of `push_operation` (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';

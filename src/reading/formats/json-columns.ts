@@ -53,7 +53,7 @@ interface Member {
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // Kept for all objects: the next buffer is about as large as the last.
+  // The writer is kept for all objects, because the next buffer is about as large as the last.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

@@ -24,7 +24,7 @@ export type Cells =
 
 export interface Batch {
   readonly rowCount: number;
-  /** One per column of the table, in their order. */
+  /** The cells of each column of the table, in the order of the columns. */
   readonly cells: readonly Cells[];
 }
 

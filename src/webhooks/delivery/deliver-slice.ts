@@ -19,7 +19,7 @@ export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number };
 export interface DeliveryServices {
   readonly database: Database;
   readonly vault: SecretVault;
-  /** Never rejects for anything the receiver does. */
+  /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
   readonly retries: RetryPolicy;

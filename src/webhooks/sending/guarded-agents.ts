@@ -6,7 +6,7 @@ import { type ConnectOptions, connectGuarded } from './connect-guarded.ts';
 
 const MAX_FREE_PER_HOST = 4;
 const MAX_FREE = 64;
-// Shorter than the keep-alive of most servers, so that few connections are stale.
+// Time for which an idle connection is kept: shorter than most servers keep it, so that few connections are stale.
 const FREE_MS = 4000;
 
 const POOL: http.AgentOptions = {

@@ -15,7 +15,7 @@ export type TargetUrl =
 
 export const MAX_URL_LENGTH = 2048;
 
-/** Same text for an address and a name, so that it reveals nothing of the internal network. */
+/** The message is the same for an address and a name, so that it reveals nothing of the internal network. */
 export const NOT_PUBLIC = 'must have a public address as its host';
 
 /**

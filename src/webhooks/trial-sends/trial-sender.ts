@@ -25,7 +25,7 @@ export const TRIAL_QUEUE = 'webhook-tests';
 export interface TrialSenderServices {
   readonly database: Database;
   readonly vault: SecretVault;
-  /** Never rejects for anything the receiver does. */
+  /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;

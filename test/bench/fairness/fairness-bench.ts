@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of account B alone and beside the worst load of account A, per
- * shared resource, in the same run (R-A14). The bar: beside A, B's p95 stays within 3 times its quiet p95.
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of account B alone and beside the worst load of account
+ * A, per shared resource, in the same run (R-A14). The limit: beside A, B's p95 stays within 3 times its quiet p95.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
@@ -15,7 +15,7 @@ const BAR = 3;
 const ROUNDS = 3;
 const OPERATIONS = 40;
 const WARM_UP = 10;
-/** Time that counts for a refused operation, far above every bar. */
+/** Time that a refused operation counts as, far above every limit. */
 const REFUSED_MS = 60_000;
 
 interface RunningService {

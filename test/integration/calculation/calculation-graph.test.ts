@@ -11,7 +11,7 @@ import { type CalculationFixture, formula, openCalculationFixture } from './calc
 
 const LAYER = 10;
 const MAX_MS = 1000;
-/** More than the pool of the store has connections. */
+/** Concurrent saves, more than the pool has connections. */
 const SAVERS = 20;
 
 let store: PointStore;

@@ -68,7 +68,7 @@ describe('calculation: a run over many points', () => {
       'invalid_input',
       'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
     ],
-    // Enough points that reading must stop before the end.
+    // So many points that reading must stop before the end.
     [
       100_000,
       'invalid_input',

@@ -30,7 +30,7 @@ beforeEach(async () => {
   const siteId = await createSite(stack.api.manager);
   const sourceId = await createSource(stack.api.manager, siteId);
   variableId = await createVariable(stack.api.manager, sourceId, { isVersioned: true });
-  // One invalid row in every thousand.
+  // One row in every thousand is invalid.
   const rows = Array.from(
     { length: ROWS },
     (_, row) => `${variableId},${row % 1000 === 7 ? 'never' : minute(row)},${row}\n`,

@@ -36,7 +36,10 @@ const append = (...names: string[]) =>
     ),
   );
 
-/** Not called: it must not compile. A misspelt name, or the payload of another event, is an error of the compiler. */
+/**
+ * This function is never called; the calls in it must not compile. A misspelt name, or the payload of another event, is
+ * an error of the compiler.
+ */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event
   { accountId: 1, type: 'SiteCreatd', payload: {} },

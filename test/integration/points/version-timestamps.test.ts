@@ -83,7 +83,7 @@ describe('points: an as-of read', () => {
     const writer = await writeAndHold(Buffer.concat([encode([variableId], 2), encode([variableId], 3, START + HOUR)]));
     const doneMicros = await clockMicros();
     const instants = [first.versionTimestamp - 1, first.versionTimestamp, beforeMicros, doneMicros, doneMicros + 1];
-    // Its VersionTimestamp lies between these instants.
+    // The VersionTimestamp of the second write lies between `beforeMicros` and `doneMicros`.
     const step = (doneMicros - beforeMicros) / 20;
     instants.push(...Array.from({ length: 19 }, (_, index) => Math.floor(beforeMicros + (index + 1) * step)));
     const during = Promise.all(instants.map((asOfMicros) => valuesAsOf(variableId, asOfMicros)));

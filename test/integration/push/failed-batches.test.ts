@@ -1,5 +1,5 @@
 /**
- * Batches that fail at one ingester while another one works on them: written once, and no other batch is counted as
+ * Batches that fail at one ingester while another one works on them are written once, and no other batch is counted as
  * failed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ async function mergeBatches(): Promise<void> {
   await api.database.query('delete from push_batch where id > (select min(id) from push_batch)');
 }
 
-/** Waits until a statement waits for a lock of that kind. */
+/** Waits until a statement waits for a lock. @param lock kind of the lock. */
 const waiter = (lock: string, statement: string) =>
   eventually(`${statement} at a lock`, async () => {
     const { rowCount } = await api.database.query(

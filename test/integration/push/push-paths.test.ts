@@ -322,7 +322,7 @@ async function callerOfManager(): Promise<Caller> {
   };
 }
 
-/** Stands for another process that accepts pushes; the database sees no difference. */
+/** Opens a service that stands for another process that accepts pushes; the database sees no difference. */
 function openService(): PushService {
   const { database, dictionary, metrics, log } = api.parts;
   return openPushService({

@@ -34,7 +34,7 @@ interface Answer {
 const push = (body: unknown, query = '', client: TestClient = api.manager, headers = {}) =>
   client.post<Answer>(`/api/data${query}`, body, headers);
 
-/** Asks, and replaces what differs from answer to answer: ids and the date. */
+/** Sends a push and returns its answer, without what differs from answer to answer: ids and the date. */
 async function answerOf(query: string, raw: string, headers: Record<string, string> = {}) {
   const answer = await api.manager.send('POST', `/api/data${query}`, undefined, { raw, headers });
   const shown = Object.fromEntries(answer.headers);

@@ -10,9 +10,9 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** More data than the memory for reading ahead and the buffers of a socket hold. */
+/** Points whose data exceed the memory for reading ahead together with the buffers of a socket. */
 const MANY = 400_000;
-/** More than the buffers of a socket hold, less than the memory for reading ahead. */
+/** Points whose data exceed the buffers of a socket, but not the memory for reading ahead. */
 const FEW = 60_000;
 
 let api: TestApi;

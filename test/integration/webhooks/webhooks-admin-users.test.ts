@@ -53,7 +53,7 @@ async function see(members: object): Promise<Seen | undefined> {
 }
 
 describe('webhooks: a USER', () => {
-  it('sees a webhook without a filter, without its statistics (R-B9)', async () => {
+  it('sees a webhook that has no filter, but not its statistics (R-B9)', async () => {
     const seen = await see({ name: 'wide', eventType: 'UserCreated' });
     expect(seen).toMatchObject({ name: 'wide', eventType: 'UserCreated', filter: {} });
     expect(seen).not.toHaveProperty('successCount');

@@ -279,7 +279,7 @@ async function moveStamps(transaction: Transaction, variableId: number, first: n
   const moved = (column: string) => `${column} + $3::int8 * interval '1 microsecond'`;
   const where = (column: string) => `where variable_id = $1 and ${column} >= ${INSTANT_OF('$2')}`;
   for (const table of ['point', 'point_version']) {
-    // Not an update: TimescaleDB 2.28 and newer refuse to change a unique column of a compressed chunk.
+    // Deletes and inserts, because TimescaleDB 2.28 and newer refuse to update a unique column of a compressed chunk.
     await transaction.query(
       `with old as (delete from ${table} ${where('version_timestamp')} returning *)
        insert into ${table} (variable_id, date, value, version_timestamp, version_tag_id, tag_set_id)

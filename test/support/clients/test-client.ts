@@ -15,7 +15,7 @@ type Headered = Readonly<Record<string, string>>;
 
 export interface SendOptions {
   readonly headers?: Headered;
-  /** Sent as it is, instead of the JSON of a body. */
+  /** A body that is sent as it is, not as JSON. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
 }
 

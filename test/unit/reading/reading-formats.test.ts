@@ -181,7 +181,7 @@ describe('reading: Parquet rows (R-A13)', () => {
     expect(await rowsOf(file)).toEqual([...rows, row(8, 0, -1e-7, 3, 1)]);
   });
 
-  test('a column of an answer in which no row has a value is null', async () => {
+  test('a column without any value consists of nulls', async () => {
     const rows = await rowsOf(await fileOf(batch(7, null, [Number.NaN], [0])));
     expect(rows).toEqual([
       { variableId: 7, date: String(MICROS), rawValue: null, unitId: null, version: null, tags: null },

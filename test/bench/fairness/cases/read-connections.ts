@@ -7,9 +7,9 @@ import { openUnread, openUnreadCall } from '../../../support/clients/unread-read
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
-/** Twice READ_POOL_SIZE's default over REST, and as many over gRPC. */
+/** Reads over REST, twice the default of READ_POOL_SIZE, and as many over gRPC. */
 const READS = 20;
-/** More data than the socket buffers of both sides hold. */
+/** Points whose data exceed the socket buffers of both sides. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
 /** Time in which every read of A has its connection, or waits for one. */

@@ -15,7 +15,7 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/** Generous for a busy machine; the limits above end the scripts. */
+/** The time-outs are generous for a busy machine; the limits above end the scripts. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;

@@ -51,7 +51,7 @@ test('webhook delivery: messages of a long backlog are sent once each, in event 
   await waitFor(150);
   const ids = received.map(({ body }) => (body.data as { id: number }).id);
   expect(new Set(ids).size).toBe(150);
-  // Several attempts run concurrently, so a message may arrive up to that many positions away from its own.
+  // A message may arrive as many positions away from its own as attempts run concurrently.
   const positions = ids
     .toSorted((one, other) => one - other)
     .map((id, position) => Math.abs(ids.indexOf(id) - position));
@@ -148,7 +148,7 @@ test('webhook delivery: a changed URL and secret apply from the next attempt on 
   expect(latter.forged).toEqual([]);
 });
 
-test('webhook delivery: a disabled webhook gets no messages, also none of its disabled period (R-I1)', async () => {
+test('webhook delivery: a disabled webhook gets no messages; once enabled again, it gets none of the disabled period (R-I1)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);

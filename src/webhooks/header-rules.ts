@@ -46,7 +46,7 @@ function describeName(name: string, headers: Readonly<Record<string, unknown>>):
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
   if (isRefused) return 'must not be given: the service sets it';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
-  return first === name ? undefined : `must not be given twice, also found ${first}`;
+  return first === name ? undefined : `must not be given twice: ${first} is the same header`;
 }
 
 function describeValue(value: unknown): string | undefined {

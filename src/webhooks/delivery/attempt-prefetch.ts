@@ -1,7 +1,7 @@
 /**
  * Prefetch of due attempts for one time slice. The first batch has one attempt per lane (concurrent consumer), and each
- * further batch has twice as many. The next batch is claimed while the previous one is sent. So few attempts are
- * claimed for a slow receiver, and a fast receiver never waits for the database.
+ * further batch has twice as many. The next batch is claimed while the previous one is sent. Thus a slow receiver has
+ * only a few claimed attempts, and a fast one never waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';

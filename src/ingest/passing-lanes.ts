@@ -17,7 +17,7 @@ const LANES = [false, true] as const;
 export interface PassingLanes {
   /** Awaits a write of an account. When it takes long, other batches of the account are written meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
-  /** Waits for the writes beside a long write, which may outlast it. */
+  /** Waits for all writes that were started beside a long write. */
   close(): Promise<void>;
 }
 

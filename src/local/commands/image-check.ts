@@ -93,7 +93,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   });
 }
 
-/** As an operator does: takes a backup, moves the cluster away, restores and starts it. */
+/** Does what an operator does: takes a backup, moves the cluster away, restores the backup and starts the database. */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
   if (!backup) throw new SetupError('compose.yaml must have the service backup');

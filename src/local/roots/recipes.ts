@@ -45,8 +45,8 @@ const TIMESCALE_DIRECTORIES = {
 } as const;
 
 /**
- * TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB (`lib/*.so`,
- * `extension/*`), whose files replace those of Debian's Apache edition.
+ * Recipe for TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB
+ * (`lib/*.so`, `extension/*`), whose files replace those of Debian's Apache edition.
  * @throws {SetupError} when the directory holds no build.
  */
 export function databaseRecipe(environment: Readonly<Record<string, string | undefined>> = process.env): RootRecipe {

@@ -11,7 +11,10 @@ import { presentDeclarations } from './present-declarations.ts';
 /** A saved declaration as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
-  /** Null for a declaration that was saved before the history was kept, which has no author either. */
+  /**
+   * Null for a declaration that was saved before the history was kept. The author of such a declaration is unknown,
+   * too.
+   */
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;

@@ -5,7 +5,7 @@ export interface EndedRun {
   readonly id: number;
 }
 
-/** Payload of both events; the statement below adds the facts of the run. */
+/** Payload of `CalculationCompleted` and `CalculationFailed`; ANNOUNCE adds the facts of the run. */
 interface CalculationEnded {
   readonly runId: number;
   readonly variableId: number;

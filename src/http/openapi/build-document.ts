@@ -89,7 +89,9 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   };
 }
 
-/** Push and the issuer may have another origin than the API: such a path names its server. */
+/**
+ * Names the server of a path that belongs to push or the issuer, because their origin may differ from that of the API.
+ */
 function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
   const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));
   const url = path.startsWith('/api/') ? push : path.startsWith('/realms/') ? issuerOrigin : api;

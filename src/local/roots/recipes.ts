@@ -83,7 +83,7 @@ function listTimescaleBuild(directory: string): Readonly<Record<string, string>>
   return Object.fromEntries(files);
 }
 
-/** R with the packages that scripts may use, the runner, and the demo's data. */
+/** Recipe for R with the packages that scripts may use, the runner, and the demo's data. */
 export function rRecipe(): RootRecipe {
   return withHash({
     name: 'r',

@@ -185,7 +185,7 @@ function makeMemoryBomb(): Buffer {
   return makeWorkbook({ sheet, sharedStrings: `<sst>${texts}</sst>` });
 }
 
-it('files: the files of an account are processed in the order of their answers', async () => {
+it('files: the files of an account are processed in the order in which their uploads were answered', async () => {
   const line = (value: number) => `variable_id,date,value,version\n${variableId},2026-01-01T00:00:00Z,${value},V\n`;
   const ids = [
     await stack.upload('1.csv', line(1)),

@@ -22,7 +22,7 @@ const dividerSchema = z
   .nullable()
   .meta({
     description:
-      'Readings are divided by it when they arrive, by push or by file; not 0, null means 1. Stored points and results of calculations are not.',
+      'Number by which readings are divided when they arrive by push or file; not 0, and null means 1. Stored points and results of calculations are not divided.',
   });
 const isDefaultSchema = booleanSchema.nullable().meta({
   description:

@@ -1,4 +1,7 @@
-/** Stores the webhooks of an account (R-I1); a vault seals their secrets and headers. visible-webhooks.ts decides what a caller may see of them. */
+/**
+ * Stores the webhooks of an account (R-I1); SecretVault encrypts their secrets and headers. visible-webhooks.ts decides
+ * what a caller may see of them.
+ */
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';

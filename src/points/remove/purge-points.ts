@@ -5,7 +5,7 @@ import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
-/** Chunks of each table per transaction; bounds the number of locks. */
+/** Maximum chunks of each table per transaction, which bounds the number of locks. */
 const CHUNKS_AT_ONCE = 32;
 
 const FIND_PROGRESS = `

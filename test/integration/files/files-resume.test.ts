@@ -198,7 +198,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 3 }]);
 });
 
-it('files: rows are written only when the pushes to their variables accepted before are written (R-D6)', async () => {
+it('files: rows are written only after the pushes to the same variables that were accepted earlier (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

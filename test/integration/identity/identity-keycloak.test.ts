@@ -181,7 +181,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('resetting a password makes Keycloak mail a link for an hour (R-B11)', async () => {
+  it('resetting a password makes Keycloak mail a link that is valid for an hour (R-B11)', async () => {
     await create('reset');
     const id = await userIdOf(api, 'reset');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(200);

@@ -139,7 +139,8 @@ describe('identity: token verification with key sets over HTTP', () => {
     for (const account of ['x', '', null, -1, 1.5, [7]]) {
       expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
     }
-    // The number 0, which no account has, stays 0: without an account, the active one would replace the requested one.
+    // The number 0, which no account has, stays 0: if it were dropped, the active account would be used in place of the
+    // requested one.
     for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 

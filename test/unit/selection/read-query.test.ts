@@ -51,7 +51,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });
   });
 
-  test('tags are an object of strings, in any case and nested; texts are read as a parameter', () => {
+  test('tags are an object of strings, under a name in any case, or nested; texts are read as a parameter', () => {
     const { tagPairs } = sourceOfBody({ Filter: { Tags: { quality: 'first', url: '' } }, 'x.TAGS': [{ a: 'b' }] });
     expect(tagPairs).toEqual([
       ['quality', 'first'],

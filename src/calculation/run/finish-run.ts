@@ -26,7 +26,7 @@ export interface RunParts {
 }
 
 export interface RunReport extends RunParts {
-  /** ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox, stopped */
+  /** One of ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox and stopped. */
   readonly outcome: string;
   readonly message: string | null;
 }

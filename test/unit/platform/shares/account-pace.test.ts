@@ -85,7 +85,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['b1', 'a1', 'a2']);
   });
 
-  test('a unit of work that fails rejects and lets the next one begin (R-A14)', async () => {
+  test('when a unit of work fails, its call rejects and the next unit begins (R-A14)', async () => {
     const pace = openAccountPace({ share: 0.5 });
     const other = pace.run(B, async () => 'other');
     await expect(pace.run(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

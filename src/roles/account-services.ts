@@ -1,6 +1,7 @@
 /** Wires accounts: user directory, mails and routes. Part of the api role. */
 import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
+import { accountHealthRoutes } from '../accounts/health/health-routes.ts';
 import { invitationPage } from '../accounts/invitations/invitation-page.ts';
 import { invitationRoutes, registerRoutes } from '../accounts/invitations/invitation-routes.ts';
 import { listingRoutes } from '../accounts/listing/listing-routes.ts';
@@ -63,6 +64,7 @@ export function startAccounts(parts: Parts): AccountRole {
   const returnUrls = config.RETURN_URLS.length > 0 ? config.RETURN_URLS : [directory.signInLink()];
   const mounted = [
     accountRoutes(services),
+    accountHealthRoutes(services),
     claimRoutes(services),
     listingRoutes(parts),
     membershipRoutes(services),

@@ -1,5 +1,6 @@
 /** Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation. */
 import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
+import { HEALTH_OPERATION } from '../accounts/health/account-health-docs.ts';
 import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.ts';
 import { LISTING_OPERATIONS } from '../accounts/listing/listing-docs.ts';
 import { USER_OPERATIONS } from '../accounts/users/user-docs.ts';
@@ -80,6 +81,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...EXCHANGE_OPERATIONS,
     ...CATALOGUE_OPERATIONS,
     ...ACCOUNT_OPERATIONS,
+    HEALTH_OPERATION,
     ...LISTING_OPERATIONS,
     ...USER_OPERATIONS,
     ...INVITATION_OPERATIONS,

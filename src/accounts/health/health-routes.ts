@@ -1,0 +1,22 @@
+/** `GET /account/health`: what the account's people must look after. */
+import { Hono } from 'hono';
+import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { integerParameter } from '../../platform/http/query-parameters.ts';
+import { readHealth } from './account-health.ts';
+
+export const HEALTH_QUERY = declareQuery({
+  silentAfterHours: integerParameter(
+    'Hours without new points after which a variable may count as silent; data that are delivered once a day need 24 or more.',
+    { min: 0, max: 8784, default: 24 },
+  ),
+});
+
+/** Mount at the root, behind bearer authentication. */
+export function accountHealthRoutes({ database }: { readonly database: Queryable }): Hono<CallerEnv> {
+  return new Hono<CallerEnv>().get('/account/health', async (c) => {
+    c.header('Cache-Control', 'no-store');
+    return c.json(await readHealth(database, c.var.caller, HEALTH_QUERY.parse(c.req.url)));
+  });
+}

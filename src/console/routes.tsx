@@ -1,16 +1,37 @@
 /** The routes of the console. Home loads with the first view, the others when they are opened. */
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { Home } from './home/home.tsx';
 import { Missing } from './shell/missing.tsx';
 import { RouteProblem } from './shell/route-problem.tsx';
 import { Shell } from './shell/shell.tsx';
+import { parseSearch } from './variable/variable-address.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: Missing, errorComponent: RouteProblem });
+const getParentRoute = () => root;
 
-const home = createRoute({ getParentRoute: () => root, path: '/', component: Home });
+const home = createRoute({ getParentRoute, path: '/', component: Home });
+
+const find = createRoute({
+  getParentRoute,
+  path: '/console/find',
+  validateSearch: ({ q }: Readonly<Record<string, unknown>>): { readonly q?: string } =>
+    q === undefined || q === '' ? {} : { q: String(q) },
+  component: lazyRouteComponent(() => import('./find/find.tsx'), 'Find'),
+});
+
+const variable = createRoute({
+  getParentRoute,
+  path: '/console/variables/$variableId',
+  params: {
+    parse: ({ variableId }) => ({ variableId: Number(variableId) }),
+    stringify: ({ variableId }) => ({ variableId: String(variableId) }),
+  },
+  validateSearch: parseSearch,
+  component: lazyRouteComponent(() => import('./variable/variable.tsx'), 'VariablePage'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([home]),
+  routeTree: root.addChildren([home, find, variable]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -1,6 +1,22 @@
 /** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */
 
 export interface paths {
+  "/account/health": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getAccountHealth"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/user/accounts": {
     parameters: {
       query?: never;
@@ -27,6 +43,86 @@ export interface paths {
     get?: never;
     put?: never;
     post: operations["setActiveAccount"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/data": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["readPoints"];
+    put?: never;
+    post: operations["queryPoints"];
+    delete: operations["deletePoints"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/data/compare": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["compareVersions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sites": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listSites"];
+    put?: never;
+    post: operations["createSite"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sources": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listSources"];
+    put?: never;
+    post: operations["createSource"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/units": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listUnits"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -65,6 +161,70 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/variables": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listVariables"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getVariable"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}/runs": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listRuns"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}/versions": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listVersions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -90,6 +250,101 @@ export interface components {
       variableCount?: number;
       versionLimit?: number;
     };
+    AccountHealth: {
+      calculations: {
+        count: number;
+        items: {
+          /** Format: date-time */
+          date: string;
+          message: string | null;
+          name: string;
+          runId: number;
+          siteName: string;
+          sourceName: string;
+          variableId: number;
+        }[];
+      };
+      /** Format: date-time */
+      checkedDate: string;
+      files: {
+        count: number;
+        items: {
+          /** Format: date-time */
+          date: string;
+          filename: string;
+          id: string;
+          message: string | null;
+          rejectedRows: number;
+          state: string;
+        }[];
+      };
+      pushes: {
+        count: number;
+        items: {
+          /** Format: date-time */
+          date: string;
+          label: string;
+          message: string | null;
+          rejectedElements: number;
+          state: string;
+        }[];
+      };
+      variables: {
+        empty: number;
+        silent: {
+          count: number;
+          items: {
+            granularity: number;
+            /** @enum {string} */
+            granularityTimeBase: "Millisecond" | "Second" | "Minute" | "Hour" | "Day" | "Week" | "Month" | "Year";
+            /** Format: date-time */
+            lastDate: string;
+            name: string;
+            siteName: string;
+            sourceName: string;
+            variableId: number;
+          }[];
+        };
+        total: number;
+        watched: number;
+      };
+      waiting: {
+        calculations: number;
+        files: number;
+        oldestPushSeconds: number;
+        pushes: number;
+      };
+      webhooks?: {
+        count: number;
+        items: {
+          /** Format: date-time */
+          disabledDate: string | null;
+          id: string;
+          name: string;
+          reason: string | null;
+        }[];
+      };
+    };
+    Comparison: {
+      /** Format: date-time */
+      historyFrom?: string;
+      rows: {
+        /** Format: date-time */
+        date: string;
+        difference: number | null;
+        leftValue: number | null;
+        rightValue: number | null;
+      }[];
+      summary: {
+        added: number;
+        changed: number;
+        meanAbsoluteDifference: number | null;
+        points: number;
+        removed: number;
+      };
+      unitId: number | null;
+      variableId: number;
+    };
     Error: {
       /** @enum {string} */
       code: "invalid_input" | "malformed_json" | "api_version_unsupported" | "invalid_token" | "insufficient_scope" | "permission_denied" | "mapping_failed" | "not_found" | "conflict" | "calculation_cycle" | "gone" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "queue_full" | "dependency_unavailable";
@@ -97,9 +352,276 @@ export interface components {
       message: string;
       requestId: string;
     };
+    PointDeletion: {
+      fromDateUtc?: (string | number) | null;
+      toDateUtc?: (string | number) | null;
+      variableIds: number[];
+      whatIf?: boolean | null;
+    };
+    PointRow: {
+      avgValue?: number | null;
+      countValue?: number | null;
+      /** Format: date-time */
+      date: string;
+      maxValue?: number | null;
+      minValue?: number | null;
+      rawValue?: number | null;
+      stdevValue?: number | null;
+      sumValue?: number | null;
+      tags?: {
+        [key: string]: string;
+      };
+      unitId?: number | null;
+      variableId: number;
+      varianceValue?: number | null;
+      version?: string;
+      /** Format: date-time */
+      versionTimestamp?: string;
+    };
     Problem: {
       message: string;
       path: string;
+    };
+    ReadRequest: {
+      /** @enum {string} */
+      aggregation?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV";
+      asOf?: string;
+      /**
+      * @default Normal
+      * @enum {string}
+      */
+      displayLevel: "Normal" | "ValueVariableDate" | "Columns";
+      /**
+      * @default none
+      * @enum {string}
+      */
+      fill: "none" | "previous" | "linear" | "null";
+      /** @enum {string} */
+      format?: "json" | "csv" | "arrow" | "xlsx" | "parquet";
+      from?: string;
+      /**
+      * @default Raw
+      * @enum {string}
+      */
+      granularity: "Raw" | "Minute" | "Hour" | "Day" | "Month" | "Year" | "All" | "Week";
+      horizon?: string;
+      /** @default false */
+      includeToBoundary: boolean;
+      itemsPerPage?: number;
+      minCount?: number;
+      /** @default 0 */
+      pageNumber: number;
+      /**
+      * @default ASC
+      * @enum {string}
+      */
+      pagingOrder: "ASC" | "DESC";
+      relativeVersion?: string;
+      sourceIds?: number[];
+      tags?: string[] | {
+        [key: string]: string;
+      };
+      timeZoneId?: string;
+      to?: string;
+      unitId?: number;
+      variableIds?: number[];
+      version?: string[];
+      /**
+      * @default latest
+      * @enum {string}
+      */
+      versions: "latest" | "all";
+    };
+    Run: {
+      ancestors: number[];
+      attempt: number;
+      counts: {
+        dropped?: number;
+        merged?: number;
+        outside?: number;
+        read?: number;
+        returned?: number;
+        stored?: number;
+      };
+      declarationHash: string | null;
+      defaultVersion: string;
+      durationsMs: {
+        load?: number;
+        r?: number;
+        sandboxWait?: number;
+        store?: number;
+        wait?: number;
+      };
+      /** Format: date-time */
+      finishedDate: string | null;
+      formulas: {
+        forms: {
+          alias: string;
+          value: unknown;
+        }[];
+        formula: number;
+        /** Format: date-time */
+        from: string;
+        /** Format: date-time */
+        to: string;
+        /** Format: date-time */
+        triggerDate: string;
+      }[];
+      /** Format: date-time */
+      from: string;
+      id: number;
+      inputs: {
+        aggregation?: string;
+        alias: string;
+        alignTo?: string;
+        /** Format: date-time */
+        asOf?: string;
+        formula: number;
+        /** Format: date-time */
+        from: string | null;
+        granularity?: string;
+        /** Format: date-time */
+        historyFrom?: string;
+        horizon?: string;
+        /** Format: date-time */
+        lastVersionTimestamp: string | null;
+        points: number;
+        relativeVersion?: string;
+        tags?: string[];
+        /** Format: date-time */
+        to: string | null;
+        variableId: number;
+        version?: string | string[];
+      }[];
+      message: string | null;
+      notes: {
+        call?: string | null;
+        errors?: string[];
+        /** @enum {string} */
+        faultCause?: "run" | "sandbox";
+        limit?: string;
+        line?: number | null;
+        messages?: string[];
+        output?: string;
+        scriptHash?: string;
+        signal?: (string | number) | null;
+        warnings?: string[];
+      };
+      outcome: string | null;
+      /** Format: date-time */
+      requestedDate: string;
+      /** Format: date-time */
+      startedDate: string;
+      /** @enum {string} */
+      state: "Running" | "Succeeded" | "Failed" | "Abandoned";
+      /** Format: date-time */
+      to: string;
+      /** @enum {string} */
+      trigger: "Input" | "Schedule" | "ForceUpdate";
+      /** Format: date-time */
+      triggerDate: string;
+      variableId: number;
+      wave: number;
+    };
+    Site: {
+      city: string | null;
+      clientData: Record<string, never> | null;
+      country: string | null;
+      externalId: string | null;
+      id: number;
+      location: string | null;
+      name: string;
+      postalCode: string | null;
+      street: string | null;
+      timeZoneId: string;
+      typeId: number | null;
+    };
+    SiteCreation: {
+      city?: string | null;
+      clientData?: Record<string, never> | null;
+      country?: string | null;
+      externalId?: string | null;
+      location?: string | null;
+      name: string;
+      postalCode?: string | null;
+      street?: string | null;
+      timeZoneId?: string;
+      typeId?: number | null;
+    };
+    Source: {
+      clientData?: Record<string, never> | null;
+      description?: string | null;
+      eanNumber?: string | null;
+      energyTypeId?: number | null;
+      energyUsageId?: number | null;
+      id: number;
+      localisation?: string | null;
+      meterAddress?: string | null;
+      meterNumber?: string | null;
+      name: string;
+      serialNumber: string | null;
+      siteId: number;
+      siteName?: string;
+      sourceTypeId: number | null;
+      tags?: string[] | null;
+      timeZoneId: string | null;
+    };
+    SourceCreation: {
+      clientData?: Record<string, never> | null;
+      description?: string | null;
+      eanNumber?: string | null;
+      energyTypeId?: number | null;
+      energyUsageId?: number | null;
+      localisation?: string | null;
+      meterAddress?: string | null;
+      meterNumber?: string | null;
+      name: string;
+      serialNumber?: string | null;
+      siteId: number;
+      sourceTypeId?: number | null;
+      tags?: string[] | null;
+      timeZoneId?: string | null;
+    };
+    Unit: {
+      divisor: number;
+      id: number;
+      name: string;
+      offset: number;
+      symbol: string;
+      unitFamilyId: number;
+    };
+    Variable: {
+      /** @enum {string|null} */
+      aggregate: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
+      calculated?: Record<string, never> | null;
+      divider: number | null;
+      granularity: number | null;
+      /** @enum {string|null} */
+      granularityTimeBase: "Millisecond" | "Second" | "Minute" | "Hour" | "Day" | "Week" | "Month" | "Year" | null;
+      id: number;
+      isDefault: boolean | null;
+      isVersioned: boolean | null;
+      mappingConfig: string | null;
+      name: string | null;
+      problems?: {
+        message: string;
+        path: string;
+      }[];
+      /** @enum {string|null} */
+      quantityType: "Instantaneous" | "Integrated" | "Cumulative" | "Minimum" | "Maximum" | "Averaged" | null;
+      sourceId: number;
+      sourceName: string;
+      unitId: number | null;
+      variableTypeId: number | null;
+      versionLimit: number | null;
+    };
+    VersionInUse: {
+      /** Format: date-time */
+      firstVersionTimestamp: string;
+      /** Format: date-time */
+      lastVersionTimestamp: string;
+      pointCount: number;
+      version: string | null;
     };
   };
   responses: never;
@@ -110,6 +632,27 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  getAccountHealth: {
+    parameters: {
+      query?: {
+        silentAfterHours?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AccountHealth"];
+        };
+      };
+    };
+  };
   listMyAccounts: {
     parameters: {
       query?: {
@@ -150,6 +693,258 @@ export interface operations {
       };
     };
   };
+  readPoints: {
+    parameters: {
+      query?: {
+        aggregation?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV";
+        asOf?: string;
+        displayLevel?: "Normal" | "ValueVariableDate" | "Columns";
+        fill?: "none" | "previous" | "linear" | "null";
+        format?: "json" | "csv" | "arrow" | "xlsx" | "parquet";
+        from?: string;
+        granularity?: "Raw" | "Minute" | "Hour" | "Day" | "Month" | "Year" | "All" | "Week";
+        horizon?: string;
+        includeToBoundary?: boolean;
+        itemsPerPage?: number;
+        minCount?: number;
+        pageNumber?: number;
+        pagingOrder?: "ASC" | "DESC";
+        relativeVersion?: string;
+        sourceIds?: number[];
+        tags?: string[];
+        timeZoneId?: string;
+        to?: string;
+        unitId?: number;
+        variableIds?: number[];
+        version?: string[];
+        versions?: "latest" | "all";
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PointRow"][];
+        };
+      };
+    };
+  };
+  queryPoints: {
+    parameters: {
+      query?: {
+        format?: "json" | "csv" | "arrow" | "xlsx" | "parquet";
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ReadRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PointRow"][];
+        };
+      };
+    };
+  };
+  deletePoints: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PointDeletion"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            results: {
+              datapointCount: number;
+              variableId: number;
+            }[];
+          };
+        };
+      };
+    };
+  };
+  compareVersions: {
+    parameters: {
+      query: {
+        format?: "json" | "csv" | "arrow" | "xlsx" | "parquet";
+        from?: string;
+        includeToBoundary?: boolean;
+        itemsPerPage?: number;
+        leftAsOf?: string;
+        leftVersion?: string[];
+        pageNumber?: number;
+        pagingOrder?: "ASC" | "DESC";
+        rightAsOf?: string;
+        rightVersion?: string[];
+        timeZoneId?: string;
+        to?: string;
+        unitId?: number;
+        variableId: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Comparison"];
+        };
+      };
+    };
+  };
+  listSites: {
+    parameters: {
+      query?: {
+        customFilter?: string;
+        displayLevel?: "Site" | "VerboseSite" | "Normal";
+        itemsPerPage?: number;
+        pageNumber?: number;
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Site"][];
+        };
+      };
+    };
+  };
+  createSite: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SiteCreation"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": number;
+        };
+      };
+    };
+  };
+  listSources: {
+    parameters: {
+      query?: {
+        customFilter?: string;
+        displayLevel?: "Light" | "Site" | "Normal" | "Verbose";
+        itemsPerPage?: number;
+        pageNumber?: number;
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Source"][];
+        };
+      };
+    };
+  };
+  createSource: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SourceCreation"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Source"];
+        };
+      };
+    };
+  };
+  listUnits: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+        unitFamilyId?: number[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Unit"][];
+        };
+      };
+    };
+  };
   signOutEverywhere: {
     parameters: {
       query?: never;
@@ -187,6 +982,105 @@ export interface operations {
             /** Format: uri */
             link: string;
           };
+        };
+      };
+    };
+  };
+  listVariables: {
+    parameters: {
+      query?: {
+        customFilter?: string;
+        displayLevel?: "Normal" | "Verbose";
+        hasProblems?: boolean;
+        itemsPerPage?: number;
+        pageNumber?: number;
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Variable"][];
+        };
+      };
+    };
+  };
+  getVariable: {
+    parameters: {
+      query?: {
+        displayLevel?: "Normal" | "Verbose";
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Variable"];
+        };
+      };
+    };
+  };
+  listRuns: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Run"][];
+        };
+      };
+    };
+  };
+  listVersions: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["VersionInUse"][];
         };
       };
     };

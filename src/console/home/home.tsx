@@ -1,4 +1,144 @@
-/** Home: is my data all right? */
+/** Home: is my data all right? Counts of what needs attention, then the items, each with the way to mend it. */
+import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Ago } from '../parts/moment.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Icon, type IconName } from '../shell/icon.tsx';
+import { countTroubles, type Health, KINDS, type Kind, useHealth } from './health.ts';
+import classes from './home.module.css';
+import { Troubles } from './troubles.tsx';
+
+const ICONS: Readonly<Record<Kind, IconName>> = {
+  silent: 'silent',
+  calculations: 'script',
+  pushes: 'push',
+  files: 'file',
+  webhooks: 'webhook',
+};
+
+/** The first route. */
 export function Home() {
-  return <h1>Home</h1>;
+  const { t } = useTranslation();
+  const health = useHealth();
+  return (
+    <>
+      <header className={classes.header}>
+        <div>
+          <h1>{t('home.title')}</h1>
+          {health.data && <Verdict health={health.data} />}
+        </div>
+        <div className={classes.checked}>
+          {health.data && <Ago instant={health.data.checkedDate} />}
+          <Tooltip label={t('home.refresh')}>
+            <ActionIcon
+              variant="subtle"
+              size="lg"
+              aria-label={t('home.refresh')}
+              loading={health.isFetching}
+              onClick={() => void health.refetch()}
+            >
+              <Icon name="refresh" />
+            </ActionIcon>
+          </Tooltip>
+        </div>
+      </header>
+      {health.error && <Problem error={health.error} onRetry={() => void health.refetch()} />}
+      {health.isPending && <Skeleton height={120} radius="md" />}
+      {health.data && <Overview health={health.data} />}
+    </>
+  );
+}
+
+/** One sentence: all is well, or how many things are not. */
+function Verdict({ health }: { readonly health: Health }) {
+  const { t } = useTranslation();
+  const count = Object.values(countTroubles(health)).reduce((sum, each) => sum + each, 0);
+  return (
+    <p className={count === 0 ? classes.good : classes.lead}>
+      {count === 0 ? t('home.good') : t('home.attention', { count })}
+    </p>
+  );
+}
+
+function Overview({ health }: { readonly health: Health }) {
+  const { t } = useTranslation();
+  const counts = countTroubles(health);
+  if (health.variables.total === 0) return <Nothing />;
+  return (
+    <>
+      <ul className={classes.tiles}>
+        {KINDS.filter((kind) => counts[kind] !== undefined).map((kind) => (
+          <Tile key={kind} kind={kind} count={counts[kind] ?? 0} />
+        ))}
+        <Waiting waiting={health.waiting} />
+      </ul>
+      <p className={classes.figures}>
+        {t('home.figures', {
+          total: health.variables.total,
+          watched: health.variables.watched,
+          empty: health.variables.empty,
+        })}
+      </p>
+      <Troubles health={health} />
+    </>
+  );
+}
+
+function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) {
+  const { t } = useTranslation();
+  const content = (
+    <>
+      <span className={classes.icon}>
+        <Icon name={count === 0 ? 'check' : ICONS[kind]} size={20} />
+      </span>
+      <span className={classes.count}>{count.toLocaleString()}</span>
+      <span className={classes.label}>{t(`home.kind.${kind}`, { count })}</span>
+    </>
+  );
+  return (
+    <li>
+      {count === 0 ? (
+        <div className={classes.tile}>{content}</div>
+      ) : (
+        <a className={classes.tile} data-trouble href={`#${kind}`}>
+          {content}
+        </a>
+      )}
+    </li>
+  );
+}
+
+/** What has been accepted and is not worked on yet. */
+function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
+  const { t } = useTranslation();
+  const count = waiting.pushes + waiting.files + waiting.calculations;
+  const seconds = waiting.oldestPushSeconds;
+  return (
+    <li>
+      <div className={classes.tile} data-plain>
+        <span className={classes.icon}>
+          <Icon name="queue" size={20} />
+        </span>
+        <span className={classes.count}>{count.toLocaleString()}</span>
+        <span className={classes.label}>
+          {seconds > 60 ? t('home.late', { seconds }) : t('home.waiting', { count })}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+/** An account without variables. */
+function Nothing() {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.nothing}>
+      <Icon name="variable" size={36} />
+      <h2>{t('home.empty.title')}</h2>
+      <p>{t('home.empty.text')}</p>
+      <p>
+        <a href="/docs">{t('home.empty.docs')}</a>
+      </p>
+    </div>
+  );
 }

@@ -6,7 +6,10 @@ import classes from './shell.module.css';
 import mark from './tidemark.svg';
 import { UserMenu } from './user-menu.tsx';
 
-const ROUTES = [{ to: '/', icon: 'home', text: 'shell.home' }] as const satisfies readonly {
+const ROUTES = [
+  { to: '/', icon: 'home', text: 'shell.home' },
+  { to: '/console/find', icon: 'find', text: 'shell.find' },
+] as const satisfies readonly {
   readonly to: string;
   readonly icon: IconName;
   readonly text: string;

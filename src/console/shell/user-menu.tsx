@@ -1,5 +1,5 @@
 /** Who is signed in: account, language, colours, password, signing out. */
-import { Menu, useMantineColorScheme } from '@mantine/core';
+import { Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../api/client.ts';
@@ -25,7 +25,8 @@ export function UserMenu() {
   return (
     <Menu position="top-start" width={260}>
       <Menu.Target>
-        <button type="button" className={classes.button} aria-label={t('user.menu', { name: session.name })}>
+        <button type="button" className={classes.button}>
+          <VisuallyHidden>{t('user.menu')}</VisuallyHidden>
           <span className={classes.initials} aria-hidden="true">
             {initials(session.name)}
           </span>

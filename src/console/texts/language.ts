@@ -37,6 +37,12 @@ export function currentLanguage(): Language {
   return i18next.language as Language;
 }
 
+/** @returns the language with the browser's region, which decides how dates are written. */
+export function currentLocale(): string {
+  const language = currentLanguage();
+  return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === 'en' ? 'en-GB' : language);
+}
+
 function chosenLanguage(): Language {
   const wanted = [localStorage.getItem(KEY), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return wanted.find((code): code is Language => code !== null && code in LANGUAGES) ?? 'en';

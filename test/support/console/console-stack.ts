@@ -5,7 +5,7 @@ import { findChromium } from '../browser/chromium.ts';
 import { PASSWORD } from '../fixtures/accounts.ts';
 import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
 import { createWorld, type World } from '../fixtures/world.ts';
-import { type RoleProcess, startRoles } from '../services/role-process.ts';
+import { startRoles } from '../services/role-process.ts';
 import { testRRoot } from '../services/stack.ts';
 
 const FLAGS = [
@@ -18,13 +18,20 @@ const TIMEOUT_MS = 15_000;
 export const ADMIN = 'admin@example.test';
 export const USER = 'user@example.test';
 
+export interface WindowOptions extends BrowserContextOptions {
+  readonly isFresh?: boolean;
+}
+
 export interface ConsoleStack {
   readonly origin: string;
   readonly world: World;
   /** The account's manager, who may push. */
   readonly manager: ApiClient;
-  /** Opens a window of its own and signs in with the form of the issuer. @param path where to begin. */
-  open(userName: string, path?: string, options?: BrowserContextOptions): Promise<ConsoleWindow>;
+  /**
+   * Opens a window of its own. The first window of a person signs in with the form of the issuer, later ones by its session.
+   * @param path where to begin. @param options `isFresh`: another browser, which must use the form.
+   */
+  open(userName: string, path?: string, options?: WindowOptions): Promise<ConsoleWindow>;
   close(): Promise<void>;
 }
 
@@ -45,9 +52,11 @@ export async function openConsoleStack(): Promise<ConsoleStack> {
   const program = findChromium();
   if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
   const browser = await chromium.launch({ executablePath: program, args: FLAGS });
+  const sessions: Sessions = new Map();
   return {
     ...{ origin: roles.http, world, manager: await signIn(roles.http, undefined, MANAGER) },
-    open: (userName, path = '/', options = {}) => openWindow(browser, roles, userName, path, options),
+    open: (userName, path = '/', options = {}) =>
+      openWindow({ browser, origin: roles.http, sessions }, userName, path, options),
     close: async () => {
       await browser.close();
       await roles.kill();
@@ -56,22 +65,37 @@ export async function openConsoleStack(): Promise<ConsoleStack> {
   };
 }
 
+type Sessions = Map<string, Exclude<BrowserContextOptions['storageState'], undefined | string>>;
+
+interface Opener {
+  readonly browser: Browser;
+  readonly origin: string;
+  /** Cookies of the issuer, by user name. */
+  readonly sessions: Sessions;
+}
+
 async function openWindow(
-  browser: Browser,
-  { http: origin }: RoleProcess,
+  { browser, origin, sessions }: Opener,
   userName: string,
   path: string,
-  options: BrowserContextOptions,
+  { isFresh = false, ...options }: WindowOptions,
 ): Promise<ConsoleWindow> {
-  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  const known = isFresh ? undefined : sessions.get(userName);
+  const state = known && { storageState: known };
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...state, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const complaints = listen(page, origin);
   await page.goto(origin + path);
-  await page.getByLabel('User name').fill(userName);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button').click();
+  if (!known) {
+    await page.getByLabel('User name').fill(userName);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button').click();
+  }
   await page.getByRole('navigation').waitFor();
+  const { cookies } = await context.storageState();
+  // Choices kept by a page are not part of the session.
+  if (!isFresh) sessions.set(userName, { cookies, origins: [] });
   return { page, complaints, close: () => context.close() };
 }
 

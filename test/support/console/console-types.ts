@@ -13,6 +13,7 @@ interface Document extends Json {
   readonly components: Readonly<Record<string, Json>>;
 }
 
+const JSON_TYPE = 'application/json';
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const HEADER = `/** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */\n\n`;
 
@@ -65,11 +66,17 @@ function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
           responses: Object.fromEntries(
             Object.entries(responses as Record<string, Json>)
               .filter(([status]) => status.startsWith('2'))
-              .map(([status, answer]) => [status, { description: '', content: answer.content ?? {} }]),
+              .map(([status, answer]) => [status, { description: '', content: jsonOf(answer.content) }]),
           ),
         }),
       ]),
   );
+}
+
+/** The console asks openapi-fetch for JSON only. */
+function jsonOf(content: unknown): object {
+  const types = (content ?? {}) as Readonly<Record<string, unknown>>;
+  return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;
 }
 
 /** Removes descriptions and examples, which the documentation has. */

@@ -1,0 +1,53 @@
+/** Find: one search box, and the tree while it is empty. The text is in the address, so a search can be shared. */
+import { CloseButton, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Icon } from '../shell/icon.tsx';
+import classes from './find.module.css';
+import { Results } from './results.tsx';
+import { Tree } from './tree.tsx';
+
+const DEBOUNCE_MS = 200;
+const route = getRouteApi('/console/find');
+
+/** The route. */
+export function Find() {
+  const { t } = useTranslation();
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text, setText] = useState(q);
+  // The address changes by typing, or by a link to another search.
+  const [address, setAddress] = useState(q);
+  if (address !== q) {
+    setAddress(q);
+    if (text.trim() !== q) setText(q);
+  }
+  const search = useDebouncedCallback((typed: string) => {
+    void navigate({ search: typed === '' ? {} : { q: typed }, replace: true });
+  }, DEBOUNCE_MS);
+  const type = (typed: string) => {
+    setText(typed);
+    search(typed.trim());
+  };
+  return (
+    <>
+      <h1 className={classes.title}>{t('find.title')}</h1>
+      <TextInput
+        className={classes.box ?? ''}
+        size="md"
+        type="search"
+        autoFocus
+        aria-label={t('find.box')}
+        placeholder={t('find.placeholder')}
+        leftSection={<Icon name="find" />}
+        rightSection={text !== '' && <CloseButton aria-label={t('find.clear')} onClick={() => type('')} />}
+        value={text}
+        onChange={(event) => type(event.currentTarget.value)}
+      />
+      <p className={classes.hint}>{t('find.hint')}</p>
+      {q === '' ? <Tree /> : <Results text={q} />}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+/** Turns what a person types into customFilter expressions (R-C10). Pure. */
+
+/** An expression, as opposed to words to look for. */
+const OPERATOR = /[=<>~]|\bstartswith\b|\blike\b/i;
+
+/** Fields that hold each word, by kind of element. */
+const FIELDS = {
+  sites: ['name', 'city'],
+  sources: ['name', 'serialNumber', 'eanNumber', 'meterNumber', 'tags'],
+  variables: ['name', 'mappingConfig', 'sourceName'],
+} as const;
+
+export type ElementKind = keyof typeof FIELDS;
+
+/** Whether the text is an expression of customFilter. */
+export function isExpression(text: string): boolean {
+  return OPERATOR.test(text);
+}
+
+/** @returns the customFilter: the expression itself, or one that finds every word in some field of the element. */
+export function toFilter(text: string, kind: ElementKind): string {
+  if (isExpression(text)) return text;
+  const words = text.trim().split(/\s+/);
+  return words
+    .map((word) => `(${FIELDS[kind].map((field) => `${field} ~ ${quote(word)}`).join(' or ')})`)
+    .join(' and ');
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "''")}'`;
+}

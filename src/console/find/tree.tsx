@@ -1,0 +1,182 @@
+/** The tree site → source → variable: a virtual list, so that any number of rows costs the window's. Arrow keys walk it. */
+import { useNavigate } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Problem } from '../parts/problem.tsx';
+import { Icon } from '../shell/icon.tsx';
+import { type ListKey, useLists } from './structure.ts';
+import classes from './tree.module.css';
+import { type Row, toRows } from './tree-rows.ts';
+
+const ROW_PIXELS = 38;
+
+/** The whole structure of the account. */
+export function Tree() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const { lists, want } = useLists();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [active, setActive] = useState(0);
+  const frame = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => toRows(lists, open), [lists, open]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PIXELS,
+    overscan: 12,
+  });
+  const shown = virtual.getVirtualItems();
+
+  useEffect(() => {
+    for (const { index } of shown) {
+      const row = rows[index];
+      if (row?.kind === 'loading') want(row.list, row.page + 1);
+    }
+  });
+
+  const toggle = (row: Row) => {
+    if (row.kind !== 'site' && row.kind !== 'source') return;
+    const next = new Set(open);
+    if (!next.delete(row.id)) {
+      next.add(row.id);
+      const list: ListKey = row.kind === 'site' ? `sources:${row.item.id}` : `variables:${row.item.id}`;
+      want(list, 1);
+    }
+    setOpen(next);
+  };
+  const choose = (row: Row | undefined) => {
+    if (row?.kind === 'variable') {
+      void navigate({ to: '/console/variables/$variableId', params: { variableId: row.item.id } });
+    } else if (row) toggle(row);
+  };
+  const move = (index: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    setActive(next);
+    virtual.scrollToIndex(next);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = nextStep(event.key, rows, active);
+    if (step === undefined) return;
+    event.preventDefault();
+    if (step.kind === 'choose') choose(rows[active]);
+    else if (step.kind === 'toggle') toggle(rows[active] as Row);
+    else move(step.index);
+  };
+
+  const error = [...lists.values()].find((list) => list.error)?.error;
+  if (error) return <Problem error={error} />;
+  return (
+    <div
+      ref={frame}
+      className={classes.frame}
+      role="tree"
+      aria-label={t('find.tree')}
+      tabIndex={0}
+      aria-activedescendant={rows[active]?.id}
+      onKeyDown={onKeyDown}
+    >
+      <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
+        {shown.map(({ index, start }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <TreeRow
+                key={row.id}
+                row={row}
+                start={start}
+                isActive={index === active}
+                onClick={() => {
+                  setActive(index);
+                  choose(row);
+                }}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+type Step =
+  | { readonly kind: 'choose' }
+  | { readonly kind: 'toggle' }
+  | { readonly kind: 'move'; readonly index: number };
+
+/** What a key does in a tree (WAI-ARIA): right opens, left closes or goes to the parent. */
+function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
+  const row = rows[active];
+  const isOpen = row !== undefined && 'isOpen' in row && row.isOpen;
+  const isClosed = row !== undefined && 'isOpen' in row && !row.isOpen;
+  switch (key) {
+    case 'ArrowDown':
+      return { kind: 'move', index: active + 1 };
+    case 'ArrowUp':
+      return { kind: 'move', index: active - 1 };
+    case 'Home':
+      return { kind: 'move', index: 0 };
+    case 'End':
+      return { kind: 'move', index: rows.length - 1 };
+    case 'ArrowRight':
+      return isClosed ? { kind: 'toggle' } : { kind: 'move', index: active + 1 };
+    case 'ArrowLeft':
+      return isOpen ? { kind: 'toggle' } : { kind: 'move', index: parentOf(rows, active) };
+    case 'Enter':
+    case ' ':
+      return { kind: 'choose' };
+    default:
+      return undefined;
+  }
+}
+
+function parentOf(rows: readonly Row[], index: number): number {
+  const depth = rows[index]?.depth ?? 0;
+  for (let at = index - 1; at >= 0; at--) if ((rows[at]?.depth ?? 0) < depth) return at;
+  return 0;
+}
+
+interface TreeRowProps {
+  readonly row: Row;
+  readonly start: number;
+  readonly isActive: boolean;
+  readonly onClick: () => void;
+}
+
+function TreeRow({ row, start, isActive, onClick }: TreeRowProps) {
+  const { t } = useTranslation();
+  const isBranch = row.kind === 'site' || row.kind === 'source';
+  return (
+    // The tree itself has the focus and handles the keys.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <div
+      id={row.id}
+      className={classes.row}
+      role="treeitem"
+      tabIndex={-1}
+      aria-level={row.depth + 1}
+      aria-selected={isActive}
+      {...(isBranch && { 'aria-expanded': row.isOpen })}
+      data-depth={row.depth}
+      style={{ transform: `translateY(${start}px)`, height: ROW_PIXELS }}
+      onClick={onClick}
+    >
+      {isBranch ? <Icon name={row.isOpen ? 'down' : 'right'} size={14} /> : <span className={classes.leaf} />}
+      {row.kind === 'loading' && <span className={classes.soft}>{t('find.loading')}</span>}
+      {row.kind === 'empty' && <span className={classes.soft}>{t('find.nothingHere')}</span>}
+      {(isBranch || row.kind === 'variable') && (
+        <>
+          <Icon name={row.kind} size={17} />
+          <span className={classes.name}>{row.item.name || `#${row.item.id}`}</span>
+          <span className={classes.soft}>{noteOf(row)}</span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function noteOf(row: Row): string {
+  if (row.kind === 'site') return [row.item.postalCode, row.item.city].filter(Boolean).join(' ');
+  if (row.kind === 'source') return row.item.serialNumber ?? '';
+  return row.kind === 'variable' ? (row.item.mappingConfig ?? '') : '';
+}

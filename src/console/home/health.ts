@@ -1,0 +1,33 @@
+/** The account's health, asked for again every half minute while Home is open. */
+import { useQuery } from '@tanstack/react-query';
+import { api, bodyOf } from '../api/client.ts';
+import type { components } from '../api/openapi.d.ts';
+
+export type Health = components['schemas']['AccountHealth'];
+
+const REFRESH_MS = 30_000;
+
+/** Kinds of trouble, in the order shown. */
+export const KINDS = ['silent', 'calculations', 'pushes', 'files', 'webhooks'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** @returns the query of the account's health. */
+export function useHealth() {
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: () => bodyOf(api.GET('/account/health')),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** @returns how many items of each kind need attention; a kind that the role may not see is absent. */
+export function countTroubles({ variables, calculations, pushes, files, webhooks }: Health) {
+  const counts: Partial<Record<Kind, number>> = {
+    silent: variables.silent.count,
+    calculations: calculations.count,
+    pushes: pushes.count,
+    files: files.count,
+  };
+  if (webhooks) counts.webhooks = webhooks.count;
+  return counts;
+}

@@ -1,0 +1,37 @@
+/** Instants for people: how long ago, with the exact local time as a tooltip. */
+import { Tooltip } from '@mantine/core';
+import { currentLanguage, currentLocale } from '../texts/language.ts';
+
+const UNITS = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** `3 days ago` in the person's language; `in 2 hours` for an instant to come. */
+export function formatAgo(instant: string, nowMs: number = Date.now()): string {
+  const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
+  const format = new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'auto' });
+  const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
+  return unit ? format.format(Math.trunc(seconds / unit[1]), unit[0]) : format.format(Math.min(0, seconds), 'second');
+}
+
+/** Date and time in a zone; without one, in the zone of the browser. */
+export function formatMoment(instant: string | number, timeZone?: string): string {
+  return new Intl.DateTimeFormat(currentLocale(), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    ...(timeZone !== undefined && { timeZone }),
+  }).format(new Date(instant));
+}
+
+/** How long ago an instant was. */
+export function Ago({ instant }: { readonly instant: string }) {
+  return (
+    <Tooltip label={formatMoment(instant)}>
+      <time dateTime={instant}>{formatAgo(instant)}</time>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,109 @@
+/** What a chart reads: bounds and versions of a variable, and the points of each side in the shown range. */
+import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { api, bodyOf } from '../api/client.ts';
+import type { PointQuery } from '../api/download.ts';
+import { RAW_LIMIT, type Range, type Resolution, type Side, versionOf } from './chart-rules.ts';
+import { loadPoints, loadVersionInstants, type Points } from './points.ts';
+
+/** Stops of the slider over when versions came. */
+const MAX_STOPS = 300;
+/** More latest points than these are not asked for all their versions. */
+const MAX_POINTS_FOR_STOPS = 12_000;
+
+/** Dates of the first and the last point of a variable; null without points. */
+export function boundsQuery(variableId: number) {
+  return queryOptions({
+    queryKey: ['bounds', variableId],
+    queryFn: async (): Promise<Range | null> => {
+      const one = { variableIds: [variableId], pageNumber: 0, itemsPerPage: 1 };
+      const [first, last] = await Promise.all([
+        bodyOf(api.GET('/data', { params: { query: { ...one, pagingOrder: 'ASC' } } })),
+        bodyOf(api.GET('/data', { params: { query: { ...one, pagingOrder: 'DESC' } } })),
+      ]);
+      if (!first[0] || !last[0]) return null;
+      return { from: Date.parse(first[0].date) / 1000, to: Date.parse(last[0].date) / 1000 };
+    },
+  });
+}
+
+/** @returns the VersionTags of a variable. */
+export function useVersions(variableId: number) {
+  return useQuery({
+    queryKey: ['versions', variableId],
+    queryFn: () => bodyOf(api.GET('/variables/{id}/versions', { params: { path: { id: variableId } } })),
+  });
+}
+
+/** Query of the points of a side. */
+export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution): PointQuery {
+  return {
+    variableIds: variableId,
+    from: toInstant(range.from),
+    to: toInstant(range.to),
+    ...versionOf(side),
+    ...(resolution !== 'Raw' && { granularity: resolution, aggregation: 'AVG' }),
+  };
+}
+
+export interface ChartPoints {
+  readonly side: Side;
+  readonly points: Points;
+  /** Least and greatest values of buckets, of the first side only. */
+  readonly band: { readonly min: Points; readonly max: Points } | undefined;
+}
+
+/** Reads every side; while another range is read, the points of the former one stay. */
+export function useChartPoints(variableId: number, range: Range, sides: readonly Side[], resolution: Resolution) {
+  return useQueries({
+    queries: sides.map((side, index) => ({
+      queryKey: ['points', variableId, range.from, range.to, side, resolution, index === 0],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<ChartPoints> => {
+        const query = pointQuery(variableId, range, side, resolution);
+        const hasBand = resolution !== 'Raw' && index === 0;
+        const [points, ...extremes] = await Promise.all([
+          loadPoints(query, signal),
+          ...(hasBand ? ['MIN', 'MAX'].map((aggregation) => loadPoints({ ...query, aggregation }, signal)) : []),
+        ]);
+        const [min, max] = extremes;
+        return { side, points, band: min && max && { min, max } };
+      },
+      placeholderData: keepPreviousData,
+    })),
+  });
+}
+
+/** @returns the instants at which versions of the shown points came, ascending, as ISO 8601. */
+export function useStops(variableId: number, range: Range, stepSec: number, isWanted: boolean) {
+  const versions = useVersions(variableId);
+  const isFew = (range.to - range.from) / stepSec <= Math.min(MAX_POINTS_FOR_STOPS, RAW_LIMIT);
+  const instants = useQuery({
+    queryKey: ['stops', variableId, range.from, range.to],
+    queryFn: ({ signal }) => loadVersionInstants(pointQuery(variableId, range, 'latest', 'Raw'), signal),
+    enabled: isWanted && isFew,
+    placeholderData: keepPreviousData,
+  });
+  const tagged = (versions.data ?? []).flatMap(({ firstVersionTimestamp, lastVersionTimestamp }) => [
+    firstVersionTimestamp,
+    lastVersionTimestamp,
+  ]);
+  // A version is known from its instant on; the next millisecond is after its microseconds.
+  const seen = (instants.data ?? []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
+  const all = [...new Set([...tagged.map(ceilMillis), ...seen])].sort();
+  return thin(all);
+}
+
+function ceilMillis(instant: string): string {
+  const millis = Date.parse(instant);
+  return new Date(/\.\d{4,}/.test(instant) ? millis + 1 : millis).toISOString();
+}
+
+function thin(stops: readonly string[]): readonly string[] {
+  if (stops.length <= MAX_STOPS) return stops;
+  const every = (stops.length - 1) / (MAX_STOPS - 1);
+  return Array.from({ length: MAX_STOPS }, (_, index) => stops[Math.round(index * every)] as string);
+}
+
+/** Unix seconds as ISO 8601. */
+export function toInstant(seconds: number): string {
+  return new Date(Math.round(seconds * 1000)).toISOString();
+}

@@ -1,0 +1,110 @@
+/** Decides the range and the resolution of a chart, and which versions it reads. Pure. */
+
+/** Unix seconds; `to` is exclusive. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
+
+/** Points that are read and drawn as they are: a year of quarters of an hour has 35,136. */
+export const RAW_LIMIT = 45_000;
+/** Buckets of a chart: several for each pixel of a wide window. */
+const BUCKET_LIMIT = 6000;
+/** Step of a variable without a granularity. */
+const DEFAULT_STEP_SEC = 900;
+const DAY_SEC = 86_400;
+const YEAR_SEC = 366 * DAY_SEC;
+
+const BUCKETS = [
+  ['Minute', 60],
+  ['Hour', 3600],
+  ['Day', DAY_SEC],
+  ['Month', 31 * DAY_SEC],
+] as const;
+
+const STEP_SEC: Readonly<Record<string, number>> = {
+  Millisecond: 0.001,
+  Second: 1,
+  Minute: 60,
+  Hour: 3600,
+  Day: DAY_SEC,
+  Week: 7 * DAY_SEC,
+  Month: 31 * DAY_SEC,
+  Year: YEAR_SEC,
+};
+
+/** @returns seconds between the points of a variable, as far as it says. */
+export function stepOf(granularity: number | null, timeBase: string | null): number {
+  const base = timeBase === null ? undefined : STEP_SEC[timeBase];
+  return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
+}
+
+/** @returns raw points while they are few, else the smallest buckets that are few enough. */
+export function planResolution({ from, to }: Range, stepSec: number): Resolution {
+  if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';
+  const found = BUCKETS.find(([, length]) => length > stepSec && (to - from) / length <= BUCKET_LIMIT);
+  return found?.[0] ?? 'Month';
+}
+
+/** @returns the last year of points, or all of them when they span less. @param bounds dates of the first and last point. */
+export function defaultRange(bounds: Range, stepSec: number): Range {
+  const to = bounds.to + stepSec;
+  return { from: Math.max(bounds.from, to - YEAR_SEC), to };
+}
+
+/** @returns the range moved by a part of its length: -1 is the range before. */
+export function moveRange({ from, to }: Range, by: number): Range {
+  const length = to - from;
+  return { from: from + by * length, to: to + by * length };
+}
+
+/** @returns a range of another length that ends at the same instant. */
+export function resizeRange({ to }: Range, days: number): Range {
+  return { from: to - days * DAY_SEC, to };
+}
+
+/** One side of a comparison: `latest`, `label:<VersionTag>` or `known:<instant>`. */
+export type Side = string;
+
+export type Selection =
+  | { readonly kind: 'latest' }
+  | { readonly kind: 'labels'; readonly labels: readonly string[] }
+  | { readonly kind: 'known'; readonly at: string | undefined }
+  | { readonly kind: 'compare'; readonly left: Side; readonly right: Side };
+
+/** Members of a query that select versions. */
+export interface VersionQuery {
+  readonly version?: string;
+  readonly asOf?: string;
+}
+
+/** @returns the version that a side names. */
+export function versionOf(side: Side): VersionQuery {
+  if (side.startsWith('label:')) return { version: side.slice('label:'.length) };
+  if (side.startsWith('known:')) return { asOf: side.slice('known:'.length) };
+  return {};
+}
+
+/** @returns the sides a chart draws, the most important one first. */
+export function sidesOf(selection: Selection): readonly Side[] {
+  switch (selection.kind) {
+    case 'latest':
+      return ['latest'];
+    case 'labels':
+      return selection.labels.length === 0 ? ['latest'] : selection.labels.map((label) => `label:${label}`);
+    case 'known':
+      return selection.at === undefined ? ['latest'] : [`known:${selection.at}`, 'latest'];
+    case 'compare':
+      return [selection.right, selection.left];
+  }
+}
+
+/** Query of `GET /data/compare` for two sides; the left one must name a version. @param now instant of `latest`. */
+export function compareQuery(left: Side, right: Side, now: string) {
+  const leftSide: VersionQuery = left === 'latest' ? { asOf: now } : versionOf(left);
+  const { version: leftVersion, asOf: leftAsOf } = leftSide;
+  const { version: rightVersion, asOf: rightAsOf } = versionOf(right);
+  return { leftVersion, leftAsOf, rightVersion, rightAsOf };
+}

@@ -1,0 +1,50 @@
+/** Takes what is shown elsewhere: as a file, or as a program that reads it. */
+import { Button, Menu } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { type PointQuery, savePoints } from '../api/download.ts';
+import { settings } from '../session/settings.ts';
+import { Icon } from '../shell/icon.tsx';
+import { notifyDone, notifyProblem } from '../shell/notify.ts';
+import { type Language, toSnippet } from './snippets.ts';
+
+const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' } as const;
+const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
+
+/** @param query reads what is shown. @param name of the file, without its ending. */
+export function ExportMenu({ query, name }: { readonly query: PointQuery; readonly name: string }) {
+  const { t } = useTranslation();
+  const save = async (format: string) => {
+    try {
+      await savePoints('/data', { ...query, format }, `${name.replaceAll(/[^\p{L}\p{N}]+/gu, '-')}.${format}`);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  const copy = async (language: Language) => {
+    await navigator.clipboard.writeText(toSnippet(language, settings.api, query));
+    notifyDone(t('export.copied', { language }));
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<Icon name="download" size={16} />}>
+          {t('export.title')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t('export.file')}</Menu.Label>
+        {Object.entries(FORMATS).map(([format, label]) => (
+          <Menu.Item key={format} onClick={() => void save(format)}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Label>{t('export.program')}</Menu.Label>
+        {LANGUAGES.map((language) => (
+          <Menu.Item key={language} leftSection={<Icon name="copy" size={15} />} onClick={() => void copy(language)}>
+            {t('export.copyAs', { language })}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,121 @@
+/** Every version of one point. For a calculated variable, each leads to the run that made it and to what that run read. */
+import { CloseButton, Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../api/client.ts';
+import type { components } from '../api/openapi.d.ts';
+import { formatMoment } from '../parts/moment.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { currentLocale } from '../texts/language.ts';
+import { toInstant } from './chart-queries.ts';
+import classes from './point-versions.module.css';
+
+type Run = components['schemas']['Run'];
+
+const RUNS = 200;
+
+interface PointVersionsProps {
+  readonly variableId: number;
+  /** Unix seconds. */
+  readonly seconds: number;
+  readonly isCalculated: boolean;
+  readonly timeZone: string;
+  readonly onClose: () => void;
+}
+
+/** The panel below the version bar. */
+export function PointVersions({ variableId, seconds, isCalculated, timeZone, onClose }: PointVersionsProps) {
+  const { t } = useTranslation();
+  const date = toInstant(seconds);
+  const versions = useQuery({
+    queryKey: ['point', variableId, date],
+    queryFn: () => {
+      const query = {
+        variableIds: [variableId],
+        from: date,
+        to: date,
+        includeToBoundary: true,
+        versions: 'all' as const,
+      };
+      return bodyOf(api.GET('/data', { params: { query } }));
+    },
+  });
+  const runs = useQuery({
+    queryKey: ['runs', variableId],
+    queryFn: () => {
+      const params = { path: { id: variableId }, query: { pageNumber: 0, itemsPerPage: RUNS } };
+      return bodyOf(api.GET('/variables/{id}/runs', { params }));
+    },
+    enabled: isCalculated,
+  });
+  const rows = [...(versions.data ?? [])].sort((a, b) => compare(b.versionTimestamp ?? '', a.versionTimestamp ?? ''));
+  return (
+    <section className={classes.panel} aria-label={t('point.title')}>
+      <header className={classes.header}>
+        <h2>{t('point.at', { date: formatMoment(date, timeZone) })}</h2>
+        <CloseButton aria-label={t('point.close')} onClick={onClose} />
+      </header>
+      {versions.error && <Problem error={versions.error} />}
+      {versions.isPending && <Skeleton height={60} />}
+      <ol className={classes.list}>
+        {rows.map(({ versionTimestamp = '', version, rawValue, tags }, index) => {
+          const run = runs.data?.find((each) => hasMade(each, versionTimestamp));
+          return (
+            <li key={versionTimestamp} className={classes.version} data-current={index === 0}>
+              <span className={classes.value}>{format(rawValue)}</span>
+              <span className={classes.label}>{version ?? t('point.unlabelled')}</span>
+              <time className={classes.when} dateTime={versionTimestamp}>
+                {formatMoment(versionTimestamp, timeZone)}
+              </time>
+              <span className={classes.tags}>{tagsText(tags)}</span>
+              {run && <RunNote run={run} />}
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+/** Which run wrote a version, why it ran, and its inputs as they were. */
+function RunNote({ run }: { readonly run: Run }) {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.run}>
+      {t('point.run', { id: run.id, trigger: t(`trigger.${run.trigger as 'Input'}`, { defaultValue: run.trigger }) })}{' '}
+      {run.inputs.map(({ alias, variableId, lastVersionTimestamp }) => (
+        <span key={alias}>
+          <Link
+            to="/console/variables/$variableId"
+            params={{ variableId }}
+            search={lastVersionTimestamp ? { v: 'known', at: lastVersionTimestamp } : {}}
+          >
+            {alias}
+          </Link>{' '}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The run during which a version came: versions carry no run id. */
+function hasMade({ startedDate, finishedDate }: Run, versionTimestamp: string): boolean {
+  const at = Date.parse(versionTimestamp);
+  return at >= Date.parse(startedDate) && (!finishedDate || at <= Math.ceil(Date.parse(finishedDate)) + 1);
+}
+
+function tagsText(tags: Readonly<Record<string, string>> | undefined): string {
+  return Object.entries(tags ?? {})
+    .filter(([name]) => name !== 'version')
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ');
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function format(value: number | null | undefined): string {
+  return value?.toLocaleString(currentLocale(), { maximumSignificantDigits: 10 }) ?? '–';
+}

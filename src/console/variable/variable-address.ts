@@ -1,0 +1,70 @@
+/** The address of a variable's page: period, versions and point, so that what is shown can be shared. Pure. */
+import type { Selection } from './chart-rules.ts';
+
+export interface VariableSearch {
+  /** ISO 8601; both or none. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly v?: 'labels' | 'known' | 'compare';
+  readonly labels?: readonly string[];
+  /** Instant of `known`. */
+  readonly at?: string;
+  /** Sides of `compare`. */
+  readonly left?: string;
+  readonly right?: string;
+  /** Date of the point whose versions are shown. */
+  readonly point?: string;
+}
+
+const KINDS = ['labels', 'known', 'compare'] as const;
+
+/** Keeps what an address says as far as it can be read. */
+export function parseSearch(given: Readonly<Record<string, unknown>>): VariableSearch {
+  const texts = Object.fromEntries(
+    ['at', 'left', 'right'].flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])),
+  );
+  const [from, to, point] = [given.from, given.to, given.point].map(toInstantText);
+  const kind = KINDS.find((each) => each === given.v);
+  const labels = Array.isArray(given.labels) ? given.labels.map(String) : undefined;
+  return {
+    ...texts,
+    ...(from !== undefined && to !== undefined && from < to && { from, to }),
+    ...(point !== undefined && { point }),
+    ...(kind && { v: kind }),
+    ...(labels && { labels }),
+  };
+}
+
+function toInstantText(value: unknown): string | undefined {
+  const millis = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(millis) ? undefined : new Date(millis).toISOString();
+}
+
+/** @returns which versions the address selects. */
+export function toSelection({ v, labels = [], at, left = 'latest', right = 'latest' }: VariableSearch): Selection {
+  switch (v) {
+    case 'labels':
+      return { kind: v, labels };
+    case 'known':
+      return { kind: v, at };
+    case 'compare':
+      return { kind: v, left, right };
+    default:
+      return { kind: 'latest' };
+  }
+}
+
+/** @returns the address with another selection; period and point stay. */
+export function toSearch({ from, to, point }: VariableSearch, selection: Selection): VariableSearch {
+  const kept = { ...(from !== undefined && to !== undefined && { from, to }), ...(point !== undefined && { point }) };
+  switch (selection.kind) {
+    case 'latest':
+      return kept;
+    case 'labels':
+      return { ...kept, v: 'labels', labels: selection.labels };
+    case 'known':
+      return { ...kept, v: 'known', ...(selection.at !== undefined && { at: selection.at }) };
+    case 'compare':
+      return { ...kept, v: 'compare', left: selection.left, right: selection.right };
+  }
+}

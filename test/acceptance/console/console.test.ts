@@ -1,0 +1,280 @@
+/**
+ * The console as people use it, on the product's own processes, in Chromium: signing in, Home, Find, a variable and its
+ * versions; then every route as every role, without errors of the browser, and without serious findings of axe-core.
+ */
+import axe from 'axe-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  ADMIN,
+  type ConsoleStack,
+  type ConsoleWindow,
+  openConsoleStack,
+  USER,
+} from '../../support/console/console-stack.ts';
+import { eventually } from '../../support/eventually.ts';
+import { MANAGER } from '../../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
+
+const NAME = '<img src=x onerror=alert(1)> Energy';
+const QUARTER_MS = 900_000;
+const START_MS = Date.parse('2026-03-01T00:00:00Z');
+const QUARTERS = 96;
+
+let stack: ConsoleStack;
+let variableId: number;
+let doubledId: number;
+beforeAll(async () => {
+  stack = await openConsoleStack();
+  const { sourceId } = await createSiteAndSource(stack.manager);
+  const quarterly = { granularity: 15, granularityTimeBase: 'Minute', isVersioned: true };
+  variableId = await createVariable(stack.manager, sourceId, { name: NAME, mappingConfig: 'energy', ...quarterly });
+  const script =
+    'ts <- inputVariables$energy$TimeSeries\nlist(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
+  const input = { alias: 'energy', variableId, periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day' };
+  const declared = calculated(script, [{ ...input, canBeUsedAsATrigger: true }]);
+  doubledId = await createVariable(stack.manager, sourceId, { name: 'Doubled', ...quarterly, calculated: declared });
+  await pushVersion('estimated', (quarter) => 100 + quarter);
+  await pushVersion('measured', (quarter) => (quarter < 10 ? 200 : 100) + quarter);
+  await eventually('the points computed from the measured values', async () => {
+    const rows = await stack.manager.call<{ rawValue: number }[]>('GET', `/data?variableId=${doubledId}`);
+    return rows[0]?.rawValue === 400;
+  });
+}, 90_000);
+afterAll(() => stack?.close());
+
+async function pushVersion(version: string, toValue: (quarter: number) => number): Promise<void> {
+  const data = Array.from({ length: QUARTERS }, (_, quarter) => ({
+    date: new Date(START_MS + quarter * QUARTER_MS).toISOString(),
+    value: toValue(quarter),
+  }));
+  await stack.manager.call('POST', '/api/data', [{ variableId, version, data }]);
+  await eventually(`the points of ${version}`, async () => {
+    const rows = await stack.manager.call<{ version: string }[]>(
+      'GET',
+      `/data?variableId=${variableId}&version=${version}`,
+    );
+    return rows.length === QUARTERS;
+  });
+}
+
+test('console: a sign-in returns to the address that was opened, and a reload needs no password (R-B2)', async () => {
+  const { page, complaints, close } = await stack.open(USER, '/?from=a-shared-link');
+  expect(page.url()).toBe(`${stack.origin}/?from=a-shared-link`);
+  await page.reload();
+  await page.getByRole('navigation').waitFor();
+  expect(page.url()).toBe(`${stack.origin}/?from=a-shared-link`);
+  const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+  expect(kept, 'tokens stay in memory').not.toMatch(/eyJ|access_token|refresh_token/);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console: a person changes the account, and sees only that one (R-B4)', async () => {
+  const other = await stack.world.addAccount('Elsewhere');
+  await stack.world.addUser('both@example.test', { accountIds: [stack.world.accountId, other] });
+  const { page, complaints, close } = await stack.open('both@example.test');
+  await page.getByRole('button', { name: 'Menu of' }).click();
+  await page.getByRole('menuitem', { name: 'Elsewhere' }).click();
+  await page.getByRole('button', { name: 'Menu of' }).getByText('Elsewhere').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console: language and colours are chosen by keyboard and stay after a reload', async () => {
+  const { page, complaints, close } = await stack.open(USER, '/', { colorScheme: 'light' });
+  const menu = page.getByRole('button', { name: 'Menu of' });
+  await menu.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Language' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('menuitem', { name: 'Nederlands' }).press('Enter');
+  await page.getByRole('link', { name: 'Overzicht' }).waitFor();
+  await page.reload();
+  await page.getByRole('link', { name: 'Overzicht' }).waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe('nl');
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console: signing out ends the session at the issuer; signing out everywhere also ends the session of another browser (R-B5)', async () => {
+  await stack.world.addUser('leaver@example.test', {});
+  const first = await stack.open('leaver@example.test', '/', { isFresh: true });
+  const second = await stack.open('leaver@example.test', '/', { isFresh: true });
+  await first.page.getByRole('button', { name: 'Menu of' }).click();
+  await first.page.getByRole('menuitem', { name: 'Sign out everywhere' }).click();
+  await first.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await second.page.reload();
+  await second.page.getByLabel('User name').waitFor();
+  await first.page.getByRole('button', { name: 'Sign in' }).click();
+  await first.page.getByLabel('User name').waitFor();
+  expect([...first.complaints, ...second.complaints]).toEqual([]);
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('console home: silent variables and a rejected push are counted, and lead to where they are mended', async () => {
+  await stack.manager.call('POST', '/api/data?operationId=old-points', [
+    { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
+  ]);
+  const { page, complaints, close } = await stack.open(MANAGER);
+  await page.getByRole('link', { name: '1 push was rejected' }).waitFor();
+  await page.getByText('old-points').waitFor();
+  await page.getByRole('link', { name: '2 variables are silent' }).click();
+  await page.getByRole('link', { name: NAME }).click();
+  await page.getByRole('heading', { name: NAME }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/variables/${variableId}`);
+  expect(complaints, 'a name is never HTML').toEqual([]);
+  await close();
+});
+
+test('console home: a USER without sites sees none of it, and no webhooks (R-B9)', async () => {
+  const { page, complaints, close } = await stack.open(USER);
+  await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
+  expect(await page.getByText('silent').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console find: the tree opens by keyboard alone, and Enter shows the variable', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
+  await page.locator('[role=treeitem][id^=site-]').waitFor();
+  await page.getByRole('tree').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.locator('[role=treeitem][id^=source-]').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('treeitem', { level: 3, name: NAME }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: NAME }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console find: words and expressions find, an invalid expression shows what the API says (R-C10, R-A5)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
+  const box = page.getByRole('searchbox', { name: 'Search' });
+  await box.fill('energy img');
+  await page.getByRole('link', { name: NAME }).waitFor();
+  expect(new URL(page.url()).searchParams.get('q')).toBe('energy img');
+  await box.fill("mappingConfig = 'energy'");
+  await page.getByText('1 hit').waitFor();
+  await box.fill('name ~');
+  const problem = page.getByRole('alert');
+  await problem.waitFor();
+  expect(await problem.textContent()).toMatch(/customFilter.*\(request [\w-]+\)/);
+  expect(complaints.filter((text) => !text.includes('400'))).toEqual([]);
+  await close();
+});
+
+/** Number of dates the chart has drawn. */
+const drawn = ({ page }: ConsoleWindow) => page.locator('[data-points]').getAttribute('data-points');
+
+test('console variable: labels side by side, the state known at an instant, and what changed (R-F5, R-G4)', async () => {
+  const window = await stack.open(MANAGER, `/console/variables/${variableId}`);
+  const { page, complaints, close } = window;
+  await page.getByRole('img', { name: NAME }).waitFor();
+  expect(await drawn(window)).toBe(String(QUARTERS));
+  await page.getByText('Labels', { exact: true }).click();
+  await page.locator('.u-legend').getByText('estimated').waitFor();
+  expect(await page.getByRole('button', { name: 'measured' }).getAttribute('aria-pressed')).toBe('true');
+  await page.getByText('As known', { exact: true }).click();
+  await page.getByText('2 of 2').waitFor();
+  await page.getByRole('slider').press('ArrowLeft');
+  await page.getByText('1 of 2').waitFor();
+  await page.getByText('Compare', { exact: true }).click();
+  await page.getByText('10 changed, 0 added, 0 removed of 96 dates').waitFor();
+  await page.getByRole('cell', { name: '200', exact: true }).waitFor();
+  const shared = page.url();
+  await page.goto(shared);
+  await page.getByText('10 changed, 0 added, 0 removed of 96 dates').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: a click on a point shows its versions; a computed one leads to its run and inputs (R-H8)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}`);
+  await page.locator('.u-over').click({ position: { x: 20, y: 100 } });
+  const panel = page.getByRole('region', { name: 'Versions of the point' });
+  await panel
+    .getByText(/Run \d+ \(an input changed\) read/)
+    .first()
+    .waitFor();
+  await panel.getByRole('link', { name: 'energy' }).first().click();
+  await page.getByRole('heading', { name: NAME }).waitFor();
+  expect(new URL(page.url()).searchParams.get('v')).toBe('known');
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: what is shown is exported, and copied as a command that reads the same (R-G1)', async () => {
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${variableId}`, { permissions });
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'CSV' }).click(),
+  ]);
+  const lines = (await (await download.createReadStream()).toArray()).join('').trim().split('\n');
+  expect(lines).toHaveLength(QUARTERS + 1);
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
+  await page.getByText('Copied as curl').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied).toContain(`--data-urlencode 'variableIds=${variableId}'`);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+/** Every route, and every state of it that an address can name. */
+const routes = () => [
+  '/',
+  '/console/find',
+  '/console/find?q=energy',
+  `/console/variables/${variableId}`,
+  `/console/variables/${variableId}?v=labels&labels=%5B%22measured%22%2C%22estimated%22%5D`,
+  `/console/variables/${variableId}?v=known`,
+  `/console/variables/${variableId}?v=compare&left=label%3Aestimated&right=latest&point=2026-03-01T00:00:00Z`,
+  `/console/variables/${doubledId}`,
+  '/console/no-such-page',
+];
+
+/** Goes to an address without loading the page again. */
+async function show({ page }: ConsoleWindow, address: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await page.locator('main h1, main [role=alert]').first().waitFor();
+  await page.waitForLoadState('networkidle');
+}
+
+test.each([ADMIN, MANAGER, USER])(
+  'console: %s opens every route without errors and without other origins',
+  async (user) => {
+    const window = await stack.open(user);
+    for (const address of routes()) await show(window, address);
+    // A USER without sites may not read the variables: the browser reports these answers itself.
+    const refused = /status of 404/;
+    expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
+    await window.close();
+  },
+);
+
+test.each(['light', 'dark'] as const)(
+  'console: axe-core finds nothing serious on any route in %s',
+  async (colorScheme) => {
+    const window = await stack.open(MANAGER, '/', { colorScheme });
+    await window.page.evaluate(axe.source);
+    const findings: string[] = [];
+    for (const address of routes()) {
+      await show(window, address);
+      const { violations } = await window.page.evaluate<axe.AxeResults>('axe.run()');
+      for (const { id, impact, nodes } of violations) {
+        if (impact === 'serious' || impact === 'critical')
+          findings.push(`${address} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      }
+    }
+    expect(findings).toEqual([]);
+    await window.close();
+  },
+);

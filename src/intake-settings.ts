@@ -89,7 +89,10 @@ export const INTAKE_SETTINGS = {
     integer(2, 64).default(2),
     'Maximum Standard Files an ingester processes at the same time; each takes up to 12 MB of the temporary directory.',
   ),
-  INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum accounts an ingester writes for at the same time.'),
+  INGEST_CONCURRENCY: setting(
+    integer(1, 64).default(2),
+    'Maximum accounts an ingester writes for at the same time; each takes up to three database connections.',
+  ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
     'Maximum readings written in one transaction; a larger batch is written alone.',

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { openPassingLanes } from '../../../src/ingest/passing-lanes.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const log = createLog('silent', 'test');
+
+/** Lanes whose writes end when the test says so. */
+function openLanes() {
+  const asked: boolean[] = [];
+  const writes: PromiseWithResolvers<number>[] = [];
+  const lanes = openPassingLanes((_accountId, isSmallOnly) => {
+    asked.push(isSmallOnly);
+    const write = Promise.withResolvers<number>();
+    writes.push(write);
+    return write.promise;
+  }, log);
+  return { lanes, asked, writes };
+}
+
+describe('ingester: lanes beside a long write', () => {
+  it('are not opened by a write that ends at once (R-D6)', async () => {
+    const { lanes, asked } = openLanes();
+    await lanes.open(1, Promise.resolve());
+    await lanes.close();
+    expect(asked).toEqual([]);
+  });
+
+  it('are two for an account, the second for small batches, and close after their writes (R-D6)', async () => {
+    const { lanes, asked, writes } = openLanes();
+    const long = Promise.withResolvers<void>();
+    const opened = lanes.open(1, long.promise);
+    await eventually('both lanes', async () => asked.length === 2);
+    expect(asked).toEqual([false, true]);
+    // A later write of the account finds the lanes at work and opens no others.
+    const other = Promise.withResolvers<void>();
+    const openedAgain = lanes.open(1, other.promise);
+    writes[1]?.resolve(1);
+    await eventually('the next small batches', async () => asked.length === 3);
+    expect(asked).toEqual([false, true, true]);
+
+    long.resolve();
+    other.resolve();
+    await Promise.all([opened, openedAgain]);
+    let isClosed = false;
+    const closed = lanes.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isClosed).toBe(false);
+    for (const { resolve } of writes) resolve(0);
+    await closed;
+    expect(asked).toHaveLength(3);
+  });
+
+  it('go on after a write of theirs has failed (R-A15)', async () => {
+    const { lanes, asked, writes } = openLanes();
+    const long = Promise.withResolvers<void>();
+    const opened = lanes.open(1, long.promise);
+    const ofFirstLane = () => asked.filter((isSmallOnly) => !isSmallOnly).length;
+    await eventually('the first lane', async () => ofFirstLane() === 1);
+    writes[0]?.reject(new Error('no room'));
+    await eventually('its next attempt', async () => ofFirstLane() === 2);
+    long.resolve();
+    for (const { resolve } of writes) resolve(0);
+    await opened;
+    await lanes.close();
+  });
+});

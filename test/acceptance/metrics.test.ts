@@ -126,7 +126,7 @@ describe('metrics: counters (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });
 
-  test('count points read over REST and gRPC calls, including refused ones', async () => {
+  test('count the points read over REST, and the gRPC calls, refused ones too', async () => {
     const rows = await api.call<unknown[]>('GET', `/data?variableId=${input}`);
     const text = JSON.stringify(rows);
     await isCounted('tidemark_read_points_total', rows.length);

@@ -56,7 +56,7 @@ function toRows(bytes: Buffer, accept: string): readonly Record<string, unknown>
 }
 
 describe('read formats: rows', () => {
-  test('of CSV have a header, empty cells for missing values and tags as JSON text (R-G3, R-G4)', async () => {
+  test('of CSV have a header, tags as JSON text, and empty cells for missing values (R-G3, R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, 'text/csv');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toContain('Accept');
@@ -116,7 +116,7 @@ describe('read formats: rows', () => {
     expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
   });
 
-  test('of Parquet have typed columns, dates to the microsecond and nulls; an empty answer is a file (R-A13)', async () => {
+  test('of Parquet have typed columns, nulls, and dates to the microsecond; an empty answer is a file (R-A13)', async () => {
     const read = async (query: string) => {
       const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}${query}`, PARQUET);
       expect([status, headers.get('content-type')]).toEqual([200, PARQUET]);

@@ -36,7 +36,7 @@ const BELOW: Readonly<Record<DeletionKind, string>> = {
   Site: `select (select count(*) from source where site_id = $1) as sources,
            (select count(*) from variable join source on source.id = source_id where site_id = $1) as variables`,
   Source: 'select 0 as sources, (select count(*) from variable where source_id = $1) as variables',
-  Variable: 'select 0 as sources, 1 as variables',
+  Variable: 'select 0 as sources, (select count(*) from variable where id = $1) as variables',
 };
 
 export interface NewDeletion {

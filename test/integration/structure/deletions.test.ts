@@ -114,6 +114,22 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
+  it('of a variable and of a source is done at once and named by Location, too', async () => {
+    const { sourceId, variableId } = await createStructure(api);
+    for (const [path, kind] of [
+      [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],
+      [`/sources/${sourceId}`, 'Source'],
+    ]) {
+      const { status, headers } = await api.send('DELETE', `${path}?hardDelete=true`);
+      expect([status, await jobOf(headers.get('location'))]).toMatchObject([
+        204,
+        { kind, targetName: expect.any(String) },
+      ]);
+    }
+    expect((await api.get(`/variables/${variableId}`)).status).toBe(404);
+    expect((await api.get(`/sources/${sourceId}`)).status).toBe(404);
+  });
+
   it('is unknown to other accounts, and 404 for an unknown id (R-A5)', async () => {
     for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
       expect((await api.get(`/deletions/${id}`)).status).toBe(404);

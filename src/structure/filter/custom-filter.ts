@@ -32,6 +32,7 @@ interface Compilation {
 const PARAMETER = 'customFilter';
 const CLIENT_DATA = 'clientdata';
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+const INTEGER = /^[+-]?\d{1,9}$/;
 const BOOLEAN = /^(true|false)$/i;
 
 /**
@@ -90,7 +91,12 @@ function compileComparison(comparison: Comparison, { resource, values }: Compila
   if (operand.type === 'texts') return compareTexts(operand, operator, value, values);
   if (isPattern(operator)) return comparePattern(operand, operator, value, values);
   if (operand.type === 'json') return compareJson(operand, operator, value, values);
-  return compareValues(operand.expression, operator, `$${values.push(toValue(operand, value))}`, sqlType(operand));
+  return compareValues(
+    operand.expression,
+    operator,
+    `$${values.push(toValue(operand, value))}`,
+    sqlType(operand, value),
+  );
 }
 
 function findOperand({ path, position }: Comparison, resource: Resource, values: unknown[]): Operand {
@@ -112,7 +118,8 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  return `coalesce(${expression} ${operator} ${parameter}::${type}, false)`;
+  // Null counts as false here, since no operator negates a whole condition: without coalesce, an index can be used.
+  return `${expression} ${operator} ${parameter}::${type}`;
 }
 
 /** Compares JSON: `=` and `<>` as text, the order operators as numbers when the value is a number, else as text. */
@@ -131,8 +138,8 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
   if (operand.type !== 'text' && operand.type !== 'json') {
     throw fault(value.position, `${operator} is only allowed for text fields`);
   }
-  const matches = `coalesce(${text} ilike $${values.push(toPattern(operator, value))}::text, false)`;
-  return operator.startsWith('!') ? `not ${matches}` : matches;
+  const matches = `${text} ilike $${values.push(toPattern(operator, value))}::text`;
+  return operator.startsWith('!') ? `not coalesce(${matches}, false)` : matches;
 }
 
 /** A list of texts matches when one of its texts equals, contains or starts with the value. */
@@ -181,7 +188,9 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   return member;
 }
 
-function sqlType({ type }: Operand): string {
+/** An integer is compared as one, so that the index of an id can be used. */
+function sqlType({ type, members }: Operand, { text }: FilterValue): string {
+  if (type === 'number' && (members || INTEGER.test(text))) return 'int';
   return { text: 'text', number: 'numeric', boolean: 'boolean', texts: 'text[]', json: 'text' }[type];
 }
 

@@ -119,7 +119,7 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
   return (c, next) => (isIssuerPath(c.req.path) ? next() : allow(c, next));
 }
 
-/** Middleware: the database connections of the request count to the share of its account (R-A14). */
+/** Middleware that counts the database connections of a request towards the share of its account (R-A14). */
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /** Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). */

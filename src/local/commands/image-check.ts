@@ -1,9 +1,10 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml, runs them with podman as compose.yaml says on networks of
  * their own, waits until all are healthy, checks their confinement from inside, pushes a point, reads it and the point
- * computed from it, restarts the database, restores it from a backup, stops everything and removes it. The database is built
- * on Debian's packages, with TIMESCALEDB_BUILD on that edition; the official image needs a registry. Nor can it check what
- * needs a Docker host: Docker's name service, published ports, AppArmor, restarts after a crash.
+ * computed from it, restarts the database, restores it from a backup, stops everything and removes it. The database is
+ * built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official image needs a
+ * registry. The command cannot check what needs a Docker host: Docker's name service, published ports, AppArmor,
+ * restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

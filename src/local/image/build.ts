@@ -33,7 +33,7 @@ export async function ensureBaseImage(progress: Progress): Promise<void> {
 }
 
 const COMMUNITY_IMAGE = 'localhost/tidemark-community';
-/** The stage of the Dockerfile with Debian's packages, in place of the official image. */
+/** Stage of the Dockerfile that installs Debian's packages of TimescaleDB; it replaces the official image. */
 const DEBIAN_STAGE = 'debian-database';
 
 /**

@@ -104,7 +104,7 @@ async function applyFunctions(
   locks: LockPatience,
 ): Promise<void> {
   const files = await readSqlFiles('functions');
-  // Functions that read TimescaleDB's catalogue depend on its version.
+  // Includes the version of TimescaleDB in the hash, because functions that read its catalogue depend on the version.
   const { rows } = await client.query<{ version: string }>(
     `select extversion as version from pg_extension where extname = 'timescaledb'`,
   );

@@ -46,7 +46,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const budgetOf = openBudgets(aheadBytes);
   return {
     of: (accountId) => ({
-      // Also of gRPC, whose calls have no context of their own.
+      // Names the account here, because gRPC calls have no asynchronous context that names it.
       query: ((...statement: Parameters<Database['query']>) =>
         runForAccount(accountId, () => database.query(...statement))) as Database['query'],
       borrow: (signal) => borrow(readDatabase, semaphore, accountId, signal),

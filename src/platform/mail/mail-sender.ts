@@ -64,7 +64,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // A request wakes the sender; the mails are those of all accounts.
+      // The sender is woken by one request, but sends the mails of all accounts.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending mails failed; the next poll retries'),
       ),

@@ -78,7 +78,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       // Makes a new function for each call, because the same listener may be passed twice.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
-      // A request starts the poll; it is for the followers of all accounts.
+      // The poll is started by one request, but serves the followers of all accounts.
       if (!isPolling) runForAll(() => setTimeout(poll, intervalMs).unref());
       isPolling = true;
       return () => {

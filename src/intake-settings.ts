@@ -89,6 +89,26 @@ export const INTAKE_SETTINGS = {
     integer(2, 64).default(2),
     'Maximum Standard Files an ingester processes at the same time; each takes up to 12 MB of the temporary directory.',
   ),
+  STRUCTURE_IMPORT_MAX_BYTES: setting(
+    integer(1024, 2 ** 32).default(209_715_200),
+    'Maximum size of a decompressed document to import in bytes; its workbooks have the limits of FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO.',
+  ),
+  STRUCTURE_IMPORT_MAX_ROWS: setting(
+    integer(1, 10_000_000).default(1_000_000),
+    'Maximum sites, sources and variables in one document to import.',
+  ),
+  STRUCTURE_IMPORT_MAX_WAITING: setting(
+    integer(1, 1000).default(10),
+    'Maximum imports of a structure that an account may have waiting; further ones are answered 503.',
+  ),
+  STRUCTURE_IMPORT_CONCURRENCY: setting(
+    integer(2, 64).default(2),
+    'Maximum imports of a structure an ingester processes at the same time, each of another account; each uses one database connection.',
+  ),
+  STRUCTURE_IMPORT_RETENTION_DAYS: setting(
+    integer(1, 3650).default(7),
+    'Days the result of an import of a structure is kept.',
+  ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
     'Maximum accounts an ingester writes for at the same time; each takes up to three database connections.',

@@ -24,6 +24,8 @@ import { deleteRoutes } from '../reading/delete-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
 import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
+import { type ImportRouteServices, importRoutes } from '../structure/exchange/import/import-routes.ts';
+import { templateRoutes } from '../structure/exchange/template.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/versions/version-routes.ts';
 import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
@@ -105,6 +107,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ ...parts, declarations, audit: writeAudit })],
       ['/', exportRoutes({ ...parts, present: declarations.present })],
+      ['/', importRoutes(importServices(parts))],
+      ['/', templateRoutes(database)],
       ['/', versionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ ...parts, queue: parts.calculationQueue })],
       ['/data/compare', compareRoutes(reading)],
@@ -143,6 +147,18 @@ function openConsole(config: Config): AppParts['console'] {
     ...{ directory, api, push: config.PUSH_URL ?? api },
     ...{ issuer: signInIssuer(config), clientId: CONSOLE_CLIENT_ID },
   });
+}
+
+/** Settings of the routes that import a structure. */
+function importServices({ config, importQueue, ...parts }: Parts): ImportRouteServices {
+  return {
+    ...parts,
+    maxBytes: config.STRUCTURE_IMPORT_MAX_BYTES,
+    maxWaiting: config.STRUCTURE_IMPORT_MAX_WAITING,
+    following: { maxPerUser: config.FILE_EVENTS_MAX_PER_USER, maxFollowers: config.FILE_EVENTS_MAX },
+    maxMemoryBytes: config.FILE_UPLOAD_MEMORY_BYTES,
+    wakeImporter: (accountId) => importQueue.wake([String(accountId)]),
+  };
 }
 
 /** Builds the routes of webhooks, their history and their trial sends (§4.4). */

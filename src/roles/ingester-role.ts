@@ -1,4 +1,5 @@
-/** The ingester role: writes accepted pushes and Standard Files as points, and removes expired rows. */
+/** The ingester role: writes accepted pushes and Standard Files as points, imports structures, and removes expired rows. */
+import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { startFileIngester } from '../files/processing/file-ingester.ts';
 import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
 import { startIngester } from '../ingest/ingester.ts';
@@ -9,6 +10,7 @@ import { watchStorage } from '../points/columns/describe-storage.ts';
 import { packIndexes } from '../points/columns/pack-indexes.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
 import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
+import { startImporter } from '../structure/exchange/import/importer.ts';
 import type { Parts, Role } from './parts.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
@@ -36,6 +38,7 @@ export function startIngesterRole(parts: Parts): Role {
   const running: readonly Role[] = [
     startPushes(parts),
     startFiles(parts),
+    startImports(parts),
     startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log),
     startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log),
     startSweeper('storage', STORAGE_INTERVAL_MS, watchStorage(database, parts.metrics), log),
@@ -75,4 +78,19 @@ function startFiles(parts: Parts): Role {
     sweepIntervalMs: config.SWEEP_INTERVAL_MS,
   };
   return startFileIngester({ ...parts, queue: fileQueue, settings });
+}
+
+function startImports(parts: Parts): Role {
+  const { config, database, importQueue } = parts;
+  const settings = {
+    concurrency: config.STRUCTURE_IMPORT_CONCURRENCY,
+    limits: {
+      maxRows: config.STRUCTURE_IMPORT_MAX_ROWS,
+      maxInflatedBytes: config.FILE_MAX_INFLATED_BYTES,
+      maxRatio: config.FILE_MAX_RATIO,
+    },
+    retentionDays: config.STRUCTURE_IMPORT_RETENTION_DAYS,
+    sweepIntervalMs: config.SWEEP_INTERVAL_MS,
+  };
+  return startImporter({ ...parts, declarations: openDeclarations(database), queue: importQueue, settings });
 }

@@ -27,6 +27,7 @@ import { type ConnectionShareOptions, shareConnections } from '../platform/share
 import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
+import { IMPORT_QUEUE } from '../structure/exchange/import/importer.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
 import { TRIAL_QUEUE } from '../webhooks/trial-sends/trial-sender.ts';
@@ -46,6 +47,7 @@ export interface Parts {
   readonly ingestQueue: WakeQueue;
   readonly calculationQueue: MemberQueue;
   readonly fileQueue: WakeQueue;
+  readonly importQueue: WakeQueue;
   readonly webhookQueue: WakeQueue;
   readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
@@ -84,6 +86,7 @@ export function openParts(config: Config, log: Log): Parts {
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
+  const importQueue = openWakeQueue(IMPORT_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
   const trialQueue = openWakeQueue(TRIAL_QUEUE, queueOptions);
   const pointPublisher = openPointPublisher(queueOptions);
@@ -120,6 +123,7 @@ export function openParts(config: Config, log: Log): Parts {
       [INGEST_QUEUE]: ingestQueue,
       [CALCULATION_QUEUE]: calculationQueue,
       [FILE_QUEUE]: fileQueue,
+      [IMPORT_QUEUE]: importQueue,
       [WEBHOOK_QUEUE]: webhookQueue,
       [TRIAL_QUEUE]: trialQueue,
     },
@@ -135,6 +139,7 @@ export function openParts(config: Config, log: Log): Parts {
     ingestQueue,
     calculationQueue,
     fileQueue,
+    importQueue,
     webhookQueue,
     trialQueue,
     outbox: createOutboxRelay(database, consumers, log),
@@ -149,7 +154,7 @@ export function openParts(config: Config, log: Log): Parts {
       accessInvalidation.close();
       limiter.close();
       pointPublisher.close();
-      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, trialQueue];
+      const queues = [ingestQueue, calculationQueue, fileQueue, importQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([closeDatabase(database), closeDatabase(readDatabase)]);
     },

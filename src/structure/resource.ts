@@ -292,7 +292,7 @@ declare module '../platform/database/outbox.ts' {
  * the former parents can no longer be read.
  * @param former former parents of a single moved row, added to its event.
  */
-async function announce(
+export async function announce(
   transaction: Transaction,
   resource: Resource,
   what: 'Created' | 'Updated' | 'Deleted',

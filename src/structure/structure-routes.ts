@@ -4,6 +4,7 @@ import { type CallerEnv, requireRole } from '../identity/authentication/authenti
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
+import type { ErrorDetail } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { type AuditRemoval, deleteHandler, deletionRoutes } from './deletion/deletion-routes.ts';
@@ -56,6 +57,34 @@ export interface Declarations {
     accountId: number,
     variables: readonly ResourceObject[],
   ): Promise<readonly ResourceObject[]>;
+  /**
+   * Locks the graph of calculations of an account until the end of the transaction.
+   * @throws {DomainError} dependency_unavailable at once when another transaction holds the lock.
+   */
+  lockGraph(transaction: Transaction, accountId: number): Promise<void>;
+  /**
+   * Saves declarations of stored variables: all those without problems. `lockGraph` must have been called, and `findCycle` must
+   * be called once all are saved.
+   * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
+   */
+  saveAll(
+    transaction: Transaction,
+    caller: Caller,
+    given: readonly NewDeclaration[],
+  ): Promise<{ readonly problems: readonly DeclarationProblem[]; readonly changedIds: readonly number[] }>;
+  /** @returns ids of variables that form a cycle, the first repeated at the end; undefined when there is none. */
+  findCycle(transaction: Transaction, accountId: number): Promise<readonly number[] | undefined>;
+}
+
+/** A declaration to be saved; null: the variable is no longer calculated. */
+export interface NewDeclaration {
+  readonly variableId: number;
+  readonly sourceId: number;
+  readonly calculated: unknown;
+}
+
+export interface DeclarationProblem extends ErrorDetail {
+  readonly variableId: number;
 }
 
 type Env = CallerEnv & RequestIdEnv;

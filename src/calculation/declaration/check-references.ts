@@ -12,7 +12,8 @@ export interface Reader {
   readonly reach: Reach;
 }
 
-interface Visible {
+/** References that exist and may be read; variables with their units. */
+export interface Visible {
   readonly variables: ReadonlyMap<number, number | null>;
   readonly sites: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
@@ -43,7 +44,17 @@ export async function findReferenceProblems(
   root: string,
   accepted: AcceptedReferences = NONE_ACCEPTED,
 ): Promise<readonly ErrorDetail[]> {
-  const visible = await findVisible(queryable, reader, formulas);
+  return findProblemsOf(queryable, await findVisible(queryable, reader, formulas), formulas, root, accepted);
+}
+
+/** Like `findReferenceProblems`, with what `findVisible` found for these formulas and others. */
+export async function findProblemsOf(
+  queryable: Queryable,
+  visible: Visible,
+  formulas: readonly FormulaDeclaration[],
+  root: string,
+  accepted: AcceptedReferences,
+): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];
   for (const [index, formula] of formulas.entries()) {
     const path = `${root}.calculatedVariableFormulas[${index}]`;
@@ -54,7 +65,8 @@ export async function findReferenceProblems(
   return problems;
 }
 
-async function findVisible(
+/** Finds which references of formulas exist and may be read. */
+export async function findVisible(
   queryable: Queryable,
   { accountId, reach: { siteIds, sourceIds, shownSiteIds } }: Reader,
   formulas: readonly FormulaDeclaration[],

@@ -16,6 +16,7 @@ import { keepSave } from './declaration-history.ts';
 import { presentVariables } from './declaration-problems.ts';
 import { findCycle } from './find-cycle.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
+import { findGraphCycle, saveDeclarations } from './save-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
@@ -42,6 +43,9 @@ export function openDeclarations(database: Database): Declarations {
       await keepSave(transaction, caller, variableId, { declaration, note, calculated });
     },
     present: presentVariables,
+    lockGraph,
+    saveAll: saveDeclarations,
+    findCycle: findGraphCycle,
   };
 }
 

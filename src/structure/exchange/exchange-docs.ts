@@ -1,27 +1,99 @@
 /** OpenAPI description of export, import and template of a structure (R-A9). */
 import { z } from 'zod';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
-import { ALL_USERS, type Operation } from '../../platform/openapi/operation.ts';
-import { FORMAT } from './document/kinds.ts';
+import {
+  ALL_USERS,
+  answersJson,
+  instantSchema,
+  MANAGERS,
+  type Operation,
+  textId,
+} from '../../platform/openapi/operation.ts';
+import { FORMAT, KIND_NAMES } from './document/kinds.ts';
 import { rowShape } from './document/row-schema.ts';
 import { EXPORT_QUERY } from './export/export-routes.ts';
+import { IMPORT_QUERY, ROWS_QUERY } from './import/import-routes.ts';
+import { ACTIONS, type ImportedRow } from './import/import-rows.ts';
+import type { ImportStatus } from './import/import-store.ts';
 
 const tag = 'Exchange';
 const workbook = z.string().meta({ contentMediaType: XLSX_TYPE });
 const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
-const structureDocument = z
+/** A document as answered, or as accepted: schemas of both directions differ in what they allow. */
+const documentOf = (what: '' | 'Written') => ({
+  format: z.literal(FORMAT),
+  sites: z.array(z.object(rowShape('sites')).meta({ id: `SiteRow${what}` })),
+  sources: z.array(z.object(rowShape('sources')).meta({ id: `SourceRow${what}` })),
+  variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
+});
+const description =
+  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name.';
+const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
+
+const count = z.int().min(0);
+const counts = z
+  .object({ created: count, changed: count, left: count })
+  .meta({ id: 'ImportCounts', description: 'Rows by what the import does, or would do, with them.' });
+const importStatus = z.object({
+  id: z.string(),
+  format: z.enum(['json', 'xlsx']),
+  whatIf: z.boolean(),
+  state: z.enum(['Queued', 'Processing', 'Completed', 'Refused', 'Failed']).meta({
+    description:
+      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is written, or with `whatIf` could be. `Refused`: there are `problems`, and nothing is written. `Failed`: the document could not be read to its end, and nothing is written.',
+  }),
+  progress: z.object({
+    phase: z.enum(['Waiting', 'Reading', 'Comparing', 'Writing', 'Ended']),
+    bytes: count,
+    totalBytes: count,
+    rows: count,
+  }),
+  counts: z.object({ sites: counts, sources: counts, variables: counts }),
+  problemCount: count,
+  failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  ignoredMembers: z
+    .array(z.string())
+    .meta({ description: 'Members and columns that rows do not have, such as `sites.colour`; the first 100.' }),
+  userName: z.string(),
+  uploadedDate: instantSchema,
+  startedDate: instantSchema.exactOptional(),
+  completedDate: instantSchema.exactOptional(),
+}) satisfies z.ZodType<ImportStatus>;
+const begunStatus = importStatus.meta({ id: 'ImportStatus' });
+const importProblem = z
   .object({
-    format: z.literal(FORMAT),
-    sites: z.array(z.object(rowShape('sites')).meta({ id: 'SiteRow' })),
-    sources: z.array(z.object(rowShape('sources')).meta({ id: 'SourceRow' })),
-    variables: z.array(z.object(rowShape('variables')).meta({ id: 'VariableRow' })),
+    path: z.string().meta({ examples: ['$.variables[3].granularity', 'variables!F5'] }),
+    message: z.string(),
   })
   .meta({
-    id: 'StructureDocument',
-    description:
-      'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name.',
+    id: 'ImportProblem',
+    description: 'Where the document breaks which rule: a JSON path, or a sheet and cell.',
   });
+const shownStatus = z
+  .object({ ...importStatus.shape, problems: z.array(importProblem).meta({ description: 'The first 1,000.' }) })
+  .meta({ id: 'ImportResult' });
+const importedRow = z
+  .object({
+    kind: z.enum(KIND_NAMES),
+    place: z.string().meta({ description: 'Where the row is: JSON path, or sheet and row number.' }),
+    action: z.enum(ACTIONS),
+    id: z.int().nullable().meta({ description: 'The resource; null where it was not created.' }),
+    changes: z
+      .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
+      .exactOptional()
+      .meta({ description: 'Member → former and new value.' }),
+  })
+  .meta({ id: 'ImportedRow' }) satisfies z.ZodType<ImportedRow>;
+
+const inPath = { id: textId('Import id.') };
+const examples = [
+  {
+    sites: [{ name: 'Bakery', timeZoneId: 'Europe/Brussels' }],
+    sources: [{ siteName: 'Bakery', serialNumber: 'OVEN-1', name: 'Oven' }],
+    variables: [{ siteName: 'Bakery', sourceSerialNumber: 'OVEN-1', mappingConfig: 'kWh', name: 'Energy' }],
+  },
+];
 
 export const EXCHANGE_OPERATIONS: readonly Operation[] = [
   {
@@ -36,6 +108,64 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
         description: 'The document; JSON unless `format` or `Accept` asks for xlsx.',
         types: { 'application/json': structureDocument, [XLSX_TYPE]: workbook },
         headers: DOWNLOAD,
+      },
+    ],
+  },
+  {
+    ...{ method: 'get', path: '/structure/template', operationId: 'getStructureTemplate', tag, access: ALL_USERS },
+    summary: 'Download a workbook to fill in',
+    description:
+      'An empty document with drop-down lists of enumerations, catalogues and time zones, and of the sites and sources entered.',
+    answers: [{ status: 200, description: 'The workbook.', types: { [XLSX_TYPE]: workbook }, headers: DOWNLOAD }],
+  },
+  {
+    ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
+    summary: 'Import a document',
+    description:
+      'Creates and changes sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
+    query: IMPORT_QUERY,
+    body: {
+      types: {
+        'application/json': z
+          .object(documentOf('Written'))
+          .partial()
+          .meta({ id: 'StructureImport', description, examples }),
+        [XLSX_TYPE]: workbook,
+      },
+      mayBeGzip: true,
+    },
+    answers: [
+      answersJson('The import waits; follow it under `Location`.', begunStatus, {
+        status: 202,
+        headers: { Location: 'Path of the import.' },
+      }),
+    ],
+    errors: ['queue_full'],
+  },
+  {
+    ...{ method: 'get', path: '/structure/import/:id', operationId: 'getImport', tag, access: MANAGERS },
+    summary: 'State, result and problems of an import',
+    inPath,
+    answers: [answersJson('Current state of the import.', shownStatus)],
+  },
+  {
+    ...{ method: 'get', path: '/structure/import/:id/rows', operationId: 'listImportedRows', tag, access: MANAGERS },
+    summary: 'List what an import does with each row',
+    inPath,
+    query: ROWS_QUERY,
+    isListing: true,
+    answers: [answersJson('Rows in the order of the document.', z.array(importedRow))],
+  },
+  {
+    ...{ method: 'get', path: '/structure/import/:id/events', operationId: 'followImport', tag, access: MANAGERS },
+    summary: 'Follow an import while it is processed',
+    inPath,
+    answers: [
+      {
+        status: 200,
+        description:
+          'Server-sent events: `progress` after each change, then `end` with the final state. The data of each event is an ImportStatus.',
+        types: { 'text/event-stream': z.string() },
       },
     ],
   },

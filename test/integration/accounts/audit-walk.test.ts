@@ -220,6 +220,7 @@ const NO_ACTS: Readonly<Record<string, string>> = {
   'POST /sites': STRUCTURE,
   'PUT /sites/:id': STRUCTURE,
   'PATCH /sites/:id': STRUCTURE,
+  'POST /structure/import': STRUCTURE,
   'POST /sources': STRUCTURE,
   'PUT /sources/:id': STRUCTURE,
   'PATCH /sources/:id': STRUCTURE,

@@ -12,6 +12,7 @@ import { fillPath } from '../../support/answers/fill-path.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/fixtures/secret-structure.ts';
+import { addEndedImport } from '../../support/fixtures/structure-import.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
@@ -21,6 +22,7 @@ const NOT_READ_HERE = new Set([
   'getMetrics',
   'showInvitation',
   'followFile',
+  'followImport',
   'getSampleData',
   'listRPackages',
   'replayRun',
@@ -48,6 +50,8 @@ beforeAll(async () => {
   await api.manager.put(`/account`, { name: 'North' });
   await api.ingest();
   ids = { ...NO_IDS, ...structure, ...people, mapper: mapper.body.id, file: file.body };
+  const imported = await addEndedImport(api.database, api.accountId);
+  ids = { ...ids, import: imported };
   reading = describeApi(api.parts.config).operations.filter(
     ({ method, path, operationId }) =>
       method === 'get' && !path.startsWith('/realms/') && !NOT_READ_HERE.has(operationId),
@@ -110,6 +114,7 @@ describe('openapi: every GET operation', () => {
     }
     expect(new Set(given)).toEqual(
       new Set([
+        `getStructureTemplate ${XLSX_TYPE}`,
         ...['getFileTemplate text/csv', `getFileTemplate ${XLSX_TYPE}`],
         ...['getFileErrors text/csv', `getFileErrors ${XLSX_TYPE}`, 'getFileContent text/csv'],
       ]),

@@ -18,6 +18,7 @@ import {
   startIdsHigh,
 } from '../../support/fixtures/secret-structure.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
+import { addEndedImport } from '../../support/fixtures/structure-import.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const FOREIGN = 'FOREIGNMARK';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     ...(await addSecretPeople(api, api.stranger, api.otherAccountId, FOREIGN)),
     mapper: await addMapper(api.stranger),
     file: await addFile(api.stranger),
+    import: await addEndedImport(api.database, api.otherAccountId, { userName: FOREIGN }),
   };
   hidden = { ...NO_IDS, ...(await addSecretStructure(api, api.manager, api.accountId, HIDDEN)) };
   await api.ingest();

@@ -5,7 +5,14 @@ import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
-  ...{ views: 'view', invitations: 'invitation', mappers: 'mapper', generic: 'mapper', storage: 'file' },
+  ...{
+    views: 'view',
+    invitations: 'invitation',
+    mappers: 'mapper',
+    generic: 'mapper',
+    storage: 'file',
+    import: 'import',
+  },
   ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest', deletions: 'deletion' },
 };
 

@@ -4,6 +4,7 @@
  * in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
+import { KINDS, type KindName } from './kinds.ts';
 
 /** Below the limit of the format, 32,767 characters. */
 const MAX_CELL_CHARACTERS = 32_000;
@@ -42,4 +43,58 @@ function toCell(value: unknown): WorkbookCell {
 /** Whether a cell with this text is read as the text itself: it is not empty, trimmed by writers, or in quotes. */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);
+}
+
+/** How the cells of a column are read. */
+type CellKind = 'text' | 'json' | 'list' | 'plain';
+
+const CELL_KINDS: Readonly<Record<KindName, ReadonlyMap<string, CellKind>>> = {
+  sites: cellKinds('sites'),
+  sources: cellKinds('sources'),
+  variables: cellKinds('variables'),
+};
+
+/** Members that an empty cell leaves: they cannot be cleared. */
+const KEPT: Readonly<Record<KindName, readonly string[]>> = {
+  sites: ['name', 'timeZoneId'],
+  sources: ['name'],
+  variables: [],
+};
+
+function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
+  const { resource, parents } = KINDS[kind];
+  const kinds = new Map<string, CellKind>([['calculated', 'json']]);
+  for (const { own, name } of parents) kinds.set(own, 'text').set(name, 'text');
+  for (const [name, { isJson, filterType }] of Object.entries(resource.fields)) {
+    kinds.set(name, isJson ? 'json' : filterType === 'texts' ? 'list' : filterType === 'text' ? 'text' : 'plain');
+  }
+  return kinds;
+}
+
+/**
+ * Converts a cell to the value of a member.
+ * @returns undefined: the row does not have the member. Text that is not JSON stays text, and the schema refuses it.
+ */
+export function readCell(kind: KindName, member: string, cell: unknown): unknown {
+  if (cell === null || cell === '') return isKept(kind, member) ? undefined : null;
+  const cellKind = CELL_KINDS[kind].get(member) ?? 'plain';
+  if (typeof cell !== 'string') return cellKind === 'text' ? String(cell) : cell;
+  const isQuoted = /^"[\s\S]*"$/.test(cell);
+  if (isQuoted || cellKind === 'json' || (cellKind === 'list' && cell.startsWith('['))) return parseJson(cell);
+  return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
+}
+
+/** Keys, references and occurrences name something, so an empty cell does not clear them. */
+function isKept(kind: KindName, member: string): boolean {
+  const { self, parents, keyField } = KINDS[kind];
+  const keys = [keyField, self.occurrence, ...parents.flatMap(({ own, name, occurrence }) => [own, name, occurrence])];
+  return keys.includes(member) || KEPT[kind].includes(member);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }

@@ -11,6 +11,9 @@ import { VARIABLE } from '../../variable.ts';
 /** Name and version of the document, its member `format`. */
 export const FORMAT = 'tidemark-structure-1';
 
+/** Column of a sheet that marks a row which continues the texts of the row above. */
+export const CONTINUED = 'continued';
+
 /** Lists of a document and sheets of a workbook, in the order of both. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
@@ -88,7 +91,7 @@ export interface Key {
 /** The members that refer to a resource. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
-    ...(own ? { [members.own]: own } : { [members.name]: name }),
+    ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),
     ...(occurrence !== undefined && { [members.occurrence]: occurrence }),
   };
 }
@@ -96,5 +99,5 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
 /** SQL expression of the key of a stored resource, as text that begins with `=` for an identifier and `~` for a name. */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;
-  return `case when ${own} <> '' then '=' || ${own} else '~' || ${alias}.name end`;
+  return `case when ${own} ~ '[^[:space:]]' then '=' || ${own} else '~' || ${alias}.name end`;
 }

@@ -83,7 +83,7 @@ export async function toRows(
     return {
       ...(ofSite && site && keyMembers(ofSite, site)),
       ...(ofSource && source && keyMembers(ofSource, source)),
-      ...(item[kind.keyField] ? { [kind.keyField]: item[kind.keyField] } : {}),
+      ...(item[kind.keyField] === null ? {} : { [kind.keyField]: item[kind.keyField] }),
       name: item.name,
       ...occurrenceOf(occurrences[kind.name].get(item.id)),
       ...Object.fromEntries(fields.map((field) => [field, item[field]])),

@@ -1,7 +1,7 @@
 /** Writes the rows of a document as JSON, one row a line, or as a workbook with a sheet for each kind. */
 import { type WorkbookRow, writeWorkbook } from '../../../platform/http/workbook-writer.ts';
 import { toCells } from '../document/cells.ts';
-import { FORMAT, KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { CONTINUED, FORMAT, KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
 import type { RowBatch } from './read-rows.ts';
 
 /** Rows of one kind as text: JSON rows, or the cells of a sheet. Its bytes are what it takes in memory. */
@@ -47,9 +47,6 @@ export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerato
   const sheetOf = (name: KindName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
   return writeWorkbook(sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
 }
-
-/** Column that marks a row which continues the texts of the row above. */
-export const CONTINUED = 'continued';
 
 /** Names of the columns of a sheet. */
 export function headerOf(kind: KindName): readonly string[] {

@@ -1,0 +1,134 @@
+/**
+ * Parses a row of a document into what an import stages: its keys, and its members by column as the database stores them.
+ * Runs in the process that reads the document.
+ */
+import type { ErrorDetail } from '../../../platform/errors.ts';
+import { describeIssue } from '../../../platform/http/schema-words.ts';
+import { type KeyMembers, KINDS, type Kind, type KindName } from './kinds.ts';
+import { ROW_SCHEMAS } from './row-schema.ts';
+
+/** A row to be staged. */
+export interface StagedRow {
+  readonly kind: KindName;
+  /** JSON path, or sheet and row number. */
+  readonly place: string;
+  readonly site: KeyReference | undefined;
+  readonly source: KeyReference | undefined;
+  readonly self: KeyReference;
+  /** JSON: column → stored value. */
+  readonly members: string;
+  /** JSON of the declaration; `null` clears it; undefined: the row has none. */
+  readonly calculated: string | undefined;
+}
+
+/** A key as SQL compares it: `=` and an identifier, or `~` and a name. */
+export interface KeyReference {
+  readonly key: string;
+  readonly occurrence: number | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+type PathOf = (member: string) => string;
+
+/** Values of columns that null resets, as their defaults in the database. */
+const RESET: Readonly<Record<KindName, Members>> = {
+  sites: { client_data: {} },
+  sources: { tags: [], client_data: {} },
+  variables: { name: '', divider: 1, is_default: false, is_versioned: false },
+};
+
+/** Columns of a new resource whose row does not say. */
+export const NEW_COLUMNS = RESET;
+
+/** Parses a row. @returns the row, or its problems with their paths. */
+export function parseRow(
+  name: KindName,
+  place: string,
+  pathOf: PathOf,
+  value: unknown,
+): StagedRow | { readonly problems: readonly ErrorDetail[] } {
+  const kind = KINDS[name];
+  const result = ROW_SCHEMAS[name].safeParse(value, { error: describeIssue });
+  if (!result.success) {
+    const problems = result.error.issues.map(({ path, message }) => ({ path: pathTo(place, pathOf, path), message }));
+    return { problems };
+  }
+  const row = result.data;
+  const problems: ErrorDetail[] = [];
+  const parents = kind.parents.map((members) => readKey(row, members, place, pathOf, problems));
+  const self = readSelf(kind, row, place, pathOf, problems);
+  if (problems.length > 0 || !self) return { problems };
+  const { calculated } = row;
+  return {
+    ...{ kind: name, place, site: parents[0], source: parents[1], self },
+    members: JSON.stringify(toColumns(kind, row)),
+    calculated: calculated === undefined ? undefined : JSON.stringify(calculated),
+  };
+}
+
+/** A path below a member is that of the member and the rest in JSON. */
+function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
+  if (first === undefined) return place;
+  return rest.reduce<string>(
+    (text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${String(part)}`),
+    pathOf(String(first)),
+  );
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** Identifiers that are stored without white space around them. */
+const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
+
+/** Reads how a row, an input or a form refers to a resource. */
+export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
+  const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];
+  const key =
+    own === undefined
+      ? typeof name === 'string'
+        ? `~${name}`
+        : undefined
+      : `=${TRIMMED.has(members.own) ? own.trim() : own}`;
+  return key === undefined ? undefined : { key, occurrence: typeof occurrence === 'number' ? occurrence : undefined };
+}
+
+function readKey(
+  row: Members,
+  members: KeyMembers,
+  place: string,
+  _pathOf: PathOf,
+  problems: ErrorDetail[],
+): KeyReference | undefined {
+  const found = readReference(row, members);
+  if (!found) problems.push({ path: place, message: `must have ${members.own} or ${members.name}` });
+  return found;
+}
+
+function readSelf(
+  { name, self, keyField }: Kind,
+  row: Members,
+  place: string,
+  pathOf: PathOf,
+  problems: ErrorDetail[],
+): KeyReference | undefined {
+  if (row.name === null && name !== 'variables') problems.push({ path: pathOf('name'), message: 'must not be null' });
+  const found = readReference({ ...row, ...(name === 'variables' && { name: row.name ?? '' }) }, self);
+  if (!found) problems.push({ path: place, message: `must have ${keyField} or name` });
+  return found;
+}
+
+/** Members of the row by column, as stored; a key that is not given is not cleared. */
+function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Members {
+  const entries = fields.flatMap((field) => {
+    const value = row[field];
+    const { column, members } = resource.fields[field] ?? {};
+    if (value === undefined || column === undefined || (field === keyField && textOf(value) === undefined)) return [];
+    // A required column cannot be cleared: an empty cell leaves it.
+    if (value === null)
+      return column === 'time_zone_id' && name === 'sites' ? [] : [[column, RESET[name][column] ?? null]];
+    return [[column, members ? members[value as string] : value]];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,34 @@
+/** What the steps that write an import share. */
+import type { Caller } from '../../../identity/caller/caller.ts';
+import type { Declarations } from '../../structure-routes.ts';
+
+export interface ApplyServices {
+  readonly declarations: Pick<Declarations, 'present' | 'saveAll' | 'lockGraph' | 'findCycle'>;
+  /** Notes declarations that change, outside the transaction; called for some rows at a time. */
+  readonly onChanged: (changed: readonly ChangedDeclaration[]) => Promise<void>;
+}
+
+export interface ApplyRef {
+  readonly id: string;
+  readonly caller: Caller;
+  /** Path of a member of the row at a place. */
+  readonly pathOf: (place: string, member: string) => string;
+}
+
+/** A row whose declaration changes, with both declarations by business keys; null: not calculated. */
+export interface ChangedDeclaration {
+  readonly ordinal: number;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** A row with a declaration. */
+export interface DeclarationRow {
+  readonly ordinal: number;
+  readonly place: string;
+  readonly action: 'Created' | 'Changed' | 'Left';
+  readonly siteId: number;
+  readonly sourceId: number;
+  readonly targetId: number;
+  readonly calculated: unknown;
+}

@@ -1,0 +1,176 @@
+/**
+ * Writes a planned import in the caller's transaction: resources in statements for all rows, with the events of single changes,
+ * then the declarations of calculated variables. A what-if import runs it too and rolls back, so that it sees every problem.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Transaction } from '../../../platform/database/database.ts';
+import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
+import { announce } from '../../resource.ts';
+import { KIND_NAMES, KINDS, type Kind } from '../document/kinds.ts';
+import { NEW_COLUMNS } from '../document/parse-row.ts';
+import type { ApplyRef, ApplyServices } from './apply-context.ts';
+import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
+
+/** The account changed between plan and writing; the import is planned again. */
+export class StalePlan extends Error {
+  override readonly name = 'StalePlan';
+}
+
+const GRAPH_WAIT_MS = 20_000;
+const GRAPH_PAUSE_MS = 100;
+const IDS_PER_EVENT = 10_000;
+
+/**
+ * Writes the planned rows.
+ * @returns the problems of declarations, at most 1,000; when there are any, the transaction must be rolled back.
+ * @throws {StalePlan} when a found resource is gone.
+ */
+export async function applyImport(
+  services: ApplyServices,
+  transaction: Transaction,
+  applied: ApplyRef,
+): Promise<readonly ErrorDetail[]> {
+  for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
+  const { rows } = await transaction.query(
+    `select from structure_import_row r where import_id = $1 and ${HAS_DECLARATION} limit 1`,
+    [applied.id],
+  );
+  const changedIds =
+    rows.length > 0 ? await writeDeclarations(services, transaction, applied) : { problems: [], ids: [] };
+  if (changedIds.problems.length > 0) return changedIds.problems;
+  for (const name of KIND_NAMES) {
+    await announceRows(transaction, KINDS[name], applied, name === 'variables' ? changedIds.ids : []);
+  }
+  return [];
+}
+
+async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: ApplyRef): Promise<void> {
+  const { name, resource, fields } = kind;
+  const { table } = resource;
+  const columns = fields.flatMap((field) => resource.fields[field]?.column ?? []);
+  const counted = async (text: string, values: readonly unknown[]) => {
+    const { rowCount } = await transaction.query(text, [...values]);
+    return rowCount ?? 0;
+  };
+  const planned = await countPlanned(transaction, id, name);
+  const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
+    where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
+  // A row that changes meanwhile must be read again: the update writes whole rows.
+  const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
+  if (locked !== planned.changed) throw new StalePlan(`${planned.changed - locked} ${name} are gone`);
+  // Changes precede insertions: a new default variable may replace one that no longer is.
+  await counted(
+    `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}
+     from (select p.* from (select t, r.members from ${changed}) found
+           cross join lateral jsonb_populate_record(found.t, found.members) p) given
+     where ${table}.id = given.id`,
+    [id, caller.accountId],
+  );
+  const parent = PARENT_COLUMN[name];
+  await counted(
+    `insert into ${table} (id, account_id, ${[...parent, ...columns].join(', ')})
+     select r.target_id, $2, ${[...parent.map((column) => `r.${column}`), ...columns.map((column) => `p.${column}`)].join(', ')}
+     from structure_import_row r cross join lateral jsonb_populate_record(null::${table}, ${DEFAULTS[name]} || r.members) p
+     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Created' order by r.ordinal`,
+    [id, caller.accountId, JSON.stringify(NEW_COLUMNS[name])],
+  );
+}
+
+const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
+
+/** Columns of a new resource whose row does not say, as JSON. */
+const DEFAULTS = {
+  sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
+  sources: '$3::jsonb',
+  variables: '$3::jsonb',
+} as const;
+
+async function countPlanned(transaction: Transaction, id: string, name: string): Promise<{ readonly changed: number }> {
+  const { rows } = await transaction.query<{ changed: number }>(
+    `select count(*) as changed from structure_import_row
+     where import_id = $1 and kind = $2 and action = 'Changed' and changes - 'calculated' <> '{}'`,
+    [id, name],
+  );
+  return rows[0] ?? { changed: 0 };
+}
+
+async function writeDeclarations(services: ApplyServices, transaction: Transaction, applied: ApplyRef) {
+  const { declarations } = services;
+  const { accountId } = applied.caller;
+  await waitForGraph(() => declarations.lockGraph(transaction, accountId));
+  const saved = await saveRowDeclarations(services, transaction, applied);
+  if (saved.problems.length > 0) return saved;
+  const cycle = saved.ids.length > 0 ? await declarations.findCycle(transaction, accountId) : undefined;
+  if (!cycle) return saved;
+  return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
+}
+
+/** Other savers hold the lock for milliseconds. */
+async function waitForGraph(lock: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + GRAPH_WAIT_MS;
+  for (;;) {
+    try {
+      return await lock();
+    } catch (error) {
+      const isBusy = error instanceof DomainError && error.code === 'dependency_unavailable';
+      if (!isBusy || performance.now() > deadline) throw error;
+    }
+    await pause(GRAPH_PAUSE_MS);
+  }
+}
+
+/** Names the variables of a cycle by the rows that declare them, where the document has them. */
+async function describeCycle(
+  transaction: Transaction,
+  { id, pathOf }: ApplyRef,
+  cycle: readonly number[],
+): Promise<ErrorDetail> {
+  const { rows } = await transaction.query<{ target: number; place: string }>(
+    `select target_id as target, place from structure_import_row
+     where import_id = $1 and kind = 'variables' and target_id = any($2::int[])`,
+    [id, cycle],
+  );
+  const places = new Map(rows.map(({ target, place }) => [target, place]));
+  const shown = cycle.slice(0, 20).map((variableId) => places.get(variableId) ?? `variable ${variableId}`);
+  const place = places.get(cycle.find((variableId) => places.has(variableId)) ?? 0) ?? '$';
+  return { path: pathOf(place, 'calculated'), message: `would form a cycle: ${shown.join(' -> ')}` };
+}
+
+/** Announces created and changed resources as single changes do, each once. */
+async function announceRows(
+  transaction: Transaction,
+  { name, resource }: Kind,
+  { id, caller }: ApplyRef,
+  alsoChanged: readonly number[],
+): Promise<void> {
+  for (const what of ['Created', 'Changed'] as const) {
+    const { rows } = await transaction.query<{ ids: readonly number[] | null }>(
+      `select array_agg(target_id order by ordinal) as ids from structure_import_row
+       where import_id = $1 and kind = $2 and action = $3`,
+      [id, name, what],
+    );
+    const known = rows[0]?.ids ?? [];
+    const created = what === 'Changed' ? await createdAmong(transaction, id, alsoChanged) : new Set<number>();
+    const ids =
+      what === 'Created' ? known : [...new Set([...known, ...alsoChanged.filter((one) => !created.has(one))])];
+    const event = what === 'Created' ? 'Created' : 'Updated';
+    for (let start = 0; start < ids.length; start += IDS_PER_EVENT) {
+      await announce(transaction, resource, event, caller.accountId, ids.slice(start, start + IDS_PER_EVENT));
+    }
+  }
+}
+
+/** A new variable with a declaration is announced as created only. */
+async function createdAmong(
+  transaction: Transaction,
+  id: string,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await transaction.query<{ id: number }>(
+    `select target_id as id from structure_import_row
+     where import_id = $1 and kind = 'variables' and action = 'Created' and target_id = any($2::int[])`,
+    [id, ids],
+  );
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,151 @@
+/** `POST /structure/import` and the routes that follow an import. MANAGER and ADMIN import, as they create sites. */
+import { type Context, Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../../../identity/authentication/authenticate.ts';
+import type { Database, Queryable } from '../../../platform/database/database.ts';
+import { storeContent } from '../../../platform/database/stored-parts.ts';
+import { DomainError } from '../../../platform/errors.ts';
+import { isJsonType } from '../../../platform/http/http-body.ts';
+import { isTotalWanted, setTotalCount } from '../../../platform/http/listing-response.ts';
+import { PAGING, toPaging } from '../../../platform/http/paging.ts';
+import { declareQuery } from '../../../platform/http/query.ts';
+import { choiceParameter, flagParameter } from '../../../platform/http/query-parameters.ts';
+import type { RequestIdEnv } from '../../../platform/http/request-id.ts';
+import { XLSX_TYPE } from '../../../platform/http/workbook-writer.ts';
+import { type AccountPace, openAccountPace } from '../../../platform/shares/account-pace.ts';
+import { openSharedBudget, type SharedBudget } from '../../../platform/shares/shared-budget.ts';
+import { openBody } from '../../../platform/streaming/open-body.ts';
+import { answerEvents } from '../../../platform/streaming/status-events.ts';
+import { openStatusWatch, type StatusWatchOptions } from '../../../platform/streaming/status-watch.ts';
+import { answerListing, type ListingServices } from '../../../platform/streaming/stream-listing.ts';
+import { KIND_NAMES } from '../document/kinds.ts';
+import type { DocumentFormat } from '../reading/reading-messages.ts';
+import { ACTIONS, countImportRows, listImportRows } from './import-rows.ts';
+import {
+  dropImport,
+  findImportProblems,
+  findImports,
+  getImport,
+  IMPORT_PARTS,
+  type ImportStatus,
+  insertImport,
+  isOver,
+  queueImport,
+} from './import-store.ts';
+
+const POLL_INTERVAL_MS = 500;
+/** Part of the time an account may store documents while others do (R-A14). */
+const UPLOAD_SHARE = 0.4;
+const ZIP_START = 'PK\x03\x04';
+
+export const IMPORT_QUERY = declareQuery({
+  whatIf: flagParameter('Only reports what the import would create, change, leave and refuse.'),
+});
+export const ROWS_QUERY = declareQuery(
+  {
+    kind: choiceParameter('Rows of this list of the document. Default: all.', KIND_NAMES),
+    action: choiceParameter('Rows with this result. Default: all.', ACTIONS),
+    ...PAGING,
+  },
+  { isListing: true },
+);
+
+type Env = CallerEnv & RequestIdEnv;
+
+export interface ImportRouteServices extends ListingServices {
+  readonly database: Database;
+  readonly maxBytes: number;
+  /** Imports of an account that may wait at a time. */
+  readonly maxWaiting: number;
+  readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
+  /** Bytes of buffers for all documents being received. */
+  readonly maxMemoryBytes: number;
+  /** Wakes the importer; its sweeper finds an import whose wake-up was lost. */
+  readonly wakeImporter: (accountId: number) => Promise<unknown>;
+}
+
+/** Routes below `/structure/import`. */
+export function importRoutes(services: ImportRouteServices): Hono<Env> {
+  const { database, log } = services;
+  const watch = openStatusWatch<ImportStatus>({
+    ...{ ...services.following, subjects: 'imports', instead: 'GET /structure/import/{id}', log },
+    intervalMs: POLL_INTERVAL_MS,
+    find: (ids) => findImports(database, ids),
+    isStopping: () => database.ending,
+  });
+  const shares = { memory: openSharedBudget(services.maxMemoryBytes), pace: openAccountPace({ share: UPLOAD_SHARE }) };
+  const manager = requireRole('MANAGER');
+  const readImport = (c: Context<Env>) => getImport(database, c.var.caller, c.req.param('id') ?? '');
+  return new Hono<Env>()
+    .post('/structure/import', manager, (c) => receiveImport(c, services, shares))
+    .get('/structure/import/:id', manager, async (c) => {
+      const status = await readImport(c);
+      return c.json({ ...status, problems: await findImportProblems(database, status.id) });
+    })
+    .get('/structure/import/:id/events', manager, async (c) =>
+      answerEvents(c, { watch, caller: c.var.caller, first: await readImport(c), isOver }),
+    )
+    .get('/structure/import/:id/rows', manager, async (c) => answerRows(c, services, await readImport(c)));
+}
+
+/** Stores the document and queues the import; answers 202 at once. */
+async function receiveImport(
+  c: Context<Env>,
+  services: ImportRouteServices,
+  { memory, pace }: { readonly memory: SharedBudget; readonly pace: AccountPace },
+): Promise<Response> {
+  const { database, maxBytes, maxWaiting, wakeImporter, log } = services;
+  const { caller } = c.var;
+  const { whatIf } = IMPORT_QUERY.parse(c.req.url);
+  const format = formatOf(c.req.header('content-type'));
+  const body = openBody(c.req.raw, maxBytes, `the document must be at most ${maxBytes} bytes`);
+  const id = await insertImport(database, c.var, { format, whatIf }, maxWaiting);
+  const holding = memory.open(caller);
+  const target = {
+    ...{ table: IMPORT_PARTS, ownerId: id },
+    charge: (bytes: number) => {
+      if (holding.take(bytes))
+        throw new DomainError('queue_full', 'too many documents are being received; try again later');
+    },
+    inTurn: (store: () => Promise<void>) => pace.run(caller.accountId, store),
+    onStart: (start: Buffer) => assertStart(format, start),
+  };
+  try {
+    const sizeBytes = await storeContent(database, target, body);
+    if (sizeBytes === 0) throw new DomainError('invalid_input', 'the document is empty');
+    await queueImport(database, id, sizeBytes);
+  } catch (error) {
+    // If this fails too, the purge deletes the import.
+    await dropImport(database, id).catch(() => {});
+    throw error;
+  } finally {
+    holding.release();
+  }
+  await wakeImporter(caller.accountId).catch((error: unknown) => {
+    log.warn({ err: error, importId: id }, 'could not wake the importer; its sweeper will find the import');
+  });
+  c.header('Location', `/structure/import/${id}`);
+  return c.json(await getImport(database, caller, id), 202);
+}
+
+function formatOf(contentType: string | undefined): DocumentFormat {
+  if (isJsonType(contentType)) return 'json';
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === XLSX_TYPE) return 'xlsx';
+  const message = `Content-Type must be application/json or ${XLSX_TYPE}, got ${type || 'none'}`;
+  throw new DomainError('unsupported_media_type', message);
+}
+
+function assertStart(format: DocumentFormat, start: Buffer): void {
+  if (format === 'json' || start.toString('latin1', 0, ZIP_START.length) === ZIP_START) return;
+  throw new DomainError('unsupported_media_type', 'the body must be an xlsx workbook, got other bytes');
+}
+
+async function answerRows(
+  c: Context<Env>,
+  services: ImportRouteServices & { readonly database: Queryable },
+  { id }: ImportStatus,
+): Promise<Response> {
+  const query = ROWS_QUERY.parse(c.req.url);
+  if (isTotalWanted(c)) setTotalCount(c, await countImportRows(services.database, id, query));
+  return answerListing(c, services, c.var.caller.accountId, listImportRows(id, query), toPaging(query));
+}

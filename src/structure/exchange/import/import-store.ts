@@ -1,0 +1,273 @@
+/** The stored imports of accounts: creation, states, results and retention. Managers see those of their account. */
+import type { Caller } from '../../../identity/caller/caller.ts';
+import type { Queryable } from '../../../platform/database/database.ts';
+import type { PartTable } from '../../../platform/database/stored-parts.ts';
+import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
+import { isGuid } from '../../../platform/guid.ts';
+import type { KindName } from '../document/kinds.ts';
+import type { DocumentFormat } from '../reading/reading-messages.ts';
+
+/** Documents of imports. */
+export const IMPORT_PARTS: PartTable = { name: 'structure_import_part', owner: 'import_id' };
+
+/** `Refused`: the document has problems, so nothing was written. `Failed`: it could not be read. */
+export type ImportState = 'Queued' | 'Processing' | 'Completed' | 'Refused' | 'Failed';
+
+export interface ActionCounts {
+  readonly created: number;
+  readonly changed: number;
+  readonly left: number;
+}
+
+/** An import as `GET /structure/import/{id}` and its events show it. */
+export interface ImportStatus {
+  readonly id: string;
+  readonly format: DocumentFormat;
+  readonly whatIf: boolean;
+  readonly state: ImportState;
+  readonly progress: {
+    readonly phase: 'Waiting' | 'Reading' | 'Comparing' | 'Writing' | 'Ended';
+    readonly bytes: number;
+    readonly totalBytes: number;
+    readonly rows: number;
+  };
+  /** What the rows do, or would do with `whatIf` or when the import is refused. */
+  readonly counts: Readonly<Record<KindName, ActionCounts>>;
+  readonly problemCount: number;
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly ignoredMembers: readonly string[];
+  readonly userName: string;
+  readonly uploadedDate: string;
+  readonly startedDate?: string;
+  readonly completedDate?: string;
+}
+
+interface ImportRow extends Omit<ImportStatus, 'progress' | 'failure' | 'counts' | 'startedDate' | 'completedDate'> {
+  readonly phase: ImportStatus['progress']['phase'];
+  readonly bytes: number;
+  readonly totalBytes: number;
+  readonly rows: number;
+  readonly counts: Partial<Record<KindName, ActionCounts>>;
+  readonly failureCode: string | null;
+  readonly failure: string | null;
+  readonly startedDate: string | null;
+  readonly completedDate: string | null;
+}
+
+const SELECT = `
+  select id, format, is_what_if as "whatIf", state, phase, position_bytes as bytes, size_bytes as "totalBytes",
+         row_count as rows, counts, problem_count as "problemCount", failure_code as "failureCode", failure,
+         ignored_members as "ignoredMembers", user_name as "userName", uploaded_date as "uploadedDate",
+         started_date as "startedDate", completed_date as "completedDate"
+  from structure_import where state <> 'Uploading'`;
+
+const NONE: ActionCounts = { created: 0, changed: 0, left: 0 };
+
+/** Reads an import of the caller's account. @throws {DomainError} not_found. */
+export async function getImport(queryable: Queryable, caller: Caller, id: string): Promise<ImportStatus> {
+  const { rows } = isGuid(id)
+    ? await queryable.query<ImportRow>(`${SELECT} and id = $1 and account_id = $2`, [id, caller.accountId])
+    : { rows: [] };
+  const [row] = rows;
+  if (!row) throw new DomainError('not_found', `Import ${id} does not exist`);
+  return toStatus(row);
+}
+
+/** Reads imports by id, without regard to who may see them. */
+export async function findImports(
+  queryable: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ImportStatus>> {
+  const { rows } = await queryable.query<ImportRow>(`${SELECT} and id = any($1::uuid[])`, [ids]);
+  return new Map(rows.map((row) => [row.id, toStatus(row)]));
+}
+
+function toStatus(row: ImportRow): ImportStatus {
+  const { id, format, whatIf, state, problemCount, ignoredMembers, userName, uploadedDate } = row;
+  const { sites = NONE, sources = NONE, variables = NONE } = row.counts;
+  return {
+    ...{ id, format, whatIf, state },
+    progress: { phase: row.phase, bytes: row.bytes, totalBytes: row.totalBytes, rows: row.rows },
+    counts: { sites, sources, variables },
+    problemCount,
+    ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failure ?? '' } }),
+    ...{ ignoredMembers, userName, uploadedDate },
+    ...(row.startedDate !== null && { startedDate: row.startedDate }),
+    ...(row.completedDate !== null && { completedDate: row.completedDate }),
+  };
+}
+
+/** Whether the import has reached its final state. */
+export function isOver({ state }: Pick<ImportStatus, 'state'>): boolean {
+  return state !== 'Queued' && state !== 'Processing';
+}
+
+/** Returns the problems of an import, in the order found. */
+export async function findImportProblems(queryable: Queryable, id: string): Promise<readonly ErrorDetail[]> {
+  const { rows } = await queryable.query<ErrorDetail>(
+    'select path, message from structure_import_problem where import_id = $1 order by id',
+    [id],
+  );
+  return rows;
+}
+
+/** Imports that wait or are processed, by account. */
+const UNDER_WAY = `state in ('Queued', 'Processing')`;
+
+/**
+ * Creates an import whose document arrives.
+ * @param maxWaiting imports of the account that may wait at a time.
+ * @throws {DomainError} queue_full when as many wait.
+ */
+export async function insertImport(
+  queryable: Queryable,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  { format, whatIf }: Pick<ImportStatus, 'format' | 'whatIf'>,
+  maxWaiting: number,
+): Promise<string> {
+  const { accountId, userId, userName, actor } = caller;
+  const { rows } = await queryable.query<{ id: string }>(
+    `insert into structure_import (account_id, user_id, user_name, actor_user_id, actor_user_name, request_id, format, is_what_if)
+     select $1, $2, $3, $4, $5, $6, $7, $8
+     where (select count(*) from structure_import where account_id = $1 and ${UNDER_WAY}) < $9
+     returning id`,
+    [
+      accountId,
+      userId,
+      userName,
+      actor?.userId ?? null,
+      actor?.userName ?? null,
+      requestId,
+      format,
+      whatIf,
+      maxWaiting,
+    ],
+  );
+  const id = rows[0]?.id;
+  if (id === undefined) {
+    const rule = `an account may have at most ${maxWaiting} imports waiting`;
+    throw new DomainError('queue_full', `${rule}; try again when one has ended`);
+  }
+  return id;
+}
+
+/** Queues an import whose document is stored. */
+export async function queueImport(queryable: Queryable, id: string, sizeBytes: number): Promise<void> {
+  await queryable.query(
+    `update structure_import set state = 'Queued', size_bytes = $2, uploaded_date = clock_timestamp(),
+            place = nextval('structure_import_place')
+     where id = $1`,
+    [id, sizeBytes],
+  );
+}
+
+/** Removes an import whose document did not arrive. */
+export async function dropImport(queryable: Queryable, id: string): Promise<void> {
+  await queryable.query('delete from structure_import where id = $1', [id]);
+}
+
+/** An import that this process works on. */
+export interface TakenImport {
+  readonly id: string;
+  readonly accountId: number;
+  readonly caller: Caller;
+  readonly requestId: string | null;
+  readonly format: DocumentFormat;
+  readonly whatIf: boolean;
+  readonly sizeBytes: number;
+}
+
+interface TakenRow extends Omit<TakenImport, 'caller'> {
+  readonly userId: string;
+  readonly userName: string;
+  readonly actorId: string | null;
+  readonly actorName: string | null;
+}
+
+/** Marks the oldest waiting import of an account as Processing; one that a crashed process left waits too. */
+export async function takeImport(queryable: Queryable, accountId: number): Promise<TakenImport | undefined> {
+  const { rows } = await queryable.query<TakenRow>(
+    `update structure_import set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()),
+            phase = 'Reading', position_bytes = 0, row_count = 0
+     where id = (select id from structure_import where account_id = $1 and ${UNDER_WAY} order by place limit 1)
+     returning id, account_id as "accountId", user_id as "userId", user_name as "userName", actor_user_id as "actorId",
+               actor_user_name as "actorName", request_id as "requestId", format, is_what_if as "whatIf",
+               size_bytes as "sizeBytes"`,
+    [accountId],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { userId, userName, actorId, actorName, ...taken } = row;
+  const actor = actorId === null ? {} : { actor: { userId: actorId, userName: actorName ?? '' } };
+  const none = { permissions: new Set<string>(), scopes: new Set<string>() };
+  return { ...taken, caller: { userId, userName, accountId, role: 'MANAGER', sites: 'all', ...none, ...actor } };
+}
+
+/** Accounts with imports to process, whose wake-up may be lost. */
+export async function findImportAccounts(queryable: Queryable): Promise<readonly number[]> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select distinct account_id as id from structure_import where ${UNDER_WAY}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes how far an import is; absent numbers stay. */
+export async function noteProgress(
+  queryable: Queryable,
+  id: string,
+  { phase, bytes, rows }: { readonly phase: string; readonly bytes?: number; readonly rows?: number },
+): Promise<void> {
+  await queryable.query(
+    `update structure_import set phase = $2, position_bytes = coalesce($3, position_bytes), row_count = coalesce($4, row_count)
+     where id = $1`,
+    [id, phase, bytes ?? null, rows ?? null],
+  );
+}
+
+const COUNTS = `
+  (select coalesce(jsonb_object_agg(kind, counts), '{}') from (
+     select kind, jsonb_build_object('created', count(*) filter (where action = 'Created'),
+       'changed', count(*) filter (where action = 'Changed'), 'left', count(*) filter (where action = 'Left')) as counts
+     from structure_import_row where import_id = $1 group by kind) counted)`;
+
+/** Ends an import, with the counts of its rows. @returns false when it had ended. */
+export async function endImport(
+  queryable: Queryable,
+  id: string,
+  state: 'Completed' | 'Refused' | 'Failed',
+  failure?: { readonly code: string; readonly message: string },
+): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    `update structure_import set state = $2, phase = 'Ended', failure_code = $3, failure = $4, counts = ${COUNTS},
+            completed_date = clock_timestamp(),
+            problem_count = (select count(*) from structure_import_problem where import_id = $1)
+     where id = $1 and state = 'Processing'`,
+    [id, state, failure?.code ?? null, failure?.message ?? null],
+  );
+  return rowCount === 1;
+}
+
+/** Counts a failure that the document or a bug caused. @returns all of them. */
+export async function countImportFailures(queryable: Queryable, id: string, failures: number): Promise<number> {
+  const { rows } = await queryable.query<{ attempts: number }>(
+    'update structure_import set attempts = attempts + $2 where id = $1 returning attempts',
+    [id, failures],
+  );
+  return rows[0]?.attempts ?? 0;
+}
+
+/** An upload that is incomplete after this many hours was interrupted. */
+const MAX_UPLOAD_HOURS = 6;
+
+/** Deletes one import beyond its retention, or the rest of an interrupted upload. @returns whether there was one. */
+export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    `delete from structure_import where id in (
+       select id from structure_import
+       where state in ('Completed', 'Refused', 'Failed') and uploaded_date < now() - $1 * interval '1 day'
+          or state = 'Uploading' and uploaded_date < now() - $2 * interval '1 hour'
+       limit 1 for update skip locked)`,
+    [retentionDays, MAX_UPLOAD_HOURS],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,85 @@
+/**
+ * Background worker that processes imports, part of the ingester role. A queue wakes it by account; a sweeper finds accounts
+ * whose wake-up was lost. Each wake-up processes one import and re-queues the account, so that accounts take turns (R-A14).
+ */
+import { createBackOff } from '../../../platform/back-off.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { OutboxRelay } from '../../../platform/database/outbox.ts';
+import type { Log } from '../../../platform/log.ts';
+import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../../platform/queue.ts';
+import { openAccountPace } from '../../../platform/shares/account-pace.ts';
+import { startSweeper } from '../../../platform/sweep.ts';
+import type { Declarations } from '../../structure-routes.ts';
+import type { DocumentLimits } from '../reading/document-refusal.ts';
+import { findImportAccounts, purgeImport } from './import-store.ts';
+import { processImport } from './process-import.ts';
+
+/** Name of the wake queue; its keys are account ids. */
+export const IMPORT_QUEUE = 'structure-imports';
+
+const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
+const PURGE_INTERVAL_MS = 600_000;
+/** Part of the time in which rows of one account are staged while imports of other accounts are, too. */
+const STAGING_SHARE = 0.4;
+
+export interface ImporterServices {
+  readonly database: Database;
+  readonly declarations: Declarations;
+  readonly queue: WakeQueue;
+  readonly queueOptions: QueueOptions;
+  readonly outbox: OutboxRelay;
+  readonly settings: {
+    /** Imports processed at the same time by this process. */
+    readonly concurrency: number;
+    readonly limits: DocumentLimits;
+    readonly retentionDays: number;
+    readonly sweepIntervalMs: number;
+  };
+  readonly log: Log;
+}
+
+export interface Importer {
+  /** Interrupts the imports in progress; another process starts them again. */
+  stop(): Promise<void>;
+}
+
+/** Starts the queue worker, the sweeper and the purge of expired imports. */
+export function startImporter(services: ImporterServices): Importer {
+  const { database, declarations, queue, queueOptions, outbox, settings, log } = services;
+  const { concurrency, limits, retentionDays, sweepIntervalMs } = settings;
+  const stopping = new AbortController();
+  const onWritten = (): Promise<void> =>
+    outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
+  const pace = openAccountPace({ share: STAGING_SHARE });
+  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
+  const work = async (key: string): Promise<void> => {
+    if (stopping.signal.aborted || !backOff.isDue(key)) return;
+    const accountId = Number(key);
+    try {
+      const hasWorked = await processImport(
+        { database, declarations, limits, pace, onWritten, log },
+        accountId,
+        stopping.signal,
+      );
+      backOff.succeeded(key);
+      if (hasWorked && !stopping.signal.aborted) await queue.wake([key]);
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      const delayMs = Math.round(backOff.failed(key));
+      log.warn({ err: error, accountId, delayMs }, 'a structure import could not be processed and is tried again');
+    }
+  };
+  const sweep = async (): Promise<void> => worker.sweep((await findImportAccounts(database)).map(String));
+  const purge = async (): Promise<void> => {
+    while (!stopping.signal.aborted && (await purgeImport(database, retentionDays)));
+  };
+  const worker = openWakeWorker(IMPORT_QUEUE, queue, concurrency, work, queueOptions);
+  const sweeper = startSweeper(IMPORT_QUEUE, sweepIntervalMs, sweep, log);
+  const purger = startSweeper('structure import purge', PURGE_INTERVAL_MS, purge, log);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
+    },
+  };
+}

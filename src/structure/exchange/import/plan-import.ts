@@ -1,0 +1,213 @@
+/**
+ * Compares the staged rows of an import with the account, in statements for all rows: finds the parents and the target of each
+ * row, gives new resources their ids, and notes which fields change. Writes only rows and problems of the import.
+ */
+import type { Transaction } from '../../../platform/database/database.ts';
+import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
+
+/** An import that is being processed. */
+export interface ImportRef {
+  readonly id: string;
+  readonly accountId: number;
+}
+
+/** Column of a staged row with its parent; a site's parent is the account. */
+const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
+
+/** Stored resources that rows may match, given the placeholders of account and import. */
+const STORED: Readonly<Record<KindName, string>> = {
+  sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
+  sources: `select site_id as parent_id, t.* from source t where account_id = $2 and site_id in (
+    select site_id from structure_import_row where import_id = $1 and kind <> 'sites' and site_id is not null)`,
+  variables: `select source_id as parent_id, t.* from variable t where account_id = $2 and source_id in (
+    select source_id from structure_import_row where import_id = $1 and kind = 'variables' and source_id is not null)`,
+};
+
+const CREATE_ENTRIES = `
+  create temp table import_entry (
+    kind text, parent_id int, key text, name text, id int, occurrence int, total int
+  ) on commit drop`;
+const INDEX_ENTRIES = 'create index on import_entry (kind, parent_id, key)';
+
+/** Plans the import. @returns the number of problems found. */
+export async function planImport(transaction: Transaction, { id, accountId }: ImportRef): Promise<number> {
+  let problems = 0;
+  const run = async (text: string, values: readonly unknown[] = [id]): Promise<void> => {
+    const { rowCount } = await transaction.query(text, [...values]);
+    if (text.startsWith('insert into structure_import_problem')) problems += rowCount ?? 0;
+  };
+  await run(
+    `update structure_import_row set site_id = null, source_id = null, target_id = null, action = null, changes = null
+     where import_id = $1 and (action is not null or target_id is not null or site_id is not null)`,
+  );
+  await run('analyze structure_import_row', []);
+  await run(CREATE_ENTRIES, []);
+  await run(INDEX_ENTRIES, []);
+  for (const kind of [KINDS.sites, KINDS.sources, KINDS.variables]) {
+    if (kind.name === 'sources') await resolveParents(run, id, 'site', `kind <> 'sites'`, '0');
+    if (kind.name === 'variables') await resolveParents(run, id, 'source', `kind = 'variables'`, 'r.site_id');
+    await matchRows(run, kind, id, accountId);
+    await compareRows(run, kind);
+  }
+  await run(SEVERAL_DEFAULTS);
+  return problems;
+}
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<void>;
+
+/** Most problems that one check reports. */
+const MAX_PROBLEMS = 1000;
+
+const problem = (select: string) =>
+  `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
+
+/** Finds the parents of rows, also by the name of one that has an identifier. */
+async function resolveParents(
+  run: Run,
+  id: string,
+  parent: 'site' | 'source',
+  rows: string,
+  within: string,
+): Promise<void> {
+  const entry = `e.kind = '${parent}s' and e.parent_id = ${within} and e.key = r.${parent}_key`;
+  const occurrence = `r.${parent}_occurrence`;
+  await run(
+    `update structure_import_row r set ${parent}_id = e.id from import_entry e
+     where r.import_id = $1 and r.${rows} and ${entry} and e.occurrence = coalesce(${occurrence}, 1)
+       and (${occurrence} is not null or e.total = 1)`,
+  );
+  await run(
+    `update structure_import_row r set ${parent}_id = e.id from (${uniqueNames(`${parent}s`)}) e
+     where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${occurrence} is null
+       and e.parent_id = ${within} and '~' || e.name = r.${parent}_key`,
+  );
+  const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
+  await run(
+    problem(`select $1, r.place, case when coalesce(${several}, 0) > 1
+         then format('names a ${parent} by %s, which %s have; add ${parent}Occurrence', ${words(`r.${parent}_key`)}, ${several})
+         else format('names a ${parent} that neither the account nor the document has: %s', ${words(`r.${parent}_key`)}) end
+       from structure_import_row r
+       where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null
+       order by r.kind, r.ordinal`),
+    [id],
+  );
+}
+
+/** Names of resources with an identifier, where only one of a parent's has the name. */
+const uniqueNames = (kinds: string) => `
+  select parent_id, name, min(id) as id from import_entry
+  where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;
+
+/** A key as a message shows it. */
+const words = (key: string) =>
+  `case when ${key} like '=%' then 'the identifier ' else 'the name ' end || to_json(substr(${key}, 2))`;
+
+async function matchRows(run: Run, kind: Kind, id: string, accountId: number): Promise<void> {
+  const { name } = kind;
+  const parent = PARENT[name];
+  const same = `e.kind = '${name}' and e.parent_id = ${parent} and e.key = r.key`;
+  const mine = `r.import_id = $1 and r.kind = '${name}'`;
+  await run(
+    `insert into import_entry
+     select '${name}', parent_id, key, name, id, row_number() over (partition by parent_id, key order by id),
+            count(*) over (partition by parent_id, key)
+     from (select parent_id, ${keyExpression(kind, 's')} as key, name, id from (${STORED[name]}) s) keyed`,
+    [id, accountId],
+  );
+  await run('analyze import_entry', []);
+  await run(
+    `update structure_import_row r set target_id = e.id from import_entry e
+     where ${mine} and ${same} and e.occurrence = coalesce(r.occurrence, 1) and (r.occurrence is not null or e.total = 1)`,
+  );
+  await run(
+    `update structure_import_row r set target_id = e.id from (${uniqueNames(name)}) e
+     where ${mine} and r.target_id is null and r.occurrence is null and e.parent_id = ${parent} and '~' || e.name = r.key
+       and not exists (select from import_entry e where ${same})
+       and not exists (select from structure_import_row o where o.import_id = $1 and o.kind = r.kind and o.target_id = e.id)`,
+  );
+  await run(
+    problem(`select $1, r.place, format('names itself by %s, which %s have; add occurrence', ${words('r.key')}, e.total)
+       from structure_import_row r join import_entry e on ${same} and e.occurrence = 1 and e.total > 1
+       where ${mine} and r.target_id is null and r.occurrence is null order by r.ordinal`),
+  );
+  await run(problem(repeatedKeys(parent, mine)));
+  await createRows(run, kind, mine, parent, same);
+}
+
+/** Rows that mean the same resource as an earlier row. */
+const repeatedKeys = (parent: string, mine: string) => `
+  select $1, place, 'repeats the key of ' || first_place from (
+    select r.place, r.ordinal, first_value(r.place) over w as first_place, row_number() over w as n
+    from structure_import_row r where ${mine} and ${parent} is not null
+    window w as (partition by ${parent}, coalesce(r.target_id::text, r.key || ' ' || coalesce(r.occurrence, 1)) order by r.ordinal)
+  ) repeated where n > 1 order by ordinal`;
+
+/** Gives ids to the rows without a target, in document order, so that an export lists them in the same order. */
+async function createRows(run: Run, { name, resource }: Kind, mine: string, parent: string, same: string) {
+  const isNew = `${mine} and r.target_id is null and ${parent} is not null`;
+  await run(
+    problem(`select $1, place, format('occurrence must be %s: as many resources have this key before it', expected)
+       from (select r.place, r.ordinal, r.occurrence,
+               coalesce((select max(e.total) from import_entry e where ${same}), 0)
+                 + row_number() over (partition by ${parent}, r.key order by r.ordinal) as expected
+             from structure_import_row r where ${isNew}) r
+       where occurrence <> expected order by ordinal`),
+  );
+  if (resource.required.includes('name')) {
+    await run(
+      problem(`select $1, r.place, 'must have a name, since the account does not have it yet'
+      from structure_import_row r where ${isNew} and not r.members ? 'name' order by r.ordinal`),
+    );
+  }
+  await run(
+    `update structure_import_row r set action = 'Created', target_id = given.id from (
+       select ordinal, nextval(pg_get_serial_sequence('${resource.table}', 'id'))::int as id from (
+         select r.ordinal from structure_import_row r where ${isNew} order by r.ordinal) ordered) given
+     where ${mine} and r.ordinal = given.ordinal`,
+  );
+  await run(
+    `insert into import_entry
+     select '${name}', ${parent}, r.key, coalesce(r.members ->> 'name', ''), r.target_id, coalesce(r.occurrence, 1), 1
+     from structure_import_row r where ${mine} and r.action = 'Created'`,
+  );
+  await run(
+    `update import_entry e set total = counted.total from (
+       select parent_id, key, count(*) as total from import_entry where kind = '${name}'
+       group by parent_id, key having count(*) > 1) counted
+     where e.kind = '${name}' and e.parent_id = counted.parent_id and e.key = counted.key and e.total <> counted.total`,
+    [],
+  );
+}
+
+/** Notes which fields of the found resources change. */
+async function compareRows(run: Run, { name, resource: { table } }: Kind): Promise<void> {
+  await run(
+    `update structure_import_row r set action = case when changed.changes is null then 'Left' else 'Changed' end,
+            changes = changed.changes
+     from (
+       select r.ordinal, case when to_jsonb(t) || r.members <> to_jsonb(t) then (
+           select jsonb_object_agg(field, jsonb_build_object('from', to_jsonb(t) -> field, 'to', r.members -> field))
+           from jsonb_object_keys(r.members) field where to_jsonb(t) -> field is distinct from r.members -> field) end as changes
+       from structure_import_row r join ${table} t on t.id = r.target_id
+       where r.import_id = $1 and r.kind = '${name}' and r.action is null) changed
+     where r.import_id = $1 and r.kind = '${name}' and r.ordinal = changed.ordinal`,
+  );
+}
+
+/** Sources that would have several default variables, none of which was one before. */
+const SEVERAL_DEFAULTS = problem(`
+  select $1, given.place, 'isDefault must be true for one variable of a source at most; '
+    || case when others.total > 0 then 'the source has another one' else 'another row gives the source one' end
+  from (
+    select r.place, r.ordinal, r.source_id, r.target_id, count(*) over (partition by r.source_id) as rows
+    from structure_import_row r
+    where r.import_id = $1 and r.kind = 'variables' and r.members ->> 'is_default' = 'true'
+      and (r.action = 'Created' or r.changes ? 'is_default')
+  ) given cross join lateral (
+    select count(*) as total from variable v
+    where v.source_id = given.source_id and v.is_default and v.id <> given.target_id
+      and not exists (
+        select from structure_import_row o where o.import_id = $1 and o.kind = 'variables' and o.target_id = v.id
+          and o.members ->> 'is_default' = 'false')
+  ) others
+  where others.total > 0 or given.rows > 1 order by given.ordinal`);

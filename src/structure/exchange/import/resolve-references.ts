@@ -1,0 +1,215 @@
+/** Finds the sites, sources and variables that formulas of a document name, and writes their ids into the declarations. */
+import type { Queryable } from '../../../platform/database/database.ts';
+import type { ErrorDetail } from '../../../platform/errors.ts';
+import type { NewDeclaration } from '../../structure-routes.ts';
+import { isSourceForm, mapFormulas } from '../document/declaration-references.ts';
+import { KINDS, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
+import { type KeyReference, readReference } from '../document/parse-row.ts';
+import type { ApplyRef, DeclarationRow } from './apply-context.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What an input or a form names, outermost first; undefined: the variable's own. */
+interface Named {
+  readonly site: KeyReference | undefined;
+  readonly source: KeyReference | undefined;
+  readonly variable: KeyReference | undefined;
+}
+
+interface Lookup {
+  readonly parentId: number;
+  readonly reference: KeyReference;
+}
+
+/** @returns the declarations that could be resolved, with ids, and the problems of the others. */
+export async function resolveReferences(
+  queryable: Queryable,
+  applied: ApplyRef,
+  rows: readonly DeclarationRow[],
+): Promise<{ readonly declarations: readonly NewDeclaration[]; readonly problems: readonly ErrorDetail[] }> {
+  const found = await findNamed(queryable, applied.caller.accountId, rows);
+  const problems: ErrorDetail[] = [];
+  const declarations = rows.flatMap(({ place, targetId, sourceId, siteId, calculated }): NewDeclaration[] => {
+    if (calculated === null) return [{ variableId: targetId, sourceId, calculated: null }];
+    const before = problems.length;
+    const report = (message: string) => problems.push({ path: applied.pathOf(place, 'calculated'), message });
+    const resolved = mapFormulas(calculated as Members, {
+      input: (input) => resolveInput(input, { siteId, sourceId }, found, report),
+      entity: (entity) => resolveForm(entity, { siteId, sourceId }, found, report),
+    });
+    return problems.length > before ? [] : [{ variableId: targetId, sourceId, calculated: resolved }];
+  });
+  return { declarations, problems };
+}
+
+interface Own {
+  readonly siteId: number;
+  readonly sourceId: number;
+}
+type Found = (kind: KindName, lookup: Lookup) => number | string;
+type Report = (message: string) => unknown;
+
+function resolveInput(input: Members, own: Own, found: Found, report: Report): Members {
+  const { rest, named } = split(input);
+  const what = `the input ${JSON.stringify(rest.alias ?? '')}`;
+  if (!named.variable) {
+    const given = rest.variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(rest.variableId)}`;
+    report(`${what} must name a variable by mappingConfig or variableName, got ${given}; ids belong to one account`);
+    return input;
+  }
+  const sourceId = resolveSource(named, own, found);
+  const id =
+    typeof sourceId === 'string' ? sourceId : found('variables', { parentId: sourceId, reference: named.variable });
+  if (typeof id === 'string') report(`${what} ${id}`);
+  const { variableId: _given, ...members } = rest;
+  return { ...members, variableId: id };
+}
+
+function resolveForm(entity: Members, own: Own, found: Found, report: Report): Members {
+  const { rest, named } = split(entity);
+  const isSource = isSourceForm(entity.entityType);
+  if (isSource ? !named.source : !named.site) return rest;
+  const id = isSource ? resolveSource(named, own, found) : resolveSite(named, own, found);
+  if (typeof id === 'string') report(`the form ${JSON.stringify(rest.alias ?? '')} ${id}`);
+  return { ...rest, [isSource ? 'sourceId' : 'siteId']: id };
+}
+
+function resolveSite({ site }: Named, { siteId }: Own, found: Found): number | string {
+  return site ? found('sites', { parentId: 0, reference: site }) : siteId;
+}
+
+function resolveSource(named: Named, own: Own, found: Found): number | string {
+  if (!named.source) return named.site ? 'names a site but no source' : own.sourceId;
+  const siteId = resolveSite(named, own, found);
+  return typeof siteId === 'string' ? siteId : found('sources', { parentId: siteId, reference: named.source });
+}
+
+const KEY_MEMBERS = new Map(
+  Object.values(REFERENCE).flatMap(({ own, name, occurrence }) =>
+    [own, name, occurrence].map((member) => [member.toLowerCase(), member] as const),
+  ),
+);
+
+/** Separates the members that name something, in any case, from the others. */
+function split(members: Members): { readonly rest: Members; readonly named: Named } {
+  const keys: Record<string, unknown> = {};
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) {
+    const key = KEY_MEMBERS.get(name.toLowerCase());
+    if (key === undefined) rest[name] = value;
+    else keys[key] = value;
+  }
+  const named = {
+    site: readReference(keys, REFERENCE.sites),
+    source: readReference(keys, REFERENCE.sources),
+    variable: readReference(keys, REFERENCE.variables),
+  };
+  return { rest, named };
+}
+
+/** Looks up everything that the formulas of some rows name, level by level. */
+async function findNamed(queryable: Queryable, accountId: number, rows: readonly DeclarationRow[]): Promise<Found> {
+  const uses = rows.flatMap(({ siteId, sourceId, calculated }) =>
+    namesOf(calculated).map((named) => ({ named, siteId, sourceId })),
+  );
+  const results = new Map<string, number | string>();
+  const found: Found = (kind, lookup) => results.get(keyOf(kind, lookup)) ?? 'names something that was not looked up';
+  const look = async (kind: KindName, lookups: readonly Lookup[]): Promise<void> => {
+    const distinct = [...new Map(lookups.map((lookup) => [keyOf(kind, lookup), lookup])).entries()];
+    const ids = await findIds(
+      queryable,
+      accountId,
+      kind,
+      distinct.map(([, lookup]) => lookup),
+    );
+    for (const [index, [key, { reference }]] of distinct.entries())
+      results.set(key, choose(kind, reference, ids[index] ?? []));
+  };
+  await look(
+    'sites',
+    uses.flatMap(({ named: { site } }) => (site ? [{ parentId: 0, reference: site }] : [])),
+  );
+  await look(
+    'sources',
+    uses.flatMap(({ named, ...own }) => {
+      const parentId = resolveSite(named, own, found);
+      return named.source && typeof parentId === 'number' ? [{ parentId, reference: named.source }] : [];
+    }),
+  );
+  await look(
+    'variables',
+    uses.flatMap(({ named, ...own }) => {
+      const parentId = resolveSource(named, own, found);
+      return named.variable && typeof parentId === 'number' ? [{ parentId, reference: named.variable }] : [];
+    }),
+  );
+  return found;
+}
+
+const keyOf = (kind: KindName, { parentId, reference: { key, occurrence } }: Lookup) =>
+  `${kind} ${parentId} ${occurrence ?? ''} ${key}`;
+
+function namesOf(calculated: unknown): readonly Named[] {
+  const names: Named[] = [];
+  const note = (members: Members): Members => {
+    names.push(split(members).named);
+    return members;
+  };
+  if (calculated !== null) mapFormulas(calculated as Members, { input: note, entity: note });
+  return names;
+}
+
+const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
+
+/** @returns the id that a reference means, or why it means none. */
+function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly number[]): number | string {
+  const word = KIND_WORDS[kind];
+  const shown = `${key.startsWith('=') ? 'the identifier' : 'the name'} ${JSON.stringify(key.slice(1))}`;
+  if (occurrence === undefined && ids.length > 1) {
+    return `names a ${word} by ${shown}, which ${ids.length} have; add ${REFERENCE[kind].occurrence}`;
+  }
+  return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}`;
+}
+
+const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
+  sites: undefined,
+  sources: 'site_id',
+  variables: 'source_id',
+};
+
+/** @returns for each reference the ids with its key, ascending; by name also the only one with an identifier. */
+async function findIds(
+  queryable: Queryable,
+  accountId: number,
+  kind: KindName,
+  lookups: readonly Lookup[],
+): Promise<readonly (readonly number[])[]> {
+  if (lookups.length === 0) return [];
+  const { resource, keyField } = KINDS[kind];
+  const own = `t.${resource.fields[keyField]?.column}`;
+  const within = PARENT_COLUMN[kind] === undefined ? 'true' : `t.${PARENT_COLUMN[kind]} = wanted.parent_id`;
+  const { rows } = await queryable.query<{
+    ordinal: number;
+    ids: readonly number[] | null;
+    named: readonly number[] | null;
+  }>(
+    `select wanted.ordinal, array_agg(t.id order by t.id) filter (where ${keyExpression(KINDS[kind], 't')} = wanted.key) as ids,
+            array_agg(t.id order by t.id) filter (where ${keyExpression(KINDS[kind], 't')} like '=%') as named
+     from unnest($1::int[], $2::text[]) with ordinality wanted (parent_id, key, ordinal)
+     cross join lateral (
+       select * from ${resource.table} t
+       where wanted.key like '=%' and t.account_id = $3 and ${within} and ${own} = substr(wanted.key, 2)
+       union all
+       select * from ${resource.table} t
+       where wanted.key like '~%' and t.account_id = $3 and ${within} and t.name = substr(wanted.key, 2)
+     ) t
+     group by wanted.ordinal`,
+    [lookups.map(({ parentId }) => parentId), lookups.map(({ reference }) => reference.key), accountId],
+  );
+  const byOrdinal = new Map(rows.map((row) => [row.ordinal, row]));
+  return lookups.map(({ reference }, index) => {
+    const { ids, named } = byOrdinal.get(index + 1) ?? { ids: null, named: null };
+    const isByName = reference.key.startsWith('~') && reference.occurrence === undefined && named?.length === 1;
+    return ids ?? (isByName ? named : []) ?? [];
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * Reads documents in child processes: a hostile workbook can end its reader, not the importer. A reader prepares one batch of
+ * rows while another is stored, so memory does not depend on the size of the document.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { inflatePart, type StoredPart } from '../../../platform/database/stored-parts.ts';
+import { forkConfined } from '../../../platform/processes/fork-confined.ts';
+import { DocumentRefusal, toRefusal } from './document-refusal.ts';
+import { readJsonRows } from './json-rows.ts';
+import type { DocumentNote, FromReader, ReadingOrder, StagedBatch, ToReader } from './reading-messages.ts';
+import { RowBatches } from './row-batches.ts';
+
+/** The reader process ended while it read a document. */
+export class ReaderDeath extends Error {
+  override readonly name = 'ReaderDeath';
+  /** Whether the document may be the cause: false when the process was killed from outside (R-A15). */
+  readonly isByDocument: boolean;
+
+  constructor(message: string, isByDocument: boolean) {
+    super(message);
+    this.isByDocument = isByDocument;
+  }
+}
+
+/** Signals that end a reader from outside: from an operator, a shutdown, or the kernel when memory is short. */
+const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+const PROGRAM = fileURLToPath(new URL('./reader-process.ts', import.meta.url));
+const HEAP_MEBIBYTES = 320;
+const BUFFER_MEBIBYTES = 160;
+
+/**
+ * Yields the rows of a document, batch by batch, then what it has besides rows.
+ * @param readStored reads a part of the document. @param signal ends the process.
+ * @throws {DocumentRefusal} when the document cannot be read to its end.
+ * @throws {ReaderDeath} when the process ended; rethrows errors of `readStored`.
+ */
+export async function* readDocument(
+  order: ReadingOrder,
+  readStored: (index: number) => Promise<StoredPart>,
+  signal: AbortSignal,
+  heapMebibytes = HEAP_MEBIBYTES,
+): AsyncGenerator<StagedBatch | DocumentNote> {
+  signal.throwIfAborted();
+  if (order.format === 'json' && order.sizeBytes <= order.partBytes) {
+    yield* readHere(order, readStored);
+    return;
+  }
+  const child = forkConfined({
+    program: PROGRAM,
+    readable: ['src/'],
+    ...{ heapMebibytes, bufferMebibytes: BUFFER_MEBIBYTES },
+    options: ['--max-semi-space-size=8'],
+  });
+  const end = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    yield* messagesOf(child, order, readStored);
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+/** Reads a JSON document of one part in this process: its size bounds what it takes, and a process takes half a second to start. */
+async function* readHere(
+  order: ReadingOrder,
+  readStored: (index: number) => Promise<StoredPart>,
+): AsyncGenerator<StagedBatch | DocumentNote> {
+  const found: StagedBatch[] = [];
+  const batches = new RowBatches(order.limits.maxRows, async (batch) => void found.push(batch));
+  try {
+    await readJsonRows({ ...order, readPart: async (index) => inflatePart(await readStored(index)) }, batches);
+    await batches.flush();
+  } catch (error) {
+    throw toRefusal(error) ?? error;
+  }
+  yield* found;
+  yield { columns: {}, ...batches.summary() };
+}
+
+async function* messagesOf(
+  child: ChildProcess,
+  order: ReadingOrder,
+  readStored: (index: number) => Promise<StoredPart>,
+): AsyncGenerator<StagedBatch | DocumentNote> {
+  const arrivals: Extract<FromReader, { readonly kind: 'batch' | 'end' }>[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  let wake = (): void => {};
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+    wake();
+  };
+  const send = (message: ToReader): void => {
+    // The exit of the process is reported by its event.
+    child.send(message, () => {});
+  };
+  let hasAsked = false;
+  child.on('error', fail);
+  child.on('exit', (code, signal) => {
+    const isByDocument = hasAsked && !OUTER_SIGNALS.has(signal ?? '');
+    fail(new ReaderDeath(`the reader ended with ${signal ?? code}`, isByDocument));
+  });
+  child.on('message', (message: FromReader) => {
+    hasAsked = true;
+    if (message.kind === 'batch' || message.kind === 'end') {
+      arrivals.push(message);
+      wake();
+    } else if (message.kind === 'refused') fail(new DocumentRefusal(message.code, message.message));
+    else if (message.kind === 'failed') fail(new Error(`the reader failed: ${message.reason}`));
+    else readStored(message.index).then((part) => send({ kind: 'part', index: message.index, part }), fail);
+  });
+  send({ kind: 'read', order });
+  for (;;) {
+    const arrival = arrivals.shift();
+    if (arrival?.kind === 'end') {
+      yield arrival.note;
+      return;
+    }
+    if (arrival) {
+      yield arrival.batch;
+      send({ kind: 'stored' });
+    } else if (failure) throw failure.error;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+}

@@ -1,0 +1,37 @@
+/** Reasons why a document cannot be read; problems of its rows are reported one by one instead. */
+
+export type RefusalCode =
+  | 'malformed_document'
+  | 'damaged_file'
+  | 'wrong_format'
+  | 'encrypted'
+  | 'zip_bomb'
+  | 'too_large'
+  | 'empty_document'
+  | 'internal_error';
+
+/** The document cannot be read. The client receives `message`. */
+export class DocumentRefusal extends Error {
+  override readonly name = 'DocumentRefusal';
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface DocumentLimits {
+  readonly maxRows: number;
+  /** Inflated size of a workbook, in bytes, and its ratio to the stored size. */
+  readonly maxInflatedBytes: number;
+  readonly maxRatio: number;
+}
+
+/** @returns why a document cannot be read; undefined for an error that is not its fault. */
+export function toRefusal(error: unknown): DocumentRefusal | undefined {
+  if (error instanceof DocumentRefusal) return error;
+  // The engine's limits of strings, buffers and nesting.
+  if (!(error instanceof RangeError)) return undefined;
+  return new DocumentRefusal('too_large', 'the document needs more memory than an import has, or is nested too deeply');
+}

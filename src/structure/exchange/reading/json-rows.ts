@@ -1,0 +1,38 @@
+/** Reads the rows of a JSON document. */
+import type { PartSource } from '../../../platform/streaming/zip-archive.ts';
+import { FORMAT } from '../document/kinds.ts';
+import { DocumentRefusal } from './document-refusal.ts';
+import { scanJson } from './json-scanner.ts';
+import { kindCalled, type RowBatches } from './row-batches.ts';
+
+/** A script has at most 1,000,000 characters, and a declaration may have several. */
+const MAX_ROW_BYTES = 16 << 20;
+
+/**
+ * Adds every row of the lists `sites`, `sources` and `variables`; other members are ignored.
+ * @throws {DocumentRefusal} malformed_document, wrong_format, too_large.
+ */
+export async function readJsonRows(source: PartSource, batches: RowBatches): Promise<Record<string, never>> {
+  for await (const { list, index, value } of scanJson(readParts(source, batches), MAX_ROW_BYTES)) {
+    const kind = kindCalled(list);
+    if (list.toLowerCase() === 'format') assertFormat(value);
+    if (!kind) continue;
+    if (index === undefined) throw new DocumentRefusal('malformed_document', `${list} must be a list of rows`);
+    const place = `$.${kind}[${index}]`;
+    await batches.add(kind, place, (member) => `${place}.${member}`, value);
+  }
+  return {};
+}
+
+async function* readParts(source: PartSource, batches: RowBatches): AsyncGenerator<Uint8Array> {
+  for (let part = 0; part * source.partBytes < source.sizeBytes; part += 1) {
+    const bytes = await source.readPart(part);
+    batches.bytes = Math.min(source.sizeBytes, (part + 1) * source.partBytes);
+    yield bytes;
+  }
+}
+
+function assertFormat(value: unknown): void {
+  if (value === FORMAT) return;
+  throw new DocumentRefusal('wrong_format', `format must be ${FORMAT}, got ${JSON.stringify(value)?.slice(0, 60)}`);
+}

@@ -1,0 +1,180 @@
+/**
+ * Finds the elements of the lists of a JSON document while its bytes arrive, so that memory does not grow with the document.
+ * It finds where each value ends; `JSON.parse` checks and reads the value. A streaming parser of npm builds the objects itself,
+ * more slowly, and loses a key `__proto__` of client data.
+ */
+import { DocumentRefusal } from './document-refusal.ts';
+
+/** An element of a list of the document, or the whole value of another member. */
+export interface JsonElement {
+  /** Name of the member of the document. */
+  readonly list: string;
+  /** Position in the list, from 0; undefined: the member is not a list, or an empty one. */
+  readonly index: number | undefined;
+  readonly value: unknown;
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Yields the elements of every list of the document's object, in their order.
+ * @param maxBytes maximum size of one element.
+ * @throws {DocumentRefusal} malformed_document, too_large.
+ */
+export async function* scanJson(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<JsonElement> {
+  const reader = new ValueReader(pieces[Symbol.asyncIterator](), maxBytes);
+  await reader.skipMark();
+  await reader.expect(OPEN_OBJECT, 'the document must be an object');
+  if ((await reader.peek()) === CLOSE_OBJECT) reader.advance();
+  else yield* scanMembers(reader);
+  if ((await reader.peek()) !== undefined) throw reader.fault('the document must end after its object');
+}
+
+async function* scanMembers(reader: ValueReader): AsyncGenerator<JsonElement> {
+  for (;;) {
+    const list = reader.parse(await reader.value());
+    if (typeof list !== 'string') throw reader.fault('a member must have a name in quotes');
+    await reader.expect(COLON, 'a colon must follow the name of a member');
+    if ((await reader.peek()) === OPEN_LIST) yield* scanElements(reader, list);
+    else yield { list, index: undefined, value: reader.parse(await reader.value()) };
+    const next = await reader.next();
+    if (next === CLOSE_OBJECT) return;
+    if (next !== COMMA) throw reader.fault('a comma or } must follow a member');
+  }
+}
+
+async function* scanElements(reader: ValueReader, list: string): AsyncGenerator<JsonElement> {
+  reader.advance();
+  if ((await reader.peek()) === CLOSE_LIST) {
+    reader.advance();
+    return;
+  }
+  for (let index = 0; ; index += 1) {
+    yield { list, index, value: reader.parse(await reader.value()) };
+    const next = await reader.next();
+    if (next === CLOSE_LIST) return;
+    if (next !== COMMA) throw reader.fault('a comma or ] must follow an element');
+  }
+}
+
+/** Reads values as their bytes. */
+class ValueReader {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #maxBytes: number;
+  #piece: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  /** Bytes before the current piece. */
+  #before = 0;
+
+  constructor(pieces: AsyncIterator<Uint8Array>, maxBytes: number) {
+    this.#pieces = pieces;
+    this.#maxBytes = maxBytes;
+  }
+
+  fault(rule: string): DocumentRefusal {
+    return new DocumentRefusal('malformed_document', `${rule}; see byte ${this.#before + this.#at} of the document`);
+  }
+
+  parse(bytes: Uint8Array): unknown {
+    try {
+      return JSON.parse(UTF_8.decode(bytes)) as unknown;
+    } catch (error) {
+      throw this.fault(`the value before is not valid JSON in UTF-8: ${(error as Error).message}`);
+    }
+  }
+
+  /** Skips a byte order mark. */
+  async skipMark(): Promise<void> {
+    if ((await this.peek()) !== 0xef) return;
+    for (const byte of [0xef, 0xbb, 0xbf]) await this.expect(byte, 'the document must be UTF-8');
+  }
+
+  /** @returns the next byte that is not white space, without taking it; undefined at the end. */
+  async peek(): Promise<number | undefined> {
+    for (;;) {
+      for (; this.#at < this.#piece.length; this.#at += 1) {
+        const byte = this.#piece[this.#at] as number;
+        if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      }
+      if (!(await this.#fill())) return undefined;
+    }
+  }
+
+  async next(): Promise<number | undefined> {
+    const byte = await this.peek();
+    this.advance();
+    return byte;
+  }
+
+  advance(): void {
+    this.#at += 1;
+  }
+
+  async expect(byte: number, rule: string): Promise<void> {
+    if ((await this.peek()) !== byte) throw this.fault(rule);
+    this.advance();
+  }
+
+  /** @returns the bytes of the next value. */
+  async value(): Promise<Uint8Array> {
+    await this.peek();
+    const parts: Uint8Array[] = [];
+    const state = { depth: 0, isText: false, isEscaped: false };
+    for (let size = 0; ; ) {
+      const start = this.#at;
+      const isWhole = this.#scan(state);
+      const part = this.#piece.subarray(start, this.#at);
+      size += part.length;
+      if (size > this.#maxBytes)
+        throw new DocumentRefusal('too_large', `a row must have at most ${this.#maxBytes} bytes`);
+      if (isWhole) return parts.length === 0 ? part : Buffer.concat([...parts, part]);
+      parts.push(part);
+      if (!(await this.#fill())) throw this.fault('the document must not end within a value');
+    }
+  }
+
+  /** Advances to the end of the value or of the piece. @returns whether the value ended. */
+  #scan(state: { depth: number; isText: boolean; isEscaped: boolean }): boolean {
+    const piece = this.#piece;
+    for (; this.#at < piece.length; this.#at += 1) {
+      const byte = piece[this.#at] as number;
+      if (state.isText) {
+        if (state.isEscaped) state.isEscaped = false;
+        else if (byte === BACKSLASH) state.isEscaped = true;
+        else if (byte === QUOTE) {
+          state.isText = false;
+          if (state.depth === 0) return this.#take();
+        }
+      } else if (byte === QUOTE) state.isText = true;
+      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        // The end of what holds a number or word.
+        if (state.depth === 0) return true;
+        state.depth -= 1;
+        if (state.depth === 0) return this.#take();
+      } else if (state.depth === 0 && isEnd(byte)) return true;
+    }
+    return false;
+  }
+
+  #take(): boolean {
+    this.#at += 1;
+    return true;
+  }
+
+  async #fill(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next();
+    if (done) return false;
+    this.#before += this.#piece.length;
+    this.#piece = value;
+    this.#at = 0;
+    return true;
+  }
+}
+
+/** Whether a byte ends a number or a word. */
+function isEnd(byte: number): boolean {
+  return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

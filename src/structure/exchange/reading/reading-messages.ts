@@ -1,0 +1,48 @@
+/** Messages between the process that reads a document and the importer. The process asks and waits; it has no database. */
+import type { StoredPart } from '../../../platform/database/stored-parts.ts';
+import type { ErrorDetail } from '../../../platform/errors.ts';
+import type { KindName } from '../document/kinds.ts';
+import type { StagedRow } from '../document/parse-row.ts';
+import type { DocumentLimits, RefusalCode } from './document-refusal.ts';
+
+export type DocumentFormat = 'json' | 'xlsx';
+
+/** A document to be read. */
+export interface ReadingOrder {
+  readonly format: DocumentFormat;
+  readonly sizeBytes: number;
+  readonly partBytes: number;
+  readonly limits: DocumentLimits;
+}
+
+/** Rows in the order of the document. */
+export interface StagedBatch {
+  readonly rows: readonly StagedRow[];
+  readonly problems: readonly ErrorDetail[];
+  /** Rows read so far, also those with problems. */
+  readonly rowCount: number;
+  /** Bytes of the document read so far. */
+  readonly bytes: number;
+}
+
+/** What the document has besides rows. */
+export interface DocumentNote {
+  /** Sheet → member → letter of its column. */
+  readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Members that rows do not have, such as `sites.colour`; the first 100. */
+  readonly ignored: readonly string[];
+  readonly counts: Readonly<Record<KindName, number>>;
+}
+
+export type ToReader =
+  | { readonly kind: 'read'; readonly order: ReadingOrder }
+  | { readonly kind: 'part'; readonly index: number; readonly part: StoredPart }
+  | { readonly kind: 'stored' };
+
+export type FromReader =
+  | { readonly kind: 'wantPart'; readonly index: number }
+  | { readonly kind: 'batch'; readonly batch: StagedBatch }
+  | { readonly kind: 'end'; readonly note: DocumentNote }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
+  /** A bug: the state of the process is unknown. */
+  | { readonly kind: 'failed'; readonly reason: string };

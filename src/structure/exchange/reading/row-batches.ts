@@ -1,0 +1,80 @@
+/** Parses the rows that a reader finds and passes them on in batches of bounded size. */
+import type { ErrorDetail } from '../../../platform/errors.ts';
+import { KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { parseRow, type StagedRow } from '../document/parse-row.ts';
+import { DocumentRefusal } from './document-refusal.ts';
+import type { DocumentNote, StagedBatch } from './reading-messages.ts';
+
+const MAX_BATCH_ROWS = 2000;
+const MAX_BATCH_CHARACTERS = 2 << 20;
+const MAX_IGNORED = 100;
+const KNOWN: Readonly<Record<KindName, ReadonlySet<string>>> = {
+  sites: lowerCase('sites'),
+  sources: lowerCase('sources'),
+  variables: lowerCase('variables'),
+};
+
+function lowerCase(name: KindName): ReadonlySet<string> {
+  // Ids and names of parents stand in what GET answers; they are not keys.
+  const read = ['id', 'siteid', 'sourceid', 'problems'];
+  return new Set([...membersOf(KINDS[name]).map((member) => member.toLowerCase()), ...read]);
+}
+
+export class RowBatches {
+  /** Bytes of the document read so far; the reader sets it. */
+  bytes = 0;
+  readonly #maxRows: number;
+  readonly #send: (batch: StagedBatch) => Promise<void>;
+  readonly #counts: Record<KindName, number> = { sites: 0, sources: 0, variables: 0 };
+  readonly #ignored = new Set<string>();
+  #rows: StagedRow[] = [];
+  #problems: ErrorDetail[] = [];
+  #characters = 0;
+  #rowCount = 0;
+
+  /** @param send resolves when the batch is stored. */
+  constructor(maxRows: number, send: (batch: StagedBatch) => Promise<void>) {
+    this.#maxRows = maxRows;
+    this.#send = send;
+  }
+
+  /** @throws {DocumentRefusal} too_large when the document has too many rows. */
+  async add(kind: KindName, place: string, pathOf: (member: string) => string, value: unknown): Promise<void> {
+    this.#rowCount += 1;
+    this.#counts[kind] += 1;
+    if (this.#rowCount > this.#maxRows)
+      throw new DocumentRefusal('too_large', `a document must have at most ${this.#maxRows} rows`);
+    this.#noteIgnored(kind, value);
+    const result = parseRow(kind, place, pathOf, value);
+    if ('problems' in result) this.#problems.push(...result.problems);
+    else {
+      this.#rows.push(result);
+      this.#characters += result.members.length + (result.calculated?.length ?? 0);
+    }
+    const isFull = this.#rows.length + this.#problems.length >= MAX_BATCH_ROWS;
+    if (isFull || this.#characters >= MAX_BATCH_CHARACTERS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const [rows, problems] = [this.#rows, this.#problems];
+    [this.#rows, this.#problems, this.#characters] = [[], [], 0];
+    await this.#send({ rows, problems, rowCount: this.#rowCount, bytes: this.bytes });
+  }
+
+  summary(): Omit<DocumentNote, 'columns'> {
+    return { ignored: [...this.#ignored], counts: this.#counts };
+  }
+
+  #noteIgnored(kind: KindName, value: unknown): void {
+    if (typeof value !== 'object' || value === null || this.#ignored.size >= MAX_IGNORED) return;
+    for (const name of Object.keys(value)) {
+      if (!KNOWN[kind].has(name.toLowerCase())) this.#ignored.add(`${kind}.${name.slice(0, 100)}`);
+    }
+  }
+}
+
+/** The kind that a list or sheet is called, in any case; a sheet may be continued as `variables 2`. */
+export function kindCalled(name: string): KindName | undefined {
+  const plain = name.trim().toLowerCase().replace(/ \d+$/, '');
+  return KIND_NAMES.find((kind) => kind === plain);
+}

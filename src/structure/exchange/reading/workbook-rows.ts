@@ -1,0 +1,227 @@
+/**
+ * Reads the rows of a workbook with the streaming reader of exceljs, entry by entry in the order it needs: it would write sheets
+ * that precede the shared texts to a temporary file, which this process may not. The archive is checked before it is read.
+ */
+import { Readable } from 'node:stream';
+import type Excel from 'exceljs';
+import {
+  ArchiveRefusal,
+  openZipArchive,
+  type PartSource,
+  type ZipArchive,
+} from '../../../platform/streaming/zip-archive.ts';
+import { readCell } from '../document/cells.ts';
+import { CONTINUED, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
+import type { DocumentNote } from './reading-messages.ts';
+import { kindCalled, type RowBatches } from './row-batches.ts';
+
+/** Columns of a sheet that are looked at. */
+const MAX_COLUMNS = 200;
+const MAX_HEADER_CHARACTERS = 100;
+
+type Columns = Record<string, Record<string, string>>;
+
+/**
+ * Adds every row of the sheets `sites`, `sources` and `variables`, which may go on in `variables 2`; other sheets are ignored.
+ * @returns the letters of their columns.
+ * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
+ */
+export async function readWorkbookRows(
+  source: PartSource,
+  limits: DocumentLimits,
+  batches: RowBatches,
+): Promise<DocumentNote['columns']> {
+  const columns: Columns = {};
+  try {
+    const archive = await openZipArchive(source, limits);
+    const reader = await openReader(archive);
+    let readBytes = 0;
+    const total = Math.max(
+      1,
+      reader.sheets.reduce((sum, { entry }) => sum + archive.sizeOf(entry), 0),
+    );
+    for (const { name, kind, entry } of reader.sheets) {
+      const rows = new SheetRows(name, kind, batches, columns);
+      const pieces = decoded(archive, entry, (bytes) => {
+        readBytes += bytes;
+        batches.bytes = Math.floor((source.sizeBytes * Math.min(readBytes, total)) / total);
+      });
+      for await (const row of reader.rowsOf(pieces)) await rows.add(row);
+      await rows.end();
+    }
+    if (reader.sheets.length === 0)
+      throw new DocumentRefusal('empty_document', 'the workbook must have a sheet sites, sources or variables');
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) throw new DocumentRefusal(error.code, error.message);
+    if (error instanceof DocumentRefusal || error instanceof RangeError || !(error instanceof Error)) throw error;
+    // exceljs throws plain errors for XML that it cannot read.
+    throw new DocumentRefusal('damaged_file', `the workbook cannot be read: ${error.message.slice(0, 200)}`);
+  }
+  return columns;
+}
+
+/** Members of exceljs's WorkbookReader that its types leave out. */
+interface ReaderParts {
+  readonly workbookRels?: readonly { readonly Id: string; readonly Target: string }[];
+  readonly model?: { readonly sheets?: readonly { readonly rId: string; readonly name: string }[] };
+  sharedStrings?: unknown[];
+  _parseRels(entry: Readable): Promise<void>;
+  _parseWorkbook(entry: Readable): Promise<void>;
+  _parseSharedStrings(entry: Readable): AsyncGenerator<unknown>;
+  _parseWorksheet(
+    pieces: AsyncIterable<string>,
+    number: string,
+  ): Generator<{ readonly value: AsyncIterable<Excel.Row> }>;
+}
+
+interface Sheet {
+  readonly name: string;
+  readonly kind: KindName;
+  /** Name in the archive. */
+  readonly entry: string;
+}
+
+const WORKBOOK = 'xl/workbook.xml';
+const RELATIONS = 'xl/_rels/workbook.xml.rels';
+const SHARED = 'xl/sharedStrings.xml';
+
+async function openReader(archive: ZipArchive) {
+  if (!archive.has(WORKBOOK) || !archive.has(RELATIONS))
+    throw new DocumentRefusal('wrong_format', 'the document must be an xlsx workbook, got another archive');
+  const { default: excel } = await import('exceljs');
+  const options = { worksheets: 'emit', sharedStrings: 'cache', hyperlinks: 'ignore', styles: 'ignore' } as const;
+  const reader = new excel.stream.xlsx.WorkbookReader(Readable.from([]), options as never) as unknown as ReaderParts;
+  const open = (name: string) => Readable.from(decoded(archive, name));
+  await reader._parseRels(open(RELATIONS));
+  await reader._parseWorkbook(open(WORKBOOK));
+  reader.sharedStrings = [];
+  if (archive.has(SHARED)) for await (const _text of reader._parseSharedStrings(open(SHARED)));
+  const targets = new Map(reader.workbookRels?.map(({ Id, Target }) => [Id, Target]));
+  const sheets = (reader.model?.sheets ?? []).flatMap(({ rId, name }): Sheet[] => {
+    const kind = kindCalled(name);
+    const target = targets.get(rId);
+    const entry = target?.startsWith('/') ? target.slice(1) : `xl/${target}`;
+    return kind && archive.has(entry) ? [{ name, kind, entry }] : [];
+  });
+  return {
+    // Parents first, in whatever order the workbook has them.
+    sheets: sheets.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
+    rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
+      for (const { value } of reader._parseWorksheet(pieces, '1')) yield* value;
+    },
+  };
+}
+
+const ORDER: readonly KindName[] = ['sites', 'sources', 'variables'];
+
+/** Decodes an entry; exceljs would cut characters at the ends of pieces. */
+async function* decoded(
+  archive: ZipArchive,
+  name: string,
+  onBytes: (bytes: number) => void = () => {},
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of archive.read(name)) {
+    onBytes(piece.length);
+    yield decoder.decode(piece, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+/** Collects the cells of a sheet into rows; a row that is continued waits for the rows below it. */
+class SheetRows {
+  readonly #name: string;
+  readonly #kind: KindName;
+  readonly #batches: RowBatches;
+  readonly #columns: Columns;
+  /** Names of the columns by number, once the header is read. */
+  #header: readonly (string | undefined)[] | undefined;
+  #waiting: { readonly row: number; readonly cells: Map<string, unknown> } | undefined;
+
+  constructor(name: string, kind: KindName, batches: RowBatches, columns: Columns) {
+    this.#name = name;
+    this.#kind = kind;
+    this.#batches = batches;
+    this.#columns = columns;
+  }
+
+  async add(row: Excel.Row): Promise<void> {
+    const values = row.values as readonly unknown[];
+    if (!values.some((value) => value !== undefined && value !== null)) return;
+    if (!this.#header) {
+      this.#readHeader(values);
+      return;
+    }
+    const cells = new Map<string, unknown>();
+    for (const [column, name] of this.#header.entries()) if (name) cells.set(name, plainValue(values[column]));
+    if (cells.get(CONTINUED) === true && this.#waiting) this.#continue(cells);
+    else {
+      await this.end();
+      this.#waiting = { row: row.number, cells };
+    }
+  }
+
+  /** Passes on the row that waits. */
+  async end(): Promise<void> {
+    if (!this.#waiting) return;
+    const { row, cells } = this.#waiting;
+    this.#waiting = undefined;
+    const members: Record<string, unknown> = {};
+    for (const [name, cell] of cells) {
+      if (name === CONTINUED) continue;
+      const value = readCell(this.#kind, name, cell);
+      if (value !== undefined) members[name] = value;
+    }
+    const letters = this.#columns[this.#name] ?? {};
+    const place = `${this.#name}!${row}`;
+    await this.#batches.add(this.#kind, place, (member) => `${this.#name}!${letters[member] ?? ''}${row}`, members);
+  }
+
+  #readHeader(values: readonly unknown[]): void {
+    const known = new Map([...membersOf(KINDS[this.#kind]), CONTINUED].map((name) => [name.toLowerCase(), name]));
+    const letters: Record<string, string> = {};
+    this.#header = values.slice(0, MAX_COLUMNS + 1).map((value, column) => {
+      const given = String(plainValue(value) ?? '')
+        .trim()
+        .slice(0, MAX_HEADER_CHARACTERS);
+      if (given === '') return undefined;
+      const name = known.get(given.toLowerCase()) ?? given;
+      if (letters[name] !== undefined)
+        throw new DocumentRefusal(
+          'wrong_format',
+          `the sheet ${this.#name} must have each column once, got ${name} twice`,
+        );
+      letters[name] = columnLetter(column);
+      return name;
+    });
+    this.#columns[this.#name] = letters;
+  }
+
+  #continue(cells: ReadonlyMap<string, unknown>): void {
+    const whole = this.#waiting?.cells;
+    for (const [name, cell] of cells) {
+      if (name === CONTINUED || cell === null || cell === undefined) continue;
+      whole?.set(name, `${whole.get(name) ?? ''}${String(cell)}`);
+    }
+  }
+}
+
+/** The value of a cell: the text of rich text and links, the result of a formula. */
+function plainValue(value: unknown): string | number | boolean | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value instanceof Date) return value.toISOString();
+  const { richText, result, text, error } = value as Readonly<Record<string, unknown>>;
+  if (Array.isArray(richText))
+    return richText.map((run: { readonly text?: unknown }) => String(run.text ?? '')).join('');
+  if (result !== undefined) return plainValue(result);
+  if (text !== undefined) return plainValue(text);
+  return error === undefined ? null : String(error);
+}
+
+/** 1 → A, 27 → AA. */
+function columnLetter(column: number): string {
+  const rest = Math.floor((column - 1) / 26);
+  return `${rest > 0 ? columnLetter(rest) : ''}${String.fromCharCode(65 + ((column - 1) % 26))}`;
+}

@@ -1,0 +1,148 @@
+/**
+ * `GET /structure/template`: an empty document as a workbook, for people. Drop-down lists offer enumerations, catalogues, time
+ * zones, and the sites and sources entered on the other sheets. An unchanged template imports nothing.
+ */
+import { Readable } from 'node:stream';
+import type Excel from 'exceljs';
+import { Hono } from 'hono';
+import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
+import { listTimeZones } from '../catalogue/list-time-zones.ts';
+import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from '../catalogue/types.ts';
+import { listUnits } from '../catalogue/units.ts';
+import { CONTINUED, KIND_NAMES, KINDS, type KindName, membersOf } from './document/kinds.ts';
+
+/** Rows with lists. exceljs expands their ranges cell by cell when it loads a workbook. */
+const LAST_LISTED_ROW = 2000;
+const LISTS = 'lists';
+
+/** A list of the sheet of lists: ids or texts, with names beside ids. */
+interface List {
+  readonly name: string;
+  readonly values: readonly (string | number)[];
+  readonly names?: readonly string[];
+}
+
+/** Answers the template to every user. */
+export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
+  // The template of the last catalogues: it is the same for every request, and takes a tenth of a second to write.
+  let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
+  return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
+    const lists = await readLists(database);
+    const key = JSON.stringify(lists);
+    if (last?.key !== key) last = { key, bytes: writeTemplate(lists) };
+    const bytes = await last.bytes;
+    c.header('Content-Type', XLSX_TYPE);
+    c.header('Content-Disposition', 'attachment; filename="structure-template.xlsx"');
+    return c.body(Readable.toWeb(Readable.from([Buffer.from(bytes)])) as ReadableStream);
+  });
+}
+
+const fromCatalogue = (name: string, members: Readonly<Record<string, number>>): List => {
+  return { name, values: Object.values(members), names: Object.keys(members) };
+};
+
+async function readLists(database: Queryable): Promise<readonly List[]> {
+  const [zones, units] = [await listTimeZones(database), await listUnits(database)];
+  return [
+    { name: 'timeZoneId', values: zones.map(({ id }) => id) },
+    fromCatalogue('typeId', SITE_TYPES),
+    fromCatalogue('sourceTypeId', SOURCE_TYPES),
+    fromCatalogue('energyTypeId', ENERGY_TYPES),
+    fromCatalogue('energyUsageId', ENERGY_USAGES),
+    {
+      name: 'variableTypeId',
+      values: VARIABLE_TYPES.map(({ id }) => id),
+      names: VARIABLE_TYPES.map(({ name }) => name),
+    },
+    {
+      name: 'unitId',
+      values: units.map(({ id }) => id),
+      names: units.map(({ name, symbol }) => `${name} (${symbol})`),
+    },
+  ];
+}
+
+async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
+  // Loaded on demand: exceljs takes 0.3 s and 40 MB that most processes never need.
+  const { default: excel } = await import('exceljs');
+  const workbook = new excel.Workbook();
+  const sheets = KIND_NAMES.map((kind) => [kind, addSheet(workbook, kind)] as const);
+  const ranges = addLists(workbook, lists);
+  for (const [kind, sheet] of sheets) addDropDowns(sheet, kind, ranges);
+  return new Uint8Array(await workbook.xlsx.writeBuffer());
+}
+
+/** Members that people do not fill in: texts of programs, and what only an export needs. */
+const columnsOf = (kind: KindName) =>
+  membersOf(KINDS[kind]).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
+
+function addSheet(workbook: Excel.Workbook, kind: KindName): Excel.Worksheet {
+  const sheet = workbook.addWorksheet(kind, { views: [{ state: 'frozen', ySplit: 1 }] });
+  sheet.columns = columnsOf(kind).map((header) => ({ header, width: Math.max(12, header.length + 2) }));
+  sheet.getRow(1).font = { bold: true };
+  return sheet;
+}
+
+/** Adds the sheet of lists. @returns the range of each list. */
+function addLists(workbook: Excel.Workbook, lists: readonly List[]): ReadonlyMap<string, string> {
+  const sheet = workbook.addWorksheet(LISTS, { views: [{ state: 'frozen', ySplit: 1 }] });
+  const ranges = new Map<string, string>();
+  let column = 1;
+  for (const { name, values, names } of lists) {
+    fill(sheet, column, [name, ...values]);
+    sheet.getColumn(column).width = Math.max(12, name.length + 2);
+    const { letter } = sheet.getColumn(column);
+    ranges.set(name, `'${LISTS}'!$${letter}$2:$${letter}$${values.length + 1}`);
+    if (names) fill(sheet, column + 1, [`${name}: name`, ...names]);
+    column += names ? 2 : 1;
+  }
+  sheet.getRow(1).font = { bold: true };
+  return ranges;
+}
+
+function fill(sheet: Excel.Worksheet, column: number, values: readonly (string | number)[]): void {
+  for (const [index, value] of values.entries()) sheet.getCell(index + 1, column).value = value;
+}
+
+function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMap<string, string>): void {
+  const { resource } = KINDS[kind];
+  for (const [index, member] of columnsOf(kind).entries()) {
+    const { members, filterType } = resource.fields[member] ?? {};
+    const names = members && Object.keys(members);
+    const formula = names
+      ? `"${names.join(',')}"`
+      : filterType === 'boolean'
+        ? '"TRUE,FALSE"'
+        : (ranges.get(member) ?? entered(kind, member));
+    if (formula === undefined) continue;
+    const { letter } = sheet.getColumn(index + 1);
+    // Enumerations allow their names only; a catalogue only suggests.
+    const isStrict = names !== undefined || filterType === 'boolean';
+    validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
+      ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
+      ...(isStrict && { errorTitle: member, error: `Choose one of the list` }),
+    });
+  }
+}
+
+/** The sites and sources entered on the other sheets. */
+function entered(kind: KindName, member: string): string | undefined {
+  const from = (sheet: KindName, column: string): string => {
+    const letter = String.fromCharCode(65 + columnsOf(sheet).indexOf(column));
+    return `'${sheet}'!$${letter}$2:$${letter}$${LAST_LISTED_ROW}`;
+  };
+  if (kind === 'sites') return undefined;
+  if (member === 'siteName') return from('sites', 'name');
+  if (member === 'siteExternalId') return from('sites', 'externalId');
+  if (kind === 'variables' && member === 'sourceSerialNumber') return from('sources', 'serialNumber');
+  return kind === 'variables' && member === 'sourceName' ? from('sources', 'name') : undefined;
+}
+
+/** Validations of whole ranges, which the types of exceljs leave out. */
+function validationsOf(sheet: Excel.Worksheet) {
+  type Validations = { readonly add: (range: string, validation: Excel.DataValidation) => void };
+  return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;
+}

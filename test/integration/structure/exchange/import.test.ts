@@ -1,0 +1,328 @@
+/** `POST /structure/import` of JSON: what it creates, changes, leaves and refuses. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createStructure } from '../../../support/fixtures/structure.ts';
+import { type ExchangeStack, type Row, type StructureDocument, startExchangeStack } from './exchange-fixture.ts';
+
+let stack: ExchangeStack;
+beforeAll(async () => {
+  stack = await startExchangeStack();
+});
+afterAll(() => stack.close());
+
+const INPUT = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Hour', canBeUsedAsATrigger: true };
+const calculated = (...variables: readonly Row[]): Row => ({
+  calculatedVariableFormulas: [{ formula: '1', variables: variables.map((one) => ({ ...INPUT, ...one })) }],
+});
+const BAKERY: StructureDocument = {
+  sites: [
+    { name: 'Bakery', timeZoneId: 'Europe/Brussels', clientData: { Form: { a: 1 } } },
+    { externalId: 'E-2', name: 'Depot' },
+  ],
+  sources: [
+    { siteName: 'Bakery', serialNumber: 'OVEN-1', name: 'Oven', tags: ['hot'] },
+    { siteExternalId: 'E-2', name: 'Meter' },
+  ],
+  variables: [
+    {
+      ...{ siteName: 'Bakery', sourceSerialNumber: 'OVEN-1', mappingConfig: 'sum', isVersioned: true },
+      calculated: calculated(
+        { alias: 'own', mappingConfig: 'kWh' },
+        { alias: 'other', siteExternalId: 'E-2', sourceName: 'Meter', mappingConfig: 'in' },
+      ),
+    },
+    { siteName: 'Bakery', sourceSerialNumber: 'OVEN-1', mappingConfig: 'kWh', quantityType: 2, name: 'Energy' },
+    { siteExternalId: 'E-2', sourceName: 'Meter', mappingConfig: 'in' },
+  ],
+};
+
+describe('structure import: a document', () => {
+  test('creates sites, sources and variables with their formulas; a second import changes nothing (R-C4–C6, R-H1)', async () => {
+    const manager = await stack.newAccount();
+    const first = await stack.run(manager, BAKERY);
+    expect(first.problems).toEqual([]);
+    expect(first).toMatchObject({
+      ...{ state: 'Completed', format: 'json', whatIf: false, progress: { phase: 'Ended', rows: 7 } },
+      counts: { sites: { created: 2 }, sources: { created: 2 }, variables: { created: 3 } },
+    });
+    const { body: variables } = await manager.get<readonly Row[]>('/variables?displayLevel=Verbose');
+    expect(
+      variables.map(({ name, mappingConfig, quantityType, isVersioned }) => [
+        name,
+        mappingConfig,
+        quantityType,
+        isVersioned,
+      ]),
+    ).toEqual([
+      ['', 'sum', null, true],
+      ['Energy', 'kWh', 'Integrated', false],
+      ['', 'in', null, false],
+    ]);
+    const inputs = [variables[1]?.id, variables[2]?.id].map((variableId) => ({ variableId }));
+    expect(variables[0]?.calculated).toMatchObject({ calculatedVariableFormulas: [{ variables: inputs }] });
+    const again = await stack.run(manager, BAKERY);
+    expect(again.counts).toEqual({
+      sites: { created: 0, changed: 0, left: 2 },
+      sources: { created: 0, changed: 0, left: 2 },
+      variables: { created: 0, changed: 0, left: 3 },
+    });
+  });
+
+  test('exported, imported into an empty account and exported again is the same text', async () => {
+    const [from, to] = [await stack.newAccount(), await stack.newAccount()];
+    await stack.run(from, BAKERY);
+    const text = await stack.text(from);
+    expect(await stack.run(to, text)).toMatchObject({ state: 'Completed', problems: [] });
+    expect(await stack.text(to)).toBe(text);
+  });
+
+  test('with whatIf shows what it would create, change and leave, field by field, and writes nothing', async () => {
+    const manager = await stack.newAccount();
+    await stack.run(manager, BAKERY);
+    const before = await stack.text(manager);
+    const changed = {
+      sites: [{ name: 'Bakery', city: 'Ghent', clientData: { Form: { a: 2 } } }, { name: 'New' }],
+      sources: [{ siteName: 'Bakery', serialNumber: 'OVEN-1', name: 'Oven' }],
+      variables: [
+        { siteName: 'Bakery', sourceSerialNumber: 'OVEN-1', mappingConfig: 'kWh', quantityType: 'Cumulative' },
+        { siteName: 'Bakery', sourceSerialNumber: 'OVEN-1', mappingConfig: 'sum', calculated: null },
+      ],
+    };
+    const result = await stack.run(manager, changed, { whatIf: true });
+    expect(result).toMatchObject({ state: 'Completed', whatIf: true, problems: [] });
+    const rows = await stack.rows(manager, result.id);
+    const [bakery, created, oven, energy, sum] = rows;
+    expect(bakery).toMatchObject({
+      ...{ kind: 'sites', place: '$.sites[0]', action: 'Changed' },
+      changes: { city: { from: null, to: 'Ghent' }, clientData: { from: { Form: { a: 1 } }, to: { Form: { a: 2 } } } },
+    });
+    expect(created).toEqual({ kind: 'sites', place: '$.sites[1]', action: 'Created', id: null });
+    expect(oven?.action).toBe('Left');
+    expect(energy?.changes).toEqual({ quantityType: { from: 'Integrated', to: 'Cumulative' } });
+    expect(sum?.changes?.calculated).toMatchObject({
+      from: { calculatedVariableFormulas: [{ formula: '1' }] },
+      to: null,
+    });
+    expect(await stack.rows(manager, result.id, '?action=Created')).toHaveLength(1);
+    expect(await stack.text(manager)).toBe(before);
+    expect((await stack.run(manager, changed)).counts.sites).toEqual({ created: 1, changed: 1, left: 0 });
+    expect(await stack.text(manager)).not.toBe(before);
+  });
+
+  test('emits the events of single changes, once each (R-I2, R-I8)', async () => {
+    const manager = await stack.newAccount();
+    const events = async () => {
+      const { rows } = await stack.api.database.query<{ type: string; payload: Row }>(
+        'select type, payload from outbox_event where account_id = $1 order by id',
+        [manager.accountId],
+      );
+      return rows.map(({ type, payload }) => `${type} ${payload.name}`);
+    };
+    await stack.api.database.query(`create table seen as select * from outbox_event where false`);
+    await stack.api.database.query(`create or replace function keep_seen() returns trigger language plpgsql as
+      $$ begin insert into seen select (new).*; return null; end $$`);
+    await stack.api.database.query(
+      'create trigger keep_seen after insert on outbox_event for each row execute function keep_seen()',
+    );
+    await stack.run(manager, BAKERY);
+    await stack.run(manager, { variables: [{ ...BAKERY.variables?.[0], calculated: null }] });
+    const { rows } = await stack.api.database.query<{ type: string; count: number }>(
+      'select type, count(*) as count from seen where account_id = $1 group by type order by type',
+      [manager.accountId],
+    );
+    await stack.api.database.query('drop trigger keep_seen on outbox_event');
+    expect(rows).toEqual([
+      { type: 'SiteCreated', count: 2 },
+      { type: 'SourceCreated', count: 2 },
+      { type: 'VariableCreated', count: 3 },
+      { type: 'VariableUpdated', count: 1 },
+    ]);
+    expect(await events()).toEqual([]);
+  });
+});
+
+describe('structure import: a document with problems', () => {
+  const problemsOf = async (document: StructureDocument, prepare?: StructureDocument) => {
+    const manager = await stack.newAccount();
+    if (prepare) await stack.run(manager, prepare);
+    const before = await stack.text(manager);
+    const result = await stack.run(manager, document);
+    expect(result.state).toBe('Refused');
+    expect(result.problemCount).toBe(result.problems.length);
+    expect(await stack.text(manager)).toBe(before);
+    return result.problems.map(({ path, message }) => `${path} ${message}`);
+  };
+  const twins = {
+    sites: [
+      { name: 'A', occurrence: 1 },
+      { name: 'A', occurrence: 2 },
+    ],
+  };
+
+  test('is refused whole, naming every problem with its path (R-A5)', async () => {
+    const site = { name: 'A' };
+    const found = await problemsOf({
+      sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 'x' }],
+      sources: [{ name: 'no site' }],
+      variables: [{ siteName: 'A', sourceName: 'S', granularity: 0 }],
+    });
+    expect(found).toEqual([
+      expect.stringMatching(/^\$\.sites\[1\]\.name must not be empty/),
+      '$.sites[2] must have externalId or name',
+      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be an integer/),
+      '$.sources[0] must have siteExternalId or siteName',
+      expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
+    ]);
+  });
+
+  test.concurrent.each<[string, StructureDocument, RegExp, StructureDocument?]>([
+    [
+      'a parent that does not exist',
+      { sources: [{ siteName: 'X', name: 'S' }] },
+      /^\$\.sources\[0\] names a site that neither/,
+    ],
+    ['a repeated row', { sites: [{ name: 'A' }, { name: 'A' }] }, /^\$\.sites\[1\] repeats the key of \$\.sites\[0\]$/],
+    [
+      'an ambiguous row',
+      { sites: [{ name: 'A', city: 'G' }] },
+      /names itself by the name "A", which 2 have; add occurrence/,
+      twins,
+    ],
+    [
+      'an ambiguous parent',
+      { sources: [{ siteName: 'A', name: 'S' }] },
+      /names a site by the name "A", which 2 have; add siteOccurrence/,
+      twins,
+    ],
+    ['an occurrence out of order', { sites: [{ name: 'A', occurrence: 3 }] }, /occurrence must be 1/],
+    [
+      'an input that does not exist',
+      {
+        sites: [{ name: 'A' }],
+        sources: [{ siteName: 'A', name: 'S' }],
+        variables: [
+          {
+            siteName: 'A',
+            sourceName: 'S',
+            mappingConfig: 'v',
+            calculated: calculated({ alias: 'x', mappingConfig: 'w' }),
+          },
+        ],
+      },
+      /^\$\.variables\[0\]\.calculated the input "x" names a variable that neither .*"w"$/,
+    ],
+    [
+      'an input by id',
+      {
+        sites: [{ name: 'A' }],
+        sources: [{ siteName: 'A', name: 'S' }],
+        variables: [
+          { siteName: 'A', sourceName: 'S', mappingConfig: 'v', calculated: calculated({ alias: 'x', variableId: 1 }) },
+        ],
+      },
+      /the input "x" must name a variable by mappingConfig or variableName, got variableId 1/,
+    ],
+    [
+      'a formula that is not valid',
+      {
+        sites: [{ name: 'A' }],
+        sources: [{ siteName: 'A', name: 'S' }],
+        variables: [
+          { siteName: 'A', sourceName: 'S', mappingConfig: 'w' },
+          {
+            siteName: 'A',
+            sourceName: 'S',
+            mappingConfig: 'v',
+            calculated: calculated({ alias: '1x', mappingConfig: 'w' }),
+          },
+        ],
+      },
+      /^\$\.variables\[1\]\.calculated\.calculatedVariableFormulas\[0\]\.variables\[0\]\.alias must be an R name/,
+    ],
+    [
+      'a cycle of formulas',
+      {
+        sites: [{ name: 'A' }],
+        sources: [{ siteName: 'A', name: 'S' }],
+        variables: [
+          {
+            siteName: 'A',
+            sourceName: 'S',
+            mappingConfig: 'v',
+            calculated: calculated({ alias: 'x', mappingConfig: 'w' }),
+          },
+          {
+            siteName: 'A',
+            sourceName: 'S',
+            mappingConfig: 'w',
+            calculated: calculated({ alias: 'x', mappingConfig: 'v' }),
+          },
+        ],
+      },
+      /would form a cycle: \$\.variables\[\d\] -> \$\.variables\[\d\] -> \$\.variables\[\d\]/,
+    ],
+    [
+      'two default variables of a source',
+      {
+        sites: [{ name: 'A' }],
+        sources: [{ siteName: 'A', name: 'S' }],
+        variables: ['v', 'w'].map((mappingConfig) => ({
+          siteName: 'A',
+          sourceName: 'S',
+          mappingConfig,
+          isDefault: true,
+        })),
+      },
+      /^\$\.variables\[0\] isDefault must be true for one variable of a source at most/,
+    ],
+  ])('refuses %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
+    expect((await problemsOf(document, prepare))[0]).toMatch(rule);
+  });
+
+  test('that cannot be read fails, with the reason (R-A5)', async () => {
+    const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
+    expect(await failures('{"sites":[{"name":"A"}')).toMatchObject({ code: 'malformed_document' });
+    expect(await failures('{"sites":[{"name":"A"} {}]}')).toMatchObject({ code: 'malformed_document' });
+    expect(await failures('{"sites":{}}')).toMatchObject({
+      code: 'malformed_document',
+      message: 'sites must be a list of rows',
+    });
+    expect(await failures('{"format":"other-1"}')).toMatchObject({ code: 'wrong_format' });
+  });
+});
+
+describe('structure import: a request', () => {
+  test('is for managers, of known types, and shows imports of the own account only (R-B8, R-A4, R-A5)', async () => {
+    const { manager, stranger } = stack.api;
+    const user = await stack.api.signIn('una', 'USER');
+    expect((await user.post('/structure/import', BAKERY)).status).toBe(403);
+    const csv = { raw: 'a,b', headers: { 'content-type': 'text/csv' } };
+    expect((await manager.send('POST', '/structure/import', undefined, csv)).status).toBe(415);
+    const id = await stack.send(manager, {});
+    expect((await stranger.get(`/structure/import/${id}`)).status).toBe(404);
+    expect((await stranger.get(`/structure/import/${id}/rows`)).status).toBe(404);
+    expect((await manager.get('/structure/import/x')).status).toBe(404);
+    await stack.ended(manager, id);
+  });
+
+  test('is followed by server-sent events until its end (R-E1)', async () => {
+    const manager = await stack.newAccount();
+    const id = await stack.send(manager, BAKERY);
+    const headers = { authorization: `Bearer ${manager.token}` };
+    const response = await fetch(`${stack.api.origin}/structure/import/${id}/events`, { headers });
+    const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('event:'));
+    expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
+  });
+
+  test('leaves other accounts and what the document does not name alone (R-A5)', async () => {
+    const manager = await stack.newAccount();
+    await createStructure(manager);
+    const other = await stack.text(stack.api.stranger);
+    await stack.run(manager, BAKERY);
+    expect(await stack.text(stack.api.stranger)).toBe(other);
+    expect(JSON.parse(await stack.text(manager)).sites).toMatchObject([
+      { name: 'Mill' },
+      { name: 'Bakery' },
+      { name: 'Depot' },
+    ]);
+  });
+});

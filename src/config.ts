@@ -227,6 +227,10 @@ export const SETTINGS = {
     numbers(0, 604_800).default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
     'Comma-separated delays before each retry in seconds; their number is the number of retries.',
   ),
+  WEBHOOK_PROBE_MS: setting(
+    integer(100, 3_600_000).default(60_000),
+    'Maximum milliseconds between two probes of a webhook receiver that is down; its other messages wait.',
+  ),
   WEBHOOK_DISABLE_AFTER_DAYS: setting(
     integer(1, 365).default(5),
     'Days without a successful delivery after which a failing webhook is disabled.',

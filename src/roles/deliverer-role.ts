@@ -30,6 +30,7 @@ export async function startDelivererRole(parts: Parts): Promise<Role> {
       concurrency: config.WEBHOOK_CONCURRENCY,
       parallel: config.WEBHOOK_PARALLEL,
       retryDelaysSec: config.WEBHOOK_RETRY_SEC,
+      maxProbePauseMs: config.WEBHOOK_PROBE_MS,
       timeoutMs: config.WEBHOOK_TIMEOUT_MS,
       disableAfterDays: config.WEBHOOK_DISABLE_AFTER_DAYS,
       historyDays: config.WEBHOOK_HISTORY_DAYS,

@@ -18,6 +18,7 @@ import { benchFiles } from './files/files-bench.ts';
 import { type Delays, watchEventLoop } from './load/event-loop.ts';
 import { type Figure, report } from './report.ts';
 import { benchAnswers } from './service/answers-bench.ts';
+import { benchBrokenReceivers } from './service/broken-receivers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
 import { benchHttpReads } from './service/http-read-bench.ts';
 import { benchPush } from './service/push-bench.ts';
@@ -97,6 +98,10 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   webhooks: async (database) => {
     const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
     return [await withService(['api', 'deliverer'], () => benchWebhooks(database, queueOptions))];
+  },
+  'broken-receivers': async (database) => {
+    const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
+    return [await withService(['api', 'deliverer'], () => benchBrokenReceivers(database, queueOptions))];
   },
 };
 

@@ -10,9 +10,10 @@ import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
+import { type Circuit, openCircuit } from './circuit.ts';
 import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import { planNextStep, planPause, type RetryPolicy } from './retry-rules.ts';
+import { isDown, planNextStep, planPause, planProbePause, type RetryPolicy, type TryEnd } from './retry-rules.ts';
 
 export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number };
 
@@ -57,9 +58,10 @@ export async function deliverSlice(
   // A failing receiver gets one request at a time until one succeeds.
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
-  const isOver = () => isStopped() || performance.now() > endMs;
+  const circuit = openCircuit(isFailing);
+  const isOver = () => isStopped() || circuit.isOpen() || performance.now() > endMs;
   const prefetch = openPrefetch({ database, vault, webhookId, leases, lanes, isOver });
-  const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, prefetch)));
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, prefetch, circuit)));
   const left = await prefetch.end();
   await leases.drop(left);
   await releaseClaims(database, left);
@@ -67,12 +69,14 @@ export async function deliverSlice(
   return prefetch.isMoreDue();
 }
 
-async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch): Promise<void> {
+async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch, circuit: Circuit): Promise<void> {
   const writes: Promise<void>[] = [];
   try {
     for (let due = await prefetch.take(); due; due = await prefetch.take()) {
       const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
-      writes.push(endAttempt(services, due, outcome));
+      // A replay may be a manager's test of a receiver that is being set up.
+      if (outcome && !due.claimed.isReplay) circuit.add(toEnd(outcome));
+      writes.push(endAttempt(services, due, outcome, circuit.isOpen()));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
     }
   } finally {
@@ -80,10 +84,15 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch): P
   }
 }
 
-async function endAttempt(services: DeliveryServices, due: DueAttempt, outcome: TryOutcome | undefined): Promise<void> {
+async function endAttempt(
+  services: DeliveryServices,
+  due: DueAttempt,
+  outcome: TryOutcome | undefined,
+  isOpen: boolean,
+): Promise<void> {
   const endedMs = performance.now();
   await services.leases.drop([due.claimed]);
-  await (outcome ? writeEnd(services, due, outcome, endedMs) : release(services, due));
+  await (outcome ? writeEnd(services, due, { outcome, endedMs, isOpen }) : release(services, due));
 }
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
@@ -121,14 +130,18 @@ async function sendUnlessStopped(
 function writeEnd(
   { writer, retries, chance, metrics }: DeliveryServices,
   { claimed }: DueAttempt,
-  outcome: TryOutcome,
-  endedMs: number,
+  { outcome, endedMs, isOpen }: { readonly outcome: TryOutcome; readonly endedMs: number; readonly isOpen: boolean },
 ): Promise<void> {
   metrics.attempted(
     outcome.state === 'Succeeded' ? 'succeeded' : outcome.response ? 'status' : 'unreachable',
     outcome.durationMs / 1000,
   );
-  const end = { state: outcome.state, status: outcome.response?.status, retryAfterMs: outcome.retryAfterMs };
+  const end = toEnd(outcome);
   const next = planNextStep(end, claimed.attempt, claimed.isReplay, retries, chance());
-  return writer.write({ claimed, outcome, next, pauseMs: planPause(end), endedMs });
+  const probePauseMs = isOpen && isDown(end) && !claimed.isReplay ? planProbePause(claimed.attempt, retries) : 0;
+  return writer.write({ claimed, outcome, next, pauseMs: Math.max(planPause(end), probePauseMs), endedMs });
+}
+
+function toEnd({ state, response, retryAfterMs }: TryOutcome): TryEnd {
+  return { state, status: response?.status, retryAfterMs };
 }

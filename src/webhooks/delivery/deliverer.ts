@@ -38,6 +38,8 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
     readonly parallel: number;
     /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
+    /** Maximum time between two probes of a receiver that is down. */
+    readonly maxProbePauseMs: number;
     /** Time-out of one attempt. */
     readonly timeoutMs: number;
     readonly disableAfterDays: number;
@@ -118,7 +120,7 @@ function toDelivery(
   });
   return {
     ...{ database, vault, send, writer, leases, isStopped, givingUp, metrics, log },
-    retries: { delaysSec: settings.retryDelaysSec },
+    retries: { delaysSec: settings.retryDelaysSec, maxProbePauseMs: settings.maxProbePauseMs },
     parallel: settings.parallel,
     chance: Math.random,
   };

@@ -1,4 +1,4 @@
-/** Decides what follows an attempt: nothing, a retry, or disabling the webhook (R-I3). */
+/** Decides what follows an attempt: nothing, a retry, a pause of the webhook, or disabling it (R-I3). */
 
 /** The part of an outcome that decides the next step. */
 export interface TryEnd {
@@ -12,6 +12,8 @@ export interface TryEnd {
 export interface RetryPolicy {
   /** Back-off: seconds from each failed attempt to the next; its length is the number of retries. */
   readonly delaysSec: readonly number[];
+  /** Maximum time between two probes of a receiver that is down. */
+  readonly maxProbePauseMs: number;
 }
 
 export type NextStep =
@@ -24,6 +26,7 @@ export type NextStep =
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
+const REQUEST_TIMEOUT = 408;
 
 /** Upper limit of `Retry-After`: beyond it, waiting messages would outlive the history. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
@@ -41,7 +44,7 @@ export function planNextStep(
   end: TryEnd,
   attempt: number,
   isReplay: boolean,
-  { delaysSec }: RetryPolicy,
+  { delaysSec }: Pick<RetryPolicy, 'delaysSec'>,
   chance: number,
 ): NextStep {
   if (end.status === GONE) return { kind: 'disable' };
@@ -60,6 +63,23 @@ export function planNextStep(
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);
   return isOverloaded ? boundRetryAfter(retryAfterMs) : 0;
+}
+
+/**
+ * Whether a failure shows that the receiver is down: it gave no answer, or answered 5xx, 408 or 429. Any other status refuses
+ * this message only.
+ */
+export function isDown({ state, status }: TryEnd): boolean {
+  if (state === 'Succeeded') return false;
+  return status === undefined || status >= 500 || status === REQUEST_TIMEOUT || status === TOO_MANY_REQUESTS;
+}
+
+/**
+ * Plans the time until the next probe of a receiver that is down (R-I3): the back-off of the attempt, up to a maximum.
+ * @param attempt number of the failed attempt, starting at 1.
+ */
+export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: RetryPolicy): number {
+  return Math.min((delaysSec[attempt - 1] ?? delaysSec.at(-1) ?? 0) * 1000, maxProbePauseMs);
 }
 
 function boundRetryAfter(retryAfterMs = 0): number {

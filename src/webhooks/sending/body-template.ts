@@ -2,6 +2,9 @@
  * Body templates (R-I1): text with placeholders such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}`
  * and `{{json data}}`. Templates have no code and no loops, and read own members of the message only. In a JSON
  * template a placeholder is a whole value or part of a string, so no data can change the structure of the JSON.
+ *
+ * Ours instead of `mustache` 4.2: it has sections, partials and lambdas, renders an unknown path as nothing, and cannot
+ * tell whether a placeholder of a JSON template is inside a string.
  */
 
 /** A placeholder. */

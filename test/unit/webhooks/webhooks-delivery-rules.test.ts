@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openAccountSemaphore } from '../../../src/webhooks/delivery/account-semaphore.ts';
+import { openCircuit } from '../../../src/webhooks/delivery/circuit.ts';
 import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason.ts';
-import { planNextStep, planPause } from '../../../src/webhooks/delivery/retry-rules.ts';
+import { planNextStep, planPause, planProbePause } from '../../../src/webhooks/delivery/retry-rules.ts';
 import { type Occurrence, planMessages, toFilter } from '../../../src/webhooks/fan-out/filter-rules.ts';
 
 const { WEBHOOK_RETRY_SEC } = readConfig({ DATABASE_URL: 'postgres://a@b/c', REDIS_URL: 'redis://a' });
@@ -57,6 +58,35 @@ describe('webhook delivery: next step after an attempt', () => {
     [200, 0],
   ])('a %i with Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
     expect(planPause({ state: status === 200 ? 'Succeeded' : 'Failed', status, retryAfterMs: 7000 })).toBe(pauseMs);
+  });
+});
+
+describe('webhook delivery: circuit of a receiver', () => {
+  const openAfter = (isFailing: boolean, statuses: readonly (number | undefined)[]) => {
+    const circuit = openCircuit(isFailing);
+    for (const status of statuses) circuit.add({ state: status === 200 ? 'Succeeded' : 'Failed', status });
+    return circuit.isOpen();
+  };
+
+  test.each([
+    ['two failures in a row', false, [500, undefined], true],
+    ['one failure', false, [503], false],
+    ['one failure of a receiver that failed before', true, [429], true],
+    ['a success between failures', false, [500, 200, 500], false],
+    ['refused messages', false, [400, 404, 422], false],
+    ['a refused message between failures', false, [408, 400, 500], false],
+  ] as const)(
+    '%s: open is decided by failures that show the receiver is down (R-I3)',
+    (_, isFailing, statuses, isOpen) => {
+      expect(openAfter(isFailing, statuses)).toBe(isOpen);
+    },
+  );
+
+  test('probes follow the back-off of the attempt, at most a minute apart (R-I3)', () => {
+    const policy = { delaysSec: WEBHOOK_RETRY_SEC, maxProbePauseMs: 60_000 };
+    const pauses = [1, 2, 7, 8, 20].map((attempt) => planProbePause(attempt, policy));
+    expect(pauses).toEqual([5000, 60_000, 60_000, 60_000, 60_000]);
+    expect(planProbePause(1, { ...policy, delaysSec: [] })).toBe(0);
   });
 });
 

@@ -17,6 +17,7 @@ beforeAll(async () => {
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
     WEBHOOK_TIMEOUT_MS: '15000',
+    WEBHOOK_PROBE_MS: '200',
   });
   const { api } = delivery;
   await addPerson(api, 'fleur', { role: 'MANAGER', email: 'fleur@north.example', firstName: 'Fleur' });

@@ -1,35 +1,46 @@
 /**
  * Semaphore for each account: limits the webhooks (keys) of one account that a process works on at the same time, so
- * that an account with hundreds of hanging receivers leaves capacity to others. `leave` returns a key that was refused
- * before.
+ * that an account with hundreds of hanging receivers leaves capacity to others. `leave` returns the key that was refused first
+ * and reserves the permit for it: otherwise keys that ask meanwhile would take it, and the refused key might wait without end.
  */
 export interface AccountSemaphore {
-  /** @returns false when the account has no free permit; `key` is then remembered for `leave`. */
+  /** @returns false when the account has no permit that is free or reserved for `key`, which `leave` then remembers. */
   tryEnter(accountId: number, key: string): boolean;
-  /** Frees a permit. @returns the key refused first, if any, which the caller must wake. */
+  /** Frees a permit. @returns the key refused first, if any, which the caller must wake within a second. */
   leave(accountId: number): string | undefined;
 }
 
 interface Account {
   used: number;
   readonly refused: Set<string>;
+  /** Keys that `leave` returned, until they enter; by the instant at which the reservation ends. */
+  readonly reserved: Map<string, number>;
 }
+
+/** The wake-up of a key may be lost, or reach another process. */
+const RESERVED_MS = 1000;
 
 /**
  * Opens one semaphore per account.
  * @param permitsPerAccount maximum number of webhooks of one account that are worked on at the same time in this
  *   process.
  */
-export function openAccountSemaphore(permitsPerAccount: number): AccountSemaphore {
+export function openAccountSemaphore(
+  permitsPerAccount: number,
+  nowMs: () => number = () => performance.now(),
+): AccountSemaphore {
   const accounts = new Map<number, Account>();
   return {
     tryEnter: (accountId, key) => {
-      const account = accounts.get(accountId) ?? { used: 0, refused: new Set() };
+      const account = accounts.get(accountId) ?? { used: 0, refused: new Set(), reserved: new Map() };
       accounts.set(accountId, account);
-      if (account.used >= permitsPerAccount) {
+      for (const [other, endMs] of account.reserved) if (endMs <= nowMs()) account.reserved.delete(other);
+      const isReserved = account.reserved.delete(key);
+      if (!isReserved && account.used + account.reserved.size >= permitsPerAccount) {
         account.refused.add(key);
         return false;
       }
+      account.refused.delete(key);
       account.used += 1;
       return true;
     },
@@ -38,8 +49,11 @@ export function openAccountSemaphore(permitsPerAccount: number): AccountSemaphor
       if (!account) return undefined;
       account.used -= 1;
       const [next] = account.refused;
-      if (next !== undefined) account.refused.delete(next);
-      if (account.used === 0 && account.refused.size === 0) accounts.delete(accountId);
+      if (next !== undefined) {
+        account.refused.delete(next);
+        account.reserved.set(next, nowMs() + RESERVED_MS);
+      }
+      if (account.used === 0 && account.reserved.size === 0 && account.refused.size === 0) accounts.delete(accountId);
       return next;
     },
   };

@@ -10,7 +10,6 @@ import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
-import { type Circuit, openCircuit } from './circuit.ts';
 import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import { isDown, planNextStep, planPause, planProbePause, type RetryPolicy, type TryEnd } from './retry-rules.ts';
@@ -144,4 +143,28 @@ function writeEnd(
 
 function toEnd({ state, response, retryAfterMs }: TryOutcome): TryEnd {
   return { state, status: response?.status, retryAfterMs };
+}
+
+const FAILURES_TO_OPEN = 2;
+
+/**
+ * Circuit breaker of one receiver within a time slice: it opens at the second failure in a row that shows that the receiver
+ * is down. The slice then ends and the webhook is paused; the slice after the pause sends one message as a probe, because
+ * the receiver is known to fail. Messages meanwhile wait as `Pending` and use up no attempt.
+ */
+export interface Circuit {
+  /** Counts the end of an attempt. */
+  add(end: TryEnd): void;
+  isOpen(): boolean;
+}
+
+/** @param isFailing the last attempt before the slice failed: the first failure opens the circuit. */
+export function openCircuit(isFailing: boolean): Circuit {
+  let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;
+  return {
+    add: (end) => {
+      failures = isDown(end) ? failures + 1 : 0;
+    },
+    isOpen: () => failures >= FAILURES_TO_OPEN,
+  };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openAccountSemaphore } from '../../../src/webhooks/delivery/account-semaphore.ts';
-import { openCircuit } from '../../../src/webhooks/delivery/circuit.ts';
+import { openCircuit } from '../../../src/webhooks/delivery/deliver-slice.ts';
 import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason.ts';
 import { planNextStep, planPause, planProbePause } from '../../../src/webhooks/delivery/retry-rules.ts';
 import { type Occurrence, planMessages, toFilter } from '../../../src/webhooks/fan-out/filter-rules.ts';
@@ -152,4 +152,18 @@ test('webhook delivery: the account semaphore refuses keys above its permits and
   expect(semaphore.tryEnter(2, 'e')).toBe(true);
   expect([semaphore.leave(1), semaphore.leave(1), semaphore.leave(2)]).toEqual(['c', 'd', undefined]);
   expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
+});
+
+test('webhook delivery: a freed permit is reserved for the webhook that was refused first, for a second (R-I3)', () => {
+  let nowMs = 0;
+  const semaphore = openAccountSemaphore(1, () => nowMs);
+  expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);
+  expect(semaphore.leave(1)).toBe('b');
+  // A webhook that asks before the wake-up of `b` has arrived.
+  expect(['c', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([false, true]);
+  expect(semaphore.leave(1)).toBe('c');
+  nowMs = 999;
+  expect(semaphore.tryEnter(1, 'd')).toBe(false);
+  nowMs = 1000;
+  expect(semaphore.tryEnter(1, 'd')).toBe(true);
 });

@@ -219,6 +219,7 @@ test('comparison: any two versions are merged by date in either order, for every
     const side = (tag: string) => ({ variableIds: [id], order, version: { versionTags: [tag] } });
     return withConnection(api.database, (connection) =>
       inTransaction(connection, async (it) => {
+        await holdGate(it);
         const found: number[][] = [];
         for await (const { dates, left, right } of comparePoints(it, side('L'), side('R'), pagePoints)) {
           for (const [index, date] of dates.entries()) {

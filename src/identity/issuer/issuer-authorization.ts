@@ -3,14 +3,15 @@ import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { GrantContext } from './grants/issuer-grants.ts';
 import { API_RESOURCE, allowedScopes } from './grants/issuer-resource.ts';
-import { writeTokenGrant } from './grants/token-grant.ts';
+import { findGrantAccount, writeTokenGrant } from './grants/token-grant.ts';
 import { parseRequestedAccount } from './grants/token-request-rules.ts';
 
 /** Parameters of an authorization in addition to the standard ones. */
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
- * Creates a grant per authorization, because each may name another account (R-B2, R-B4).
+ * Finds or creates the grant of an authorization. Authorizations of a session share a grant as long as they are for the
+ * same account; each may name another account (R-B2, R-B4).
  * @returns undefined before the user is signed in.
  * @throws access_denied when the user has no access to the account; invalid_request when it is malformed.
  */
@@ -18,15 +19,32 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
   const { client, session, provider, params = {} } = ctx.oidc;
   const userId = session?.accountId;
   if (!client || userId === undefined) return undefined;
+  const accountId = await findAccountId(context, userId, params);
+  const scopes = allowedScopes(client).join(' ');
+  const known = await findSessionGrant(context, ctx, accountId);
+  if (known?.getResourceScope(API_RESOURCE) === scopes) return known;
   const grant = new provider.Grant({ clientId: client.clientId, accountId: userId });
   grant.addOIDCScope('openid');
-  grant.addResourceScope(API_RESOURCE, allowedScopes(client).join(' '));
-  const accountId = await findAccountId(context, userId, params);
+  grant.addResourceScope(API_RESOURCE, scopes);
   const grantId = await grant.save();
   if (accountId !== undefined) {
     await writeTokenGrant(context.database, { grantId, userId, accountId, ttlSec: context.policy.refreshTokenTtlSec });
   }
   return grant;
+}
+
+/**
+ * The grant of the session's last authorization of this client, when it is for the same account. oidc-provider refuses
+ * codes and refresh tokens of any grant but the session's last: without reuse, a second tab would end the first.
+ */
+async function findSessionGrant(
+  { database }: GrantContext,
+  { oidc: { client, session, provider } }: KoaContextWithOIDC,
+  accountId: number | undefined,
+): Promise<Grant | undefined> {
+  const grantId = client && session?.grantIdFor(client.clientId);
+  if (!grantId || accountId === undefined) return undefined;
+  return (await findGrantAccount(database, grantId)) === accountId ? provider.Grant.find(grantId) : undefined;
 }
 
 /** @returns undefined for a user without an account, who may sign in to change the password but gets no token. */

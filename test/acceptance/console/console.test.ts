@@ -69,6 +69,14 @@ test('console: a sign-in returns to the address that was opened, and a reload ne
   await close();
 });
 
+test('console: tabs that open at the same time are all signed in, and none ends the session of another (R-B2)', async () => {
+  await (await stack.open(MANAGER)).close();
+  const tabs = await Promise.all([1, 2, 3].map(() => stack.open(MANAGER)));
+  await Promise.all(tabs.map(({ page }) => page.getByRole('heading', { name: 'Is my data all right?' }).waitFor()));
+  expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([]);
+  await Promise.all(tabs.map(({ close }) => close()));
+});
+
 test('console: a person changes the account, and sees only that one (R-B4)', async () => {
   const other = await stack.world.addAccount('Elsewhere');
   await stack.world.addUser('both@example.test', { accountIds: [stack.world.accountId, other] });

@@ -1,7 +1,6 @@
 /** Reads the files of the built console and compresses each once, because a browser asks for the same few files. */
 
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
@@ -26,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**
- * Opens a directory of files, whose names are fixed from then on.
+ * Reads a directory of files into memory, a few megabytes, so that a build may replace it meanwhile.
  * @returns the files by path below the directory; files of unknown types are left out.
  */
 export function openConsoleFiles(directory: string): ReadonlyMap<string, ConsoleFile> {
@@ -34,20 +33,22 @@ export function openConsoleFiles(directory: string): ReadonlyMap<string, Console
   return new Map(
     names.flatMap((name) => {
       const type = TYPES[extname(name)];
-      return type === undefined ? [] : [[name, openFile(join(directory, name), type)] as const];
+      return type === undefined
+        ? []
+        : [[name, openFile(readFileSync(join(directory, name)), extname(name), type)] as const];
     }),
   );
 }
 
-function openFile(path: string, type: string): ConsoleFile {
+function openFile(plain: Buffer<ArrayBuffer>, extension: string, type: string): ConsoleFile {
   const kept = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
   const make = (encoding: Encoding) => {
-    const made = readFile(path).then((plain) => compress(plain, encoding));
+    const made = compress(plain, encoding);
     made.catch(() => kept.delete(encoding));
     kept.set(encoding, made);
     return made;
   };
-  const isCompressed = COMPRESSED.has(extname(path));
+  const isCompressed = COMPRESSED.has(extension);
   return {
     type,
     read: (wanted) => {

@@ -205,7 +205,8 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  await world.database.query('drop function slow() cascade');
+  // Like their creation.
+  await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }
 

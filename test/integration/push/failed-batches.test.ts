@@ -15,6 +15,9 @@ let variableId: number;
 beforeAll(async () => {
   api = await startTestApi();
   ({ variableId } = await createStructure(api.manager, { isVersioned: true, versionLimit: 100 }));
+  // The first write adds the row of the variable that the tests lock.
+  await push();
+  await api.ingest();
 });
 afterAll(() => api.close());
 
@@ -77,13 +80,8 @@ describe('push: a batch that failed at one ingester', () => {
     await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const next = api.ingest();
-    await eventually('the next ingester at work', async () => {
-      const { rowCount } = await api.database.query(
-        `select from pg_locks where locktype = 'advisory' and classid = $1`,
-        [0x696e],
-      );
-      return (rowCount ?? 0) > 0;
-    });
+    // It has locked the batch and waits for the variable.
+    await waiter('transactionid', 'from series');
     const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
     await waiter('transactionid', 'from push_batch');
     await blocker.query('commit');

@@ -56,7 +56,9 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(`${target}: backup ${backup.name} and ${segments} WAL segments`);
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
       print(`start PostgreSQL on it: it recovers ${state}, then accepts connections`);
-      print('start Redis empty: its jobs refer to work from after the instant');
+      print(
+        'start with an empty Redis: the jobs of the old one may refer to work that the restored database does not contain',
+      );
       print('take the next backup into an empty directory');
     },
   };

@@ -57,7 +57,8 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 
 /**
  * Makes `directory` the backup directory of a cluster, or checks that it is.
- * @throws {DomainError} conflict when it holds other files, or backups of another cluster or of the time before a restore.
+ * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before this cluster
+ * was restored.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);

@@ -195,7 +195,7 @@ export function track(
   );
 }
 
-/** The caller's id unless it could break a log line, otherwise a new one (R-A10). */
+/** The request id that the client sent, or a new one if that id could break a log line (R-A10). */
 function requestIdOf({ metadata }: AnyCall): string {
   const given = String(metadata.get('x-request-id')[0] ?? '');
   return isRequestId(given) ? given : randomUUID();

@@ -105,7 +105,10 @@ async function convertUnits(
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
-/** Finds the requested variables: those named, in that order, then those of the source by id. */
+/**
+ * Finds the requested variables: first those named, in the order of the request, then the others of the requested sources,
+ * ordered by id.
+ */
 async function findVisible(
   queryable: Queryable,
   caller: Caller,

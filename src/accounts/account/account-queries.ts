@@ -55,7 +55,10 @@ export const AUDIT_QUERY = declareQuery(
   {
     from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),
     to: momentParameter('Last instant, exclusive. A date without a zone is UTC.'),
-    userId: textParameter('Entries of this user, as the user or as the impersonator.', storableText),
+    userId: textParameter(
+      'Entries in which this user acted, directly or by impersonating another user, or was impersonated.',
+      storableText,
+    ),
     targetId: textParameter('Entries about this target.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
     scope: choiceParameter(

@@ -36,7 +36,7 @@ export interface UserListingServices extends ListingServices {
   readonly database: Database;
 }
 
-/** Routes that list and search users, and their saved views (§4.3). */
+/** Routes that list and search users (§4.3), and the routes of the saved views of the account. */
 export function listingRoutes(services: UserListingServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

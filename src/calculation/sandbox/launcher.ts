@@ -12,7 +12,7 @@ export interface Container {
 }
 
 export interface Launcher {
-  /** How a runner confines itself. */
+  /** How the R process of a run (the runner) confines itself inside the container; passed to the zygote. */
   readonly mode: ContainerMode;
   launch(): Promise<Container>;
 }

@@ -106,7 +106,7 @@ export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   };
 }
 
-/** Takes the process that was used last, so that surplus processes stay idle and end. */
+/** Takes the process that was used most recently, so that surplus ones stay idle until they are ended. Skips dead ones. */
 function takeLiving(idle: Parser[]): Parser | undefined {
   for (let parser = idle.pop(); parser; parser = idle.pop()) if (parser.child.connected) return parser;
   return undefined;

@@ -25,18 +25,18 @@ const MAX_STYLES = 100_000;
 
 /**
  * Reads the structure of a workbook (R-E2).
- * @throws {FileRefusal} wrong_format when it is not an xlsx workbook or has no worksheet; damaged_file.
+ * @throws {FileRefusal} wrong_format when it is not an xlsx workbook, has no worksheet or exceeds a limit; damaged_file.
  */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
   const main = root.find(({ type }) => type === 'officeDocument')?.target;
-  if (main === undefined || !archive.has(main)) throw wrong('an archive without a workbook');
-  if (main.endsWith('.bin')) throw wrong('a binary workbook (.xlsb); save it as .xlsx');
+  if (main === undefined || !archive.has(main)) throw notWorkbook('an archive without a workbook');
+  if (main.endsWith('.bin')) throw notWorkbook('a binary workbook (.xlsb); save it as .xlsx');
   const relations = await readRelations(archive, main);
   const { sheetIds, dateSystem } = await readMain(archive, main);
   const sheets = sheetIds.map((id) => relations.get(id)).filter((relation) => relation?.type === 'worksheet');
   const sheet = sheets[0]?.target;
-  if (sheet === undefined || !archive.has(sheet)) throw wrong('a workbook without a worksheet');
+  if (sheet === undefined || !archive.has(sheet)) throw wrongFormat('the workbook must have a worksheet');
   const targetOf = (type: string): string | undefined => {
     const target = [...relations.values()].find((relation) => relation.type === type)?.target;
     return target !== undefined && archive.has(target) ? target : undefined;
@@ -109,7 +109,7 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
       const id = Number(attributeOf(attributes, 'numFmtId') ?? 0);
       if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? ''));
       else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
-      if (isDateStyle.length > MAX_STYLES) throw wrong(`a workbook with more than ${MAX_STYLES} styles`);
+      if (isDateStyle.length > MAX_STYLES) throw wrongFormat(`the workbook must have at most ${MAX_STYLES} styles`);
     },
     close: (element) => {
       if (element === 'cellXfs') isInCells = false;
@@ -124,12 +124,17 @@ async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Pr
   let bytes = 0;
   for await (const piece of archive.read(name)) {
     bytes += piece.length;
-    if (bytes > MAX_PART_BYTES) throw wrong(`a workbook whose part ${name} is larger than ${MAX_PART_BYTES} bytes`);
+    if (bytes > MAX_PART_BYTES)
+      throw wrongFormat(`part ${name} of the workbook must have at most ${MAX_PART_BYTES} bytes`);
     scanner.feed(piece.toString('latin1'));
   }
   scanner.end();
 }
 
-function wrong(got: string): FileRefusal {
-  return new FileRefusal('wrong_format', `the file must be an xlsx workbook, got ${got}`);
+function notWorkbook(got: string): FileRefusal {
+  return wrongFormat(`the file must be an xlsx workbook, got ${got}`);
+}
+
+function wrongFormat(message: string): FileRefusal {
+  return new FileRefusal('wrong_format', message);
 }

@@ -25,7 +25,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**
- * Reads a directory of files into memory, a few megabytes, so that a build may replace it meanwhile.
+ * Lists the files of a directory once; files added later are not served. Holds them in memory, a few megabytes, so that a
+ * build may replace the directory meanwhile.
  * @returns the files by path below the directory; files of unknown types are left out.
  */
 export function openConsoleFiles(directory: string): ReadonlyMap<string, ConsoleFile> {

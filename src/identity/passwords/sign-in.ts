@@ -32,8 +32,8 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// Maximum checks of the locks in one sign-in. A sign-in repeats its check when a wrong password of another attempt was
-// counted meanwhile.
+// How often one sign-in may check the locks: it checks again when another attempt with a wrong password was counted in the
+// meantime.
 const MAX_ROUNDS = 5;
 
 /**

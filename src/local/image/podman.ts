@@ -1,4 +1,4 @@
-/** Runs podman as root, which may create networks, within the resource limits of this machine. */
+/** Runs podman as root, because only root may create networks, and keeps containers within the limits of this process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -71,7 +71,7 @@ function assertTimescale(version: string | undefined): void {
   const wanted = MIN_TIMESCALE.join('.');
   if (version === undefined) {
     throw new SetupError(
-      `The PostgreSQL at DATABASE_URL has no TimescaleDB; install ${wanted} or newer on its server.`,
+      `The PostgreSQL server at DATABASE_URL has no TimescaleDB; install TimescaleDB ${wanted} or newer on it.`,
     );
   }
   if (isOlder(version, MIN_TIMESCALE)) {

@@ -15,7 +15,7 @@ export interface ReadPoolOptions {
   readonly database: Database;
   readonly connections: number;
   readonly connectionsPerAccount: number;
-  /** Memory of all reads for reading ahead; an account may use a quarter. */
+  /** Memory that all reads together may use to read ahead; one account may use a quarter of it. */
   readonly aheadBytes: number;
 }
 

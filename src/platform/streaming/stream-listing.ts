@@ -11,7 +11,7 @@ import type { Paging } from '../http/paging.ts';
 import { openFairSemaphore } from '../shares/fair-semaphore.ts';
 import { type StreamServices, streamAnswer } from './stream-answer.ts';
 
-/** The rows of a listing. */
+/** How to read a listing: a query for its keys, and a function that reads the items of some keys. */
 export interface Listing<Key extends string | number, Item extends object = object> {
   /** Selects `key` and `bytes`, an upper estimate of the row's JSON, in the order of the listing, without paging. */
   readonly keys: string;

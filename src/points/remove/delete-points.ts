@@ -9,7 +9,7 @@ import { lockSeries } from '../write/lock-series.ts';
 
 export interface Removal {
   readonly variableIds: readonly number[];
-  /** Begin of the period, inclusive. Default: the first date. */
+  /** Start of the period, inclusive. Default: the first date. */
   readonly fromMicros?: Micros;
   /** End of the period, exclusive unless `isToIncluded`. Default: the last date, inclusive. */
   readonly toMicros?: Micros;

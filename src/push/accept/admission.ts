@@ -102,8 +102,8 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       metrics.queueFull.inc();
       throw new DomainError(
         'queue_full',
-        `the queue must hold at most ${maxBytes} bytes of readings, and no account more than is free; got ${total} bytes, ` +
-          `${byAccount.get(accountId) ?? 0} of this account; try again later`,
+        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them of this ` +
+          'account; an account may hold at most as much as is free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

@@ -14,7 +14,7 @@ import type { GroupOutcome, NewOperation, StoreOutcome } from '../store/new-oper
 import type { TargetCache } from '../target-cache.ts';
 
 export interface FastPaths {
-  /** Wraps the app: answers small plain pushes of cached callers in front of it, and passes every other request on. */
+  /** Wraps the app: answers small plain pushes of cached callers itself and passes every other request on to the app. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
    * Throws the error that `handleSmallPushes` got while storing the request, if any.

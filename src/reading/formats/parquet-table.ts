@@ -20,9 +20,9 @@ const TEXT: ColumnType = {
   element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   encoding: 'RLE_DICTIONARY',
 };
-/** The encoding is PLAIN, because a dictionary of numbers would treat 0 and -0 as one value. */
 const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
   id: { element: { type: 'INT32' }, encoding: 'RLE_DICTIONARY' },
+  // PLAIN: a dictionary would merge 0 and -0.
   number: { element: { type: 'DOUBLE' }, encoding: 'PLAIN' },
   instant: {
     element: {

@@ -64,7 +64,7 @@ export async function withinFilterTime<Result>(
     return await withTransaction(database, work, { readOnly: true, statementTimeoutMs: maxTimeMs });
   } catch (error) {
     if ((error as { readonly code?: string }).code !== QUERY_CANCELED) throw error;
-    const message = `must take at most ${maxTimeMs / 1000} s; compare less, or limit the listing by ids`;
+    const message = `took longer than ${maxTimeMs / 1000} s; use fewer comparisons, or limit the listing by ids`;
     throw new DomainError('invalid_input', `${PARAMETER} ${message}`, [{ path: `query.${PARAMETER}`, message }]);
   }
 }

@@ -28,7 +28,7 @@ type Part = ValuePart | TextPart;
 export interface TemplateProblem {
   /** Characters before the problem. */
   readonly offset: number;
-  /** The rule that was broken, such as `must close every {{ with }}`. Errors show it after the path of the field. */
+  /** The rule that was broken, such as `must close every "{{" with "}}"`. Errors show it after the path of the field. */
   readonly message: string;
 }
 
@@ -107,7 +107,8 @@ function readPart(text: string, offset: number): Part | (TemplateProblem & { kin
     return { kind: 'text', source: text.slice(offset, next < 0 ? undefined : next) };
   }
   const end = text.indexOf(CLOSE, offset + OPEN.length);
-  if (end < 0) return { kind: 'problem', offset, message: 'must close every {{ with }}', source: text.slice(offset) };
+  if (end < 0)
+    return { kind: 'problem', offset, message: 'must close every "{{" with "}}"', source: text.slice(offset) };
   const source = text.slice(offset, end + CLOSE.length);
   const [, json, path] = PLACEHOLDER.exec(source.slice(OPEN.length, -CLOSE.length)) ?? [];
   if (path === undefined) {

@@ -168,7 +168,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('orphan@x.example')).toMatchObject({ state: 'Sent', attempts: 2, failure: null });
   });
 
-  it('with a delay is sent after it, across a restart (R-B12, R-K2)', async () => {
+  it('with a delay is sent once the delay is over, even if the sender restarts meanwhile (R-B12, R-K2)', async () => {
     const before = startSender();
     await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
     await queueMail(database, mailTo('first@x.example'));

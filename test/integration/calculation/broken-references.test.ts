@@ -61,7 +61,7 @@ async function run(id: number, jobs: SandboxJob[] = []) {
   return (await api.manager.get<Record<string, unknown>[]>(`/variables/${id}/runs`)).body[0];
 }
 
-describe('declaration: an input was deleted since it was saved (R-H1)', () => {
+describe('declaration: an input was deleted after the declaration was saved (R-H1)', () => {
   test('the variable can be renamed by PUT of what GET shows, by PATCH, and by PUT of the name alone', async () => {
     const { id } = await withDeletedInput();
     expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'One' })).toMatchObject({ status: 204 });
@@ -88,7 +88,7 @@ describe('declaration: an input was deleted since it was saved (R-H1)', () => {
     expect(await change('i0 * 5', gone, kept)).toMatchObject({ status: 400 });
   });
 
-  test('the problem is shown at the variable and found by hasProblems; its runs name the input', async () => {
+  test('the variable shows the problem, hasProblems finds the variable, and the messages of its runs name the input', async () => {
     const { id, gone } = await withDeletedInput();
     const whole = await createVariable(api.manager, sourceId, { calculated: calculated('1', []) });
     expect((await read(id)).problems).toEqual([
@@ -120,7 +120,7 @@ describe('declaration: an input was deleted since it was saved (R-H1)', () => {
   });
 });
 
-describe('declaration: an input changed its unit since it was saved (R-H1, R-C8)', () => {
+describe('declaration: an input changed its unit after the declaration was saved (R-H1, R-C8)', () => {
   test('the variable stays writable, shows the problem, and has none once the unit converts again', async () => {
     const inputId = await addInput({ unitId: KWH });
     const declaration = calculated('a', [{ alias: 'a', variableId: inputId, unitId: WH }]);
@@ -138,7 +138,7 @@ describe('declaration: an input changed its unit since it was saved (R-H1, R-C8)
   });
 });
 
-describe('declaration: the owner of a form was deleted since it was saved (R-H1, R-H2)', () => {
+describe('declaration: the owner of a form was deleted after the declaration was saved (R-H1, R-H2)', () => {
   test('the variable stays writable and shows the problem; its runs warn that the value is NULL', async () => {
     const otherId = await createSite(api.manager, { clientData: { Form: { Factor: 2 } } });
     const [formula] = calculated('a', []).calculatedVariableFormulas;

@@ -187,7 +187,7 @@ describe('calculation: unit of an input (R-C8)', () => {
 });
 
 describe('calculation: form values (R-H1, R-H2)', () => {
-  test('paths read the forms of site and source; an unset value is null (R-H2)', async () => {
+  test('paths read the forms of the site and the source; an unset value is null (R-H2)', async () => {
     const area = { Form: { Building: { 'Floor area': 120.5, heated: true, tags: ['a'] } } };
     await store.database.query('update site set client_data = $1', [area]);
     await store.database.query(`update source set client_data = '{"Meter":{"factor":2}}'`);

@@ -259,11 +259,12 @@ describe('calculation: the window of an input', () => {
     const result = await calculations.runWith(variableId, () => ok([]));
     expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
   });
+});
 
-  test('reaches beyond 2038: the run stores a point of 2050 (R-H2)', async () => {
-    const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
-    await calculations.runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
-    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
-  });
+test('calculation: a run may store a point dated 2050, beyond 2038 (R-H2)', async () => {
+  const variableId = await addCalculated([]);
+  await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
+  await calculations.runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
+  expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
+  expect(await store.read(variableId)).toMatchObject([{ date: Date.UTC(2050, 0, 1) * 1000 }]);
 });

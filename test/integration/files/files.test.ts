@@ -308,7 +308,7 @@ describe('files: an uploaded file', () => {
     expect(await process('good.csv', `${HEADER}\n${variableId},${DATE},1\n`)).toMatchObject({ state: 'Completed' });
   });
 
-  it('can be downloaded byte by byte as uploaded (R-E1)', async () => {
+  it('is downloaded byte for byte as it was uploaded (R-E1)', async () => {
     const bytes = fixture('gnumeric.xlsx');
     const fileId = await stack.upload("it's 100% ü.xlsx", bytes);
     const response = await stack.get(`/storage/${fileId}/content`);

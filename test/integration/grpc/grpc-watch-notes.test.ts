@@ -247,7 +247,7 @@ describe('watch: rewrite records', () => {
 });
 
 describe('watch changes: points of the last days', () => {
-  it('are read from their own chunks by index, independent of other stored points (R-J1)', async () => {
+  it('are read through indexes of their own chunks only, however many other points are stored (R-J1)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);

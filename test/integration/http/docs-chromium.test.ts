@@ -123,7 +123,7 @@ describe.skipIf(program === undefined)('docs: the page in Chromium (skipped with
     await keepScreenshot('docs-tried');
   });
 
-  it('shows what an operation refuses (R-A5)', async () => {
+  it('shows the error of a call that is refused (R-A5)', async () => {
     const { tab } = chromium;
     await tab.open(docs('?refused#/Sites/listSites'));
     await pressIn('#operations-Sites-listSites .try-out__btn');

@@ -133,7 +133,7 @@ describe('points: an as-of read', () => {
 });
 
 describe('points: VersionTimestamps', () => {
-  it('of a variable ahead of the clock do not affect other variables of the batch (R-F1)', async () => {
+  it('that are ahead of the clock for one variable do not affect the other variables of the batch (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;

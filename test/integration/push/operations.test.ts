@@ -250,7 +250,7 @@ describe('push: a re-sent push', () => {
     expect(await countReadings(label)).toBe(1);
   });
 
-  it('with another body is a new operation of the label; GET finds the newest (R-D7)', async () => {
+  it('with another body is a new operation under the same label; GET finds the newest (R-D7)', async () => {
     const label = newLabel();
     await push(one(variableId, 1), `?operationId=${label}`);
     await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
@@ -439,7 +439,7 @@ describe('push: rejected elements', () => {
     expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('and their operations are deleted after the retention period, except dead letters (R-D8)', async () => {
+  it('are deleted with their operations after the retention period; operations that have not ended stay (R-D8)', async () => {
     await api.ingest();
     const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);

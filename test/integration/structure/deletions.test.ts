@@ -114,7 +114,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of a variable and of a source is done at once and named by Location, too', async () => {
+  it('of a variable or of a source is also done at once; Location names its job', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

@@ -191,7 +191,7 @@ describe('structure: PATCH', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('accepts the first name of a path in any case (part C)', async () => {
+  it('accepts the first segment of a path in any case (part C)', async () => {
     const [site] = (await createEach()) as [Kind];
     const operations = [
       { op: 'replace', path: '/City', value: 'Gent' },

@@ -396,7 +396,7 @@ it('webhooks: a USER cannot change anything (R-B8)', async () => {
 });
 
 describe('webhooks: filter', () => {
-  it('must name entities of the account; every other id is reported with the same text (R-I1, R-A5)', async () => {
+  it('must name entities of the account; ids of another account and ids that do not exist get the same text (R-I1, R-A5)', async () => {
     const filter = {
       siteIds: [own.siteId, foreign.siteId],
       sourceIds: [foreign.sourceId, 987_654],

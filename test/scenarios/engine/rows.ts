@@ -129,7 +129,10 @@ export function readings(cursor: Cursor): readonly Reading[] {
   });
 }
 
-/** Parses the output of a script: rows, and whole columns that replace those of the rows. */
+/**
+ * Parses the output that a scenario gives a script: rows, and optional whole columns (version, tags) that override the rows'
+ * own labels.
+ */
 export function scriptOutput(cursor: Cursor): ScriptOutput {
   if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script were expected, got ${show(cursor.next())}`);
   const columns: { versionColumn?: readonly string[]; tagsColumn?: readonly string[] } = {};

@@ -46,7 +46,7 @@ export interface ScriptRow {
 
 export interface ScriptOutput {
   readonly rows: readonly ScriptRow[];
-  /** Whole columns that replace those of the rows, of any length. */
+  /** Whole columns, of any length, that override the rows' own labels. */
   readonly versionColumn?: readonly string[];
   readonly tagsColumn?: readonly string[];
 }

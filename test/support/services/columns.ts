@@ -1,7 +1,7 @@
 /**
- * Keeps the chunks of a test database compressed, so that the tests of points also run on compressed chunks. A point
- * store compresses after every write; beside an API, a loop compresses all the time. Works with the Community edition
- * of TimescaleDB only.
+ * Keeps the chunks of a test database compressed, so that the point tests also run on compressed chunks: a loop compresses,
+ * with pauses of 100 ms, and a `PointStore` also compresses after each of its writes. Needs the Community edition of
+ * TimescaleDB.
  */
 import { openDatabase, withConnection } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';

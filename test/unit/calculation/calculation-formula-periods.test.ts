@@ -27,7 +27,7 @@ test('formula periods: where formulas overlap, the latest validFrom wins until i
   ]);
 });
 
-test('formula periods: between two validities there is a gap (R-H1)', () => {
+test('formula periods: the time between two validities that do not touch belongs to no period (R-H1)', () => {
   expect(plan(from(0, 10), from(20, 30))).toEqual([
     [0, 0, 10],
     [1, 20, 30],

@@ -58,10 +58,10 @@ test('input columns: the last point within a second is kept, across chunk bounda
   );
 });
 
-describe('input columns: dates at the end of R integers', () => {
+describe('input columns: dates at the limit of R integers', () => {
   const last = (2 ** 31 - 1) * 1e6;
 
-  test('the last second that R can hold is read (R-H2)', () => {
+  test('the last second that fits an R integer is kept as an integer (R-H2)', () => {
     expect(columnsOf([chunk([last])]).finish(LABELS).dates).toEqual(Int32Array.of(2 ** 31 - 1));
   });
 

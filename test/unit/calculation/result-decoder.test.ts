@@ -58,7 +58,7 @@ describe('result decoder', () => {
     expect(slice?.at(-1)).toMatchObject({ value: 19_999, labels: { tags: '{"n":"19999","version":"v"}' } });
   });
 
-  test('a forged frame of 15 million empty messages does not hold the event loop (R-H7)', async () => {
+  test('a forged frame of 15 million empty messages does not block the event loop (R-H7)', async () => {
     const count = 15_000_000;
     const rest = int(0, 0, 0, 0, -1, -1, 0);
     const { decoded, delayMs } = await decodeTimed(

@@ -53,7 +53,7 @@ describe('ingester: lanes beside a long write', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('go on after a write of theirs has failed (R-A15)', async () => {
+  it('continue after one of their writes has failed (R-A15)', async () => {
     const { lanes, asked, writes } = openLanes();
     const long = Promise.withResolvers<void>();
     const opened = lanes.open(1, long.promise);

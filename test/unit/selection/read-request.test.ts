@@ -157,8 +157,9 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
   test.each([
     ['', '2026-03-01', '2026-03-01T00:00:00Z'],
     ['Europe/Brussels', '2026-03-29', '2026-03-28T23:00:00Z'],
-    // The clock of Havana skips midnight in spring and repeats it in autumn; the day begins at the first midnight.
+    // Havana skips midnight on this date, so the day begins at 01:00.
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
+    // The Azores repeat midnight on this date; the day begins at the first one.
     ['Atlantic/Azores', '2026-10-25', '2026-10-25T00:00:00Z'],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],

@@ -63,7 +63,7 @@ describe('webhook body template: rendering', () => {
 
 describe('webhook body template: validation reports the position (R-I1)', () => {
   test.each([
-    ['{"v": {{data.x}', 'line 1, column 7', 'must close every {{ with }}'],
+    ['{"v": {{data.x}', 'line 1, column 7', 'must close every "{{" with "}}"'],
     ['{"v":\n  {{#each data}}}', 'line 2, column 3', /^must have a path in {{…}}/],
     ['{"v": {{data["x"]}}}', 'line 1, column 7', /must have a path/],
     ['{"v": {{1 + 1}}}', 'line 1, column 7', /must have a path/],

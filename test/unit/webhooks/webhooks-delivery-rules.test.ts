@@ -146,7 +146,7 @@ describe('webhooks: disabled by the service', () => {
   });
 });
 
-test('webhook delivery: the account semaphore refuses keys above its permits and returns them when one is free (R-I3)', () => {
+test('webhook delivery: the account semaphore refuses keys when all permits are taken; each leave returns the next refused key (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);
@@ -154,7 +154,7 @@ test('webhook delivery: the account semaphore refuses keys above its permits and
   expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
 });
 
-test('webhook delivery: a freed permit is reserved for the webhook that was refused first, for a second (R-I3)', () => {
+test('webhook delivery: a freed permit is reserved for one second for the webhook that was refused first (R-I3)', () => {
   let nowMs = 0;
   const semaphore = openAccountSemaphore(1, () => nowMs);
   expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);

@@ -84,8 +84,8 @@ export async function answerPasswordGrant(
 }
 
 /**
- * Finds the user of a token being refreshed (R-B4). A refresh keeps the account of the sign-in unless it names another.
- * The user must still be a member of the account and must not be locked.
+ * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless the
+ * request names another; the user must be a member of it, set up and not locked. Without one: only finds the user.
  * @throws invalid_grant, invalid_request
  */
 export async function findTokenAccount(

@@ -36,7 +36,7 @@ const declarationSchema = jsonObjectSchema.meta({
     "A Declaration whose inputs name a variable by `mappingConfig` or `variableName`, and its source and site by the members of a row. An input without a source reads the variable's own source, one without a site its own site. Forms name their source or site in the same way.",
 });
 
-/** Parses a row as clients write it: names in any case. */
+/** Schemas of rows as clients write them: member names in any case. */
 export const ROW_SCHEMAS: Readonly<Record<KindName, z.ZodType<Record<string, unknown>>>> = {
   sites: lenientObject(rowShape('sites')) as z.ZodType<Record<string, unknown>>,
   sources: lenientObject(rowShape('sources')) as z.ZodType<Record<string, unknown>>,

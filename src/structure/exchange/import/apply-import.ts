@@ -1,6 +1,7 @@
 /**
- * Writes a planned import in the caller's transaction: resources in statements for all rows, with the events of single changes,
- * then the declarations of calculated variables. A what-if import runs it too and rolls back, so that it sees every problem.
+ * Writes a planned import in the caller's transaction: first the resources (a few statements per kind write all rows), then the
+ * declarations of calculated variables, then the events, the same as for single changes. A what-if import does all this and
+ * rolls back, so that it finds every problem.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';

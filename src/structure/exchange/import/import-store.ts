@@ -111,7 +111,7 @@ export async function findImportProblems(queryable: Queryable, id: string): Prom
   return rows;
 }
 
-/** Imports that wait or are processed, by account. */
+/** Imports that wait or are being processed; the condition of the index `structure_import_waiting`. */
 const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
 /**

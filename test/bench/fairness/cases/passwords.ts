@@ -1,6 +1,6 @@
 /**
- * Checks of passwords: account A guesses at the Basic password of a device of account B without a pause. The device of B pushes
- * one reading by HTTP Basic.
+ * Password checks: account A keeps guessing the HTTP Basic password of one of account B's devices, without pause. Meanwhile
+ * that device pushes one reading at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';

@@ -168,7 +168,7 @@ describe('sandbox: the host', () => {
 });
 
 describe('sandbox: answers', () => {
-  test('programs and child processes left behind cannot write into the answer (R-H7)', async () => {
+  test('processes that a script leaves behind cannot forge its answer, only spoil it (R-H7)', async () => {
     const outcome = await hostile('left-behind');
     // A fork of R inherits the descriptor of the answer, which the script has too: its writes corrupt only the script's
     // own result.

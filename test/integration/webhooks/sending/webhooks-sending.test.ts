@@ -28,7 +28,7 @@ const send = (fields: Partial<WebhookTarget> = {}) =>
   sender.send(targetAt(`${receiver.url}/hook?a=1`, fields), MESSAGE);
 
 describe('webhook sending: request', () => {
-  test('is signed by Standard Webhooks with every valid secret (R-I3)', async () => {
+  test('is signed as Standard Webhooks specifies, with every valid secret (R-I3)', async () => {
     await send({ secrets: [SECRET, FORMER_SECRET] });
     const [message] = receiver.messages;
     const headers = message?.headers as Record<string, string>;

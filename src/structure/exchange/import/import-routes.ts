@@ -84,7 +84,10 @@ export function importRoutes(services: ImportRouteServices): Hono<Env> {
     .get('/structure/import/:id/events', manager, async (c) =>
       answerEvents(c, { watch, caller: c.var.caller, first: await readImport(c), isOver }),
     )
-    .get('/structure/import/:id/rows', manager, async (c) => answerRows(c, services, await readImport(c)));
+    .get('/structure/import/:id/rows', manager, async (c) => {
+      const query = ROWS_QUERY.parse(c.req.url);
+      return answerRows(c, services, await readImport(c), query);
+    });
 }
 
 /** Stores the document and queues the import; answers 202 at once. */
@@ -144,8 +147,8 @@ async function answerRows(
   c: Context<Env>,
   services: ImportRouteServices & { readonly database: Queryable },
   { id }: ImportStatus,
+  query: ReturnType<typeof ROWS_QUERY.parse>,
 ): Promise<Response> {
-  const query = ROWS_QUERY.parse(c.req.url);
   if (isTotalWanted(c)) setTotalCount(c, await countImportRows(services.database, id, query));
   return answerListing(c, services, c.var.caller.accountId, listImportRows(id, query), toPaging(query));
 }

@@ -4,7 +4,7 @@
  */
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import { isDependencyError } from '../platform/database/dependency-error.ts';
+import { isTransientError } from '../platform/database/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS, type ErrorDetail } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 
@@ -50,7 +50,7 @@ function toViolations(problems: readonly ErrorDetail[]): object {
 
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
   if (error instanceof DomainError) return error;
-  if (isDependencyError(error))
+  if (isTransientError(error))
     return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry later');
   log.error({ err: error, requestId }, 'call failed');
   return new DomainError('internal_error', 'internal error');

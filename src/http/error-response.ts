@@ -5,7 +5,7 @@
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
 import { accepts } from 'hono/accepts';
 import { renderProblem } from '../identity/pages/problem-page.ts';
-import { isDependencyError, isReferenceViolation } from '../platform/database/dependency-error.ts';
+import { isReferenceViolation, isTransientError } from '../platform/database/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS } from '../platform/errors.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
@@ -64,8 +64,8 @@ export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
 function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): DomainError {
   if (error instanceof DomainError) return error;
   const { requestId } = c.var;
-  if (isDependencyError(error)) {
-    log.warn({ err: error, requestId }, 'a dependency is unavailable');
+  if (isTransientError(error)) {
+    log.warn({ err: error, requestId }, 'a dependency failed; the request may be repeated');
     return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry the request');
   }
   if (isReferenceViolation(error)) {

@@ -154,4 +154,5 @@ export const en = {
 
 /** Every text of a language, by the same names. */
 export type Texts = TextsOf<typeof en>;
-type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };
+/** The shape of texts with every text a string: what a translation must have. */
+export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

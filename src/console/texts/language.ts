@@ -8,12 +8,6 @@ export type Language = keyof typeof LANGUAGES;
 
 const KEY = 'tidemark.language';
 
-declare module 'i18next' {
-  interface CustomTypeOptions {
-    readonly resources: { readonly translation: typeof en };
-  }
-}
-
 /** Starts i18next in the person's language. */
 export async function startTexts(): Promise<void> {
   await i18next.use(initReactI18next).init({

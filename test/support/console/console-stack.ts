@@ -1,17 +1,10 @@
 /** The console on the product's own processes, in Debian's Chromium, as people of every role see it. */
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { inject } from 'vitest';
-import { findChromium } from '../browser/chromium.ts';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PASSWORD } from '../fixtures/accounts.ts';
 import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
-import { createWorld, type World } from '../fixtures/world.ts';
-import { startRoles } from '../services/role-process.ts';
-import { testRRoot } from '../services/stack.ts';
+import type { World } from '../fixtures/world.ts';
+import { leaseConsoleProcesses } from './console-processes.ts';
 
-const FLAGS = [
-  ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  ...['--no-first-run', '--disable-breakpad'],
-];
 /** Generous: the machine may run other tests at the same time. */
 const TIMEOUT_MS = 15_000;
 
@@ -42,26 +35,19 @@ export interface ConsoleWindow {
   close(): Promise<void>;
 }
 
-/** Starts every role that the console shows the work of, and the browser. */
+/**
+ * Opens the console on every role that it shows the work of. Test files of a worker share the processes and the browser;
+ * `close` leaves them to the next file, which finds an empty database.
+ */
 export async function openConsoleStack(): Promise<ConsoleStack> {
-  const world = await createWorld();
+  const { origin, browser, world, release } = await leaseConsoleProcesses();
   await world.addUser(ADMIN, { role: 'ADMIN' });
   await world.addUser(USER, { role: 'USER' });
-  const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
-  const roles = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment);
-  const program = findChromium();
-  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
-  const browser = await chromium.launch({ executablePath: program, args: FLAGS });
   const sessions: Sessions = new Map();
   return {
-    ...{ origin: roles.http, world, manager: await signIn(roles.http, undefined, MANAGER) },
-    open: (userName, path = '/', options = {}) =>
-      openWindow({ browser, origin: roles.http, sessions }, userName, path, options),
-    close: async () => {
-      await browser.close();
-      await roles.kill();
-      await world.close();
-    },
+    ...{ origin, world, manager: await signIn(origin, undefined, MANAGER) },
+    open: (userName, path = '/', options = {}) => openWindow({ browser, origin, sessions }, userName, path, options),
+    close: release,
   };
 }
 

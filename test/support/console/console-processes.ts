@@ -1,0 +1,98 @@
+/**
+ * The product's roles and a browser, shared by the console's test files of one worker: starting them takes five CPU
+ * seconds. One file at a time leases them and finds an empty database: no users, structure or points of the file before.
+ * They end IDLE_MS after the last release, and with the worker.
+ */
+import { type Browser, chromium } from 'playwright-core';
+import { inject } from 'vitest';
+import { findChromium } from '../browser/chromium.ts';
+import { createStoredWorld, renewWorld, type StoredWorld } from '../fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../services/role-process.ts';
+import { testRRoot } from '../services/stack.ts';
+
+const FLAGS = [
+  ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  ...['--no-first-run', '--disable-breakpad'],
+];
+/** Long enough for the next file of the worker to load. */
+const IDLE_MS = 5000;
+
+export interface ConsoleProcesses {
+  readonly origin: string;
+  readonly browser: Browser;
+  readonly world: StoredWorld;
+  /** Leaves the processes to the next test file. */
+  release(): Promise<void>;
+}
+
+interface Running {
+  readonly world: StoredWorld;
+  readonly roles: RoleProcess;
+  readonly browser: Browser;
+  /** Ends the roles when the worker ends without ending them. */
+  readonly onExit: () => void;
+}
+
+let running: Running | undefined;
+let isLeased = false;
+let idleTimer: NodeJS.Timeout | undefined;
+/** The last end of the processes, which a start must not overtake. */
+let ending: Promise<void> = Promise.resolve();
+
+/** Leases the processes, which start when none run. @throws {Error} when they are leased already. */
+export async function leaseConsoleProcesses(): Promise<ConsoleProcesses> {
+  if (isLeased) throw new Error('a test file may open one console stack at a time; close the first one');
+  isLeased = true;
+  clearTimeout(idleTimer);
+  try {
+    await ending;
+    const isFirst = running === undefined;
+    running ??= await start();
+    const { roles, browser } = running;
+    const world = isFirst ? running.world : await renewWorld(running.world);
+    return { origin: roles.http, browser, world, release: () => release(browser) };
+  } catch (error) {
+    isLeased = false;
+    throw error;
+  }
+}
+
+async function start(): Promise<Running> {
+  const program = findChromium();
+  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
+  const world = await createStoredWorld();
+  const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
+  const [roles, browser] = await Promise.all([
+    startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment),
+    // The worker's signal handlers are its own; the closed pipe ends the browser.
+    chromium.launch({ executablePath: program, args: FLAGS, handleSIGTERM: false, handleSIGHUP: false }),
+  ]);
+  const onExit = () => void roles.kill();
+  process.once('exit', onExit);
+  process.once('SIGTERM', exitOnSignal);
+  return { world, roles, browser, onExit };
+}
+
+/** Vitest ends a worker by SIGTERM, which by default runs no `exit` handler. */
+function exitOnSignal(): void {
+  process.exit(0);
+}
+
+async function release(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  isLeased = false;
+  idleTimer = setTimeout(() => {
+    ending = end();
+  }, IDLE_MS).unref();
+}
+
+async function end(): Promise<void> {
+  if (!running) return;
+  const { world, roles, browser, onExit } = running;
+  running = undefined;
+  process.off('exit', onExit);
+  process.off('SIGTERM', exitOnSignal);
+  await browser.close();
+  await roles.kill();
+  await world.close();
+}

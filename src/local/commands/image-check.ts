@@ -15,7 +15,14 @@ import { type ComposeFile, parseCompose } from '../image/compose.ts';
 import { checkCalculatorNetwork, checkConfinement } from '../image/confinement.ts';
 import { awaitHealthy, prepare, removeAll, startServices, stopServices } from '../image/containers.ts';
 import { podman } from '../image/podman.ts';
-import { createFirstAccount, pushOnePoint, readComputed, readOverGrpc, readPushed } from '../image/probe.ts';
+import {
+  createFirstAccount,
+  loadConsole,
+  pushOnePoint,
+  readComputed,
+  readOverGrpc,
+  readPushed,
+} from '../image/probe.ts';
 import { CHECKOUT } from '../paths.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { SetupError } from '../setup-error.ts';
@@ -83,6 +90,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   await progress.phase('Reading the point', () => readPushed(api, variables));
   await progress.phase('Reading the point that R computed from it', () => readComputed(api, variables));
   await progress.phase('Reading both points over gRPC', () => readOverGrpc(grpc, variables));
+  await progress.phase('Loading the console', () => loadConsole(api));
   await progress.phase('Reading the point after a restart of the database', async () => {
     await podman(['restart', containerName(plan, 'database')]);
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);

@@ -1,4 +1,4 @@
-/** Uses the running images as a client does: gets a token, creates variables, pushes a point, reads it and its double. */
+/** Uses the running images as clients do: gets a token, creates variables, pushes a point, reads it and its double, loads the console. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../setup-error.ts';
@@ -88,6 +88,22 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
   if (values.join() !== expected.join()) {
     throw new SetupError(`gRPC must return ${expected.join()}, got ${values.join()}`);
   }
+}
+
+/** Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when one is missing. */
+export async function loadConsole(api: string): Promise<void> {
+  const html = await loadText(`${api}/`, 'text/html');
+  const assets = [...html.matchAll(/(?:src|href)="(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path);
+  if (assets.length === 0)
+    throw new SetupError(`GET / for a browser must name the scripts of the console, got ${html}`);
+  for (const path of assets) await loadText(api + path, '*/*');
+}
+
+async function loadText(address: string, accept: string): Promise<string> {
+  const answer = await fetch(address, { headers: { accept } });
+  const text = await answer.text();
+  if (!answer.ok) throw new SetupError(`GET ${address} answered ${answer.status} ${text}`);
+  return text;
 }
 
 async function awaitPoint(call: Call, variableId: number, expected: number): Promise<void> {

@@ -11,10 +11,12 @@ import {
 } from '../platform/openapi/operation.ts';
 import { previewSchema, SAMPLE_QUERY } from './authoring/authoring-routes.ts';
 import type { RPackage } from './authoring/preview-task.ts';
-import { RUN_LIST, rangeSchema, SAVE_LIST } from './calculation-routes.ts';
+import { RUN_LIST, SAVE_LIST } from './calculation-routes.ts';
 import type { DeclarationSave } from './declaration/declaration-history.ts';
 import type { InputRecord } from './inputs/load-inputs.ts';
 import type { FormulaRecord } from './run/compute.ts';
+import { RUN_STATES, RUN_TRIGGERS } from './run/runs.ts';
+import { UPDATE_OPERATIONS, waveSchema } from './updates/update-docs.ts';
 
 const tag = 'Calculations';
 const AUTHORS_PATH = '/sources/:sourceId/variables/:id/calculated';
@@ -77,10 +79,10 @@ const run = z
   .object({
     id: idSchema,
     variableId: idSchema,
-    state: z.enum(['Running', 'Succeeded', 'Failed', 'Abandoned']),
+    state: z.enum(RUN_STATES),
     outcome: z.string().nullable(),
     message: z.string().nullable().meta({ description: 'Why the run failed; written for the author of the script.' }),
-    trigger: z.enum(['Input', 'Schedule', 'ForceUpdate']),
+    trigger: z.enum(RUN_TRIGGERS),
     from: instantSchema,
     to: instantSchema,
     triggerDate: instantSchema,
@@ -91,6 +93,9 @@ const run = z
     startedDate: instantSchema,
     finishedDate: instantSchema.nullable(),
     ancestors: z.array(idSchema),
+    causes: z
+      .array(idSchema)
+      .meta({ description: 'Inputs whose change triggered the run; empty for a schedule or a forced update.' }),
     formulas: z.array(formula),
     inputs: z.array(input),
     notes: z.object(notes),
@@ -153,7 +158,6 @@ const save = z
   })
   .meta({ id: 'DeclarationSave' }) satisfies z.ZodType<DeclarationSave>;
 
-const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
 const point = z.object({
   date: instantSchema,
   value: z.number(),
@@ -216,16 +220,6 @@ const previewBody = jsonBody(
   { isOptional: true },
 );
 
-function forceUpdate(of: string, path: string, operationId: string): Operation {
-  return {
-    ...{ method: 'post', path, operationId, tag, summary: `Recalculate ${of}`, access: MANAGERS },
-    description: 'Runs in the background. Without dates the runs cover all dates of the inputs.',
-    body: jsonBody(rangeSchema.meta({ id: 'DateRange' }), { isOptional: true }),
-    answers: [answersJson('The requested runs.', forced)],
-    errors: ['conflict'],
-  };
-}
-
 export const CALCULATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/variables/:id/runs', operationId: 'listRuns', tag, access: ALL_USERS },
@@ -249,6 +243,12 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     answers: [answersJson('The run.', runWithDeclaration)],
   },
   {
+    ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
+    summary: 'Which change triggered which run',
+    description: 'The runs of the wave that are connected to this run by their causes, at most 200.',
+    answers: [answersJson('Variables, and which triggered which.', waveSchema)],
+  },
+  {
     ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },
     summary: 'Repeat a run and compare it with the stored points',
     description:
@@ -257,9 +257,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },
-  forceUpdate('a variable', '/variables/:id/forceUpdate', 'forceUpdateVariable'),
-  forceUpdate('the variables of a source', '/sources/:id/forceUpdate', 'forceUpdateSource'),
-  forceUpdate('the variables of a site', '/sites/:id/forceUpdate', 'forceUpdateSite'),
+  ...UPDATE_OPERATIONS,
   {
     ...{ method: 'get', path: '/calculated/packages', operationId: 'listRPackages', tag, access: MANAGERS },
     summary: 'R packages that scripts can load',

@@ -60,7 +60,7 @@ interface Details {
 }
 
 function toRun(record: RunRecord): Readonly<Record<string, unknown>> {
-  const { formulas, inputs, ...run } = record as RunRecord & Details;
+  const { formulas, inputs, causes: _causes, ...run } = record as RunRecord & Details;
   return {
     ...present(run),
     fromMicros: toMicros(run.from),

@@ -282,6 +282,27 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect([await runs(first), await runs(second)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
+  test('stopUpdate ends a running script, whose record says who stopped it and is found by its state (R-H5, R-H8)', async () => {
+    const input = await createVariable(api, sourceId);
+    const slow = calculated('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))', [
+      { alias: 'a', variableId: input },
+    ]);
+    const variable = await createVariable(api, sourceId, { calculated: slow });
+    await api.call('POST', `/variables/${variable}/forceUpdate`, {});
+    const state = () => api.call<{ running: { runId: number } | null }>('GET', `/variables/${variable}/updateState`);
+    await eventually('the run', async () => (await state()).running !== null);
+    const { runIds } = await api.call<{ runIds: number[] }>('POST', `/variables/${variable}/stopUpdate`);
+    expect(await state()).toEqual({ running: null, waiting: [], usualMs: null });
+    const [run, ...others] = await api.call<Run[]>(
+      'GET',
+      `/variables/${variable}/runs?states=Failed&triggers=ForceUpdate`,
+    );
+    expect([run?.id, others]).toEqual([runIds[0], []]);
+    expect(run).toMatchObject({ outcome: 'cancelled', message: expect.stringMatching(/^stopped by /) });
+    expect(await api.call('GET', `/variables/${variable}/runs?states=Succeeded`)).toEqual([]);
+    expect(await api.call('GET', `/runs/${run?.id}/wave`)).toMatchObject({ nodes: [{ state: 'Failed' }], edges: [] });
+  });
+
   test('answers 409 for a variable that is not calculated', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
@@ -326,6 +347,15 @@ describe('calculation: a declaration with all members (R-H1)', () => {
       { date: '2026-02-28T23:00:00Z', rawValue: -120 },
       { date: '2026-03-01T23:00:00Z', rawValue: 160 },
     ]);
+  });
+
+  test('the next instants of a schedule are those of its zone, across a clock change (R-H5)', async () => {
+    const query = 'cron=30+2+*+*+*&timeZoneId=Europe/Brussels&from=2035-03-24T00:00:00&until=2035-03-27&count=10';
+    expect(await api.call('GET', `/calculated/instants?${query}`)).toEqual({
+      timeZoneId: 'Europe/Brussels',
+      instants: ['2035-03-24T01:30:00Z', '2035-03-25T01:00:00Z', '2035-03-26T00:30:00Z'],
+    });
+    expect(await api.get('/calculated/instants?cron=61+*+*+*+*&timeZoneId=UTC')).toMatchObject({ status: 400 });
   });
 
   test('a schedule runs the script at its time (R-H5)', async () => {

@@ -29,7 +29,7 @@ const ANNOUNCE = `
     'outcome', run.outcome)) || jsonb_build_object('message', run.message)
   from calculation_run run
   left join variable on variable.id = run.variable_id left join source on source.id = variable.source_id
-  where run.id = $1`;
+  where run.id = any($1::int8[])`;
 
 /**
  * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2). @param run a run whose record has its
@@ -40,5 +40,15 @@ export async function announceEnd(
   run: EndedRun,
   type: 'CalculationCompleted' | 'CalculationFailed',
 ): Promise<void> {
-  await transaction.query({ name: 'calculation-announce', text: ANNOUNCE, values: [run.id, type] });
+  await announceEnds(transaction, [run], type);
+}
+
+/** The same for several runs. */
+export async function announceEnds(
+  transaction: Transaction,
+  runs: readonly EndedRun[],
+  type: 'CalculationCompleted' | 'CalculationFailed',
+): Promise<void> {
+  const values = [runs.map(({ id }) => id), type];
+  await transaction.query({ name: 'calculation-announce', text: ANNOUNCE, values });
 }

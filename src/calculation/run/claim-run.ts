@@ -27,7 +27,7 @@ export interface ClaimedRun extends RunRequest {
 const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
 
 const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
-  request_id as "requestId", is_background as "isBackground",
+  causes, request_id as "requestId", is_background as "isBackground",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
@@ -80,9 +80,10 @@ const CLAIM = `
     returning mine.*
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date, ancestors, request_id, is_background)
+                               default_version, requested_date, ancestors, request_id, is_background,
+                               causes)
   select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date,
-         ancestors, request_id, is_background
+         ancestors, request_id, is_background, causes
   from request returning ${RUN_COLUMNS}`;
 
 const MAX_DUE_PER_ACCOUNT = 1000;

@@ -26,7 +26,7 @@ export interface RunParts {
 }
 
 export interface RunReport extends RunParts {
-  /** One of ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox and stopped. */
+  /** One of ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox, stopped and cancelled. */
   readonly outcome: string;
   readonly message: string | null;
 }
@@ -117,6 +117,12 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
   return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
+/** @returns the report of a run that a person stopped; its record is already written (R-H5). */
+export function reportCancelled(run: ClaimedRun): RunReport {
+  const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
+  return { ...none, outcome: 'cancelled', message: null };
+}
+
 /**
  * Requests a run again that was interrupted because the calculator stops or another account needs the slot (R-K2). The
  * attempt does not count. @param message reason, for the record of the run.
@@ -142,9 +148,15 @@ function toStorableReport(report: RunReport): RunReport {
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
 }
 
+/** Another session ended the run; its result is not stored. */
+export class RunEndedElsewhere extends Error {
+  override readonly name = 'RunEndedElsewhere';
+}
+
 async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void> {
   const { rowCount } = await transaction.query({ name: 'calculation-fence', text: FENCE, values: [run.id] });
-  if (rowCount !== 1) throw new Error(`run ${run.id} was taken over; its result is not stored`);
+  if (rowCount !== 1)
+    throw new RunEndedElsewhere(`run ${run.id} was ended by another session; its result is not stored`);
 }
 
 async function endRun(transaction: Transaction, run: ClaimedRun, state: string, given: RunReport): Promise<void> {

@@ -1,14 +1,14 @@
 /** One run of a calculated variable: claim, compute, store (R-H5, R-H8, R-H11). */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
-import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
+import { type Connection, type Database, type Queryable, withConnection } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import { HandBack } from '../turns/hand-back.ts';
 import { type ClaimedRun, claimRun, RUN_LOCK_CLASS } from './claim-run.ts';
 import { type ComputeServices, compute } from './compute.ts';
 import { defaultVersion } from './default-version-rules.ts';
-import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
+import { failRun, handBackRun, RunEndedElsewhere, type RunReport, reportCancelled, succeedRun } from './finish-run.ts';
 
 const HAND_BACK_RETRY_MS = 500;
 /**
@@ -16,6 +16,9 @@ const HAND_BACK_RETRY_MS = 500;
  * grace period.
  */
 const STOPPING_PATIENCE_MS = 3000;
+
+/** Interval at which a run looks whether a person stopped it. Shorter runs, most of them, never look. */
+const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
 const CONNECTION_LOST = 'the connection to the database was lost before the run ended; the run is repeated';
@@ -48,7 +51,7 @@ export async function runCalculation(
       const run = await claimRun(connection, variableId, version);
       if (!run) return { kind: 'idle' };
       claimed = run;
-      return { kind: 'ended', run, report: await execute(services, connection, run, version, signal) };
+      return { kind: 'ended', run, report: await executeUntilStopped(services, connection, run, version, signal) };
     });
     return result ?? { kind: 'busy' };
   }).catch(async (error: unknown) => {
@@ -85,24 +88,60 @@ function isStopping(signal?: AbortSignal): boolean {
   return !(signal.reason instanceof HandBack) || signal.reason.stopping.aborted;
 }
 
-async function execute(
+/** Executes the run, and stops when a person stops it (R-H5). */
+async function executeUntilStopped(
   services: RunServices,
   connection: Connection,
   run: ClaimedRun,
   version: string,
   signal: AbortSignal | undefined,
 ): Promise<RunReport> {
+  const watch = watchRun(services.database, run.id);
+  const either = signal ? AbortSignal.any([signal, watch.signal]) : watch.signal;
+  try {
+    return await execute(services, connection, run, version, either);
+  } catch (error) {
+    if (error instanceof RunEndedElsewhere && (await isCancelled(connection, run.id))) return reportCancelled(run);
+    throw error;
+  } finally {
+    watch.end();
+  }
+}
+
+async function execute(
+  services: RunServices,
+  connection: Connection,
+  run: ClaimedRun,
+  version: string,
+  signal: AbortSignal,
+): Promise<RunReport> {
   const { variableId, fromMicros, toMicros, triggerMicros } = run;
   const request = { variableId, changed: { fromMicros, toMicros }, triggerMicros, defaultVersion: version };
   const computed = await compute(services, connection, request, signal).catch((error: unknown) => {
-    if (signal?.aborted) return undefined;
+    if (signal.aborted) return undefined;
     throw error;
   });
   if (!computed)
-    return handBackRun(connection, run, signal?.reason instanceof HandBack ? signal.reason.message : STOPPED);
+    return handBackRun(connection, run, signal.reason instanceof HandBack ? signal.reason.message : STOPPED);
   const { result, formulas, inputs, notes, read, declaration } = computed;
   const durations = { wait: run.waitMs, ...computed.durations };
   const parts = { formulas, inputs, notes, durations, counts: { read }, declaration };
   if (result.kind === 'ok') return succeedRun(connection, services.dictionary, run, result.outputs, parts);
   return failRun(connection, run, { ...parts, outcome: result.outcome, message: result.message });
+}
+
+/** @returns whether a person stopped the run. */
+async function isCancelled(queryable: Queryable, runId: number): Promise<boolean> {
+  const text = `select from calculation_run where id = $1 and outcome = 'cancelled'`;
+  const { rowCount } = await queryable.query({ name: 'calculation-cancelled', text, values: [runId] });
+  return rowCount === 1;
+}
+
+/** @returns a signal that is aborted within half a second after the run was stopped. The caller must call `end`. */
+function watchRun(database: Database, runId: number): { readonly signal: AbortSignal; end(): void } {
+  const stopped = new AbortController();
+  const timer = setInterval(async () => {
+    if (await isCancelled(database, runId).catch(() => false)) stopped.abort(new Error('the run was stopped'));
+  }, WATCH_INTERVAL_MS);
+  return { signal: stopped.signal, end: () => clearInterval(timer) };
 }

@@ -15,29 +15,52 @@ const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
   trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",
-  started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs",
+  started_date as "startedDate", finished_date as "finishedDate", ancestors, causes, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
 /** Upper estimate, in bytes, of the JSON of a run, which holds its scripts and the texts that they wrote. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
-  .join(' + ')} + 12 * cardinality(ancestors)`;
+  .join(' + ')} + 12 * cardinality(ancestors || causes)`;
+
+export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
+export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate'] as const;
 
 export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly id: number;
   readonly variableId: number;
+  readonly wave: number;
   readonly inputs: readonly InputRecord[];
   readonly formulas: readonly FormulaRecord[];
   /** Calculated variables through whose results the change reached this variable. */
   readonly ancestors: readonly number[];
+  /** Inputs whose change requested the run. */
+  readonly causes: readonly number[];
 };
 
+/** Which runs of a variable are listed; an absent member or an empty list selects all. */
+export interface RunFilter {
+  readonly states?: readonly string[];
+  readonly triggers?: readonly string[];
+  /** Earliest and latest start, both inclusive, as ISO 8601. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const FILTERED = `variable_id = $1 and account_id = $2
+  and (cardinality($3::text[]) = 0 or state = any($3)) and (cardinality($4::text[]) = 0 or trigger = any($4))
+  and started_date >= coalesce($5::timestamptz, '-infinity') and started_date <= coalesce($6::timestamptz, 'infinity')`;
+
+function filterValues(accountId: number, variableId: number, filter: RunFilter): readonly unknown[] {
+  const { states = [], triggers = [], from = null, to = null } = filter;
+  return [variableId, accountId, states, triggers, from, to];
+}
+
 /** Runs of a variable, newest first (R-H8). The caller has checked that the variable may be read. */
-export function listRuns(caller: Caller, variableId: number): Listing<number, RunRecord> {
+export function listRuns(caller: Caller, variableId: number, filter: RunFilter = {}): Listing<number, RunRecord> {
   return {
-    keys: `select id as key, ${BYTES} as bytes from calculation_run where variable_id = $1 and account_id = $2
-      order by id desc`,
-    values: [variableId, caller.accountId],
+    keys: `select id as key, ${BYTES} as bytes from calculation_run where ${FILTERED} order by id desc`,
+    values: filterValues(caller.accountId, variableId, filter),
     read: async (queryable, ids) => {
       const { rows } = await queryable.query<RunRecord>(
         `select ${COLUMNS} from calculation_run where id = any($1::bigint[]) order by id desc`,
@@ -53,11 +76,16 @@ export function pageOfRuns({ limit = DEFAULT_PAGE, offset }: Paging): Paging {
   return { limit, offset };
 }
 
-/** @returns the number of recorded runs of the variable (R-A7, R-H8). */
-export async function countRuns(queryable: Queryable, accountId: number, variableId: number): Promise<number> {
+/** @returns the number of recorded runs of the variable that the filter selects (R-A7, R-H8). */
+export async function countRuns(
+  queryable: Queryable,
+  accountId: number,
+  variableId: number,
+  filter: RunFilter = {},
+): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
-    'select count(*) as count from calculation_run where variable_id = $1 and account_id = $2',
-    [variableId, accountId],
+    `select count(*) as count from calculation_run where ${FILTERED}`,
+    [...filterValues(accountId, variableId, filter)],
   );
   return rows[0]?.count ?? 0;
 }
@@ -81,18 +109,24 @@ async function narrowRuns(
   runs: readonly RunRecord[],
 ): Promise<readonly RunRecord[]> {
   if (caller.sites === 'all' || runs.length === 0) return runs;
-  const named = runs.flatMap(({ inputs, ancestors }) => [...inputs.map(({ variableId }) => variableId), ...ancestors]);
+  const named = runs.flatMap(({ inputs, ancestors, causes }) => [
+    ...inputs.map(({ variableId }) => variableId),
+    ...ancestors,
+    ...causes,
+  ]);
   const reached = await findReached(queryable, caller, named);
-  return runs.map(({ inputs, formulas, ancestors, ...run }) => ({
+  return runs.map(({ inputs, formulas, ancestors, causes, ...run }) => ({
     ...run,
     notes: {},
     inputs: inputs.filter(({ variableId }) => reached.has(variableId)),
     formulas: formulas.map((formula) => ({ ...formula, forms: [] })),
     ancestors: ancestors.filter((id) => reached.has(id)),
+    causes: causes.filter((id) => reached.has(id)),
   }));
 }
 
-async function findReached(
+/** @returns those of the variables that the caller may read (R-B9). */
+export async function findReached(
   queryable: Queryable,
   caller: Caller,
   variableIds: readonly number[],

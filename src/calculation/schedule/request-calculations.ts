@@ -28,6 +28,7 @@ const WIDEN = `
       trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
       wave = least(calculation_request.wave, excluded.wave),
       ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
+      causes = array(select distinct unnest(calculation_request.causes || excluded.causes)),
       trigger = excluded.trigger,
       is_background = calculation_request.is_background and excluded.is_background,
       not_before_date = greatest(calculation_request.not_before_date, excluded.not_before_date),
@@ -49,17 +50,17 @@ const CHANGES = `
     ) result on true
   ),
   reached as (
-    select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way,
+    select edge.variable_id, variable.account_id, change.variable_id as cause, change.from_date, change.to_date, change.wave, change.way,
            change.request_id, change.is_background
     from change join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
     join variable on variable.id = edge.variable_id
   )`;
 
 const REQUEST_DEPENDENTS = `${CHANGES}
-  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors,
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors, causes,
                                    request_id, is_background)
   select reached.variable_id, account_id, 'Input', min(from_date), max(to_date), max(to_date), max(wave),
-         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}'),
+         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}'), array_agg(distinct cause),
          (array_agg(request_id order by wave) filter (where request_id is not null))[1], bool_and(is_background)
   from reached left join lateral unnest(way) ancestor on true
   where reached.variable_id <> all(way)
@@ -69,11 +70,12 @@ const REQUEST_DEPENDENTS = `${CHANGES}
 
 const STOP_LOOPS = `${CHANGES}
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date, finished_date, outcome, message, ancestors, request_id)
+                               default_version, requested_date, finished_date, outcome, message, ancestors, causes,
+                               request_id)
   select variable_id, account_id, 'Failed', 'Input', from_date, to_date, to_date, wave, 0, '', clock_timestamp(),
          clock_timestamp(), 'loop',
          'the variable was reached by its own result in the same wave and is not run again; its path is variables '
-           || array_to_string(way, ', '), way, request_id
+           || array_to_string(way, ', '), way, array[cause], request_id
   from reached where variable_id = any(way)
   returning id`;
 
@@ -216,6 +218,8 @@ export interface RunRequest {
   readonly wave: number;
   /** Calculated variables through whose results the change reached this one (R-H11). */
   readonly ancestors: readonly number[];
+  /** Inputs whose change requested it (R-H8). */
+  readonly causes: readonly number[];
   readonly attempt: number;
   /** Id of the first HTTP request that caused it (R-A10); null when none did. */
   readonly requestId: string | null;
@@ -245,9 +249,9 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
   await transaction.query(
     `insert into calculation_request
        (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors,
-        request_id, is_background)
+        request_id, is_background, causes)
      select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
-            clock_timestamp() + $9 * interval '1 second', $10, $11, $12
+            clock_timestamp() + $9 * interval '1 second', $10, $11, $12, $13
      from variable where id = $1
      ${WIDEN}`,
     [
@@ -263,6 +267,7 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
       request.ancestors,
       request.requestId,
       request.isBackground,
+      request.causes,
     ],
   );
 }

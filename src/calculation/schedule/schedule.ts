@@ -40,6 +40,13 @@ export function nextInstant(cron: string, timeZoneId: string, afterMillis: numbe
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
 
+/** @returns the first `count` instants after `afterMillis`, in milliseconds; fewer when there are no more (R-H5). */
+export function nextInstants(cron: string, timeZoneId: string, afterMillis: number, count: number): readonly number[] {
+  return openCron(cron, timeZoneId)
+    .nextRuns(count, new Date(afterMillis))
+    .map((instant) => instant.getTime());
+}
+
 /** @returns the last instant up to and including `untilMillis`; undefined when there was none (R-H5). */
 export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
   return openCron(cron, timeZoneId)
@@ -48,7 +55,8 @@ export function lastInstant(cron: string, timeZoneId: string, untilMillis: numbe
     ?.getTime();
 }
 
-function hasNextInstant(cron: string): boolean {
+/** Whether the text is a cron expression with an instant in the future. */
+export function hasNextInstant(cron: string): boolean {
   try {
     return /^\S+(\s+\S+){4,5}$|^@\w+$/.test(cron.trim()) && openCron(cron, SOME_ZONE).nextRun() !== null;
   } catch {

@@ -435,6 +435,7 @@ export interface components {
     Run: {
       ancestors: number[];
       attempt: number;
+      causes: number[];
       counts: {
         dropped?: number;
         merged?: number;
@@ -1040,8 +1041,12 @@ export interface operations {
   listRuns: {
     parameters: {
       query?: {
+        from?: string;
         itemsPerPage?: number;
         pageNumber?: number;
+        states?: ("Running" | "Succeeded" | "Failed" | "Abandoned")[];
+        to?: string;
+        triggers?: ("Input" | "Schedule" | "ForceUpdate")[];
       };
       header?: never;
       path: {

@@ -3,11 +3,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import { stopUpdates } from '../../../src/calculation/updates/stop-updates.ts';
+import { readUpdateState } from '../../../src/calculation/updates/update-state.ts';
+import { readWave } from '../../../src/calculation/updates/wave.ts';
 import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
-import { type CalculationFixture, ok, openCalculationFixture, START, TIMING } from './calculation-fixture.ts';
+import {
+  type CalculationFixture,
+  ok,
+  openCalculationFixture,
+  START,
+  sandboxOf,
+  TIMING,
+} from './calculation-fixture.ts';
 
 const MAX_ATTEMPTS = 5;
 const MAX_INPUT_POINTS = 100;
@@ -188,7 +198,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
       await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
       return ok([1]);
     };
-    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was taken over');
+    await expect(calculations.runWith(variableId, takeOver)).rejects.toThrow('was ended by another session');
     expect(await store.read(variableId)).toEqual([]);
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
@@ -201,6 +211,102 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await findDue()).toContain(variableId);
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await findDue()).not.toContain(variableId);
+  });
+});
+
+describe('calculation: an update that a person stops', () => {
+  const stop = (...variableIds: readonly number[]) =>
+    withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
+  const message = 'stopped by u; force an update of these dates to calculate them';
+
+  test('a running script is aborted, stores nothing and is not repeated; a waiting request leaves a record of its dates (R-H5, R-H8)', async () => {
+    const variableId = await addCalculated([]);
+    const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
+    await forceUpdate(store.database, [variableId], { from: OLD, to: OLD });
+    const begun = Promise.withResolvers<void>();
+    const endless = {
+      ...sandboxOf(() => ok([])),
+      run: (_job: unknown, signal?: AbortSignal) =>
+        new Promise<SandboxOutcome>((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          begun.resolve();
+        }),
+    };
+    const running = calculations.runWith(variableId, () => ok([]), { sandbox: endless });
+    await begun.promise;
+    await forceUpdate(store.database, [variableId], { from: NEW, to: NEW });
+    expect(await readUpdateState(store.database, variableId)).toMatchObject({
+      running: { trigger: 'ForceUpdate', from: OLD },
+      waiting: [{ trigger: 'ForceUpdate', from: NEW, attempt: 0 }],
+      usualMs: null,
+    });
+    const ids = await stop(variableId);
+    expect(await running).toMatchObject({ kind: 'ended', report: { outcome: 'cancelled' } });
+    const runs = await calculations.runsOf(variableId);
+    expect(runs.map(({ id }) => id)).toEqual(ids);
+    const stopped = { state: 'Failed', outcome: 'cancelled', message };
+    expect(runs).toMatchObject([
+      { ...stopped, from_date: OLD },
+      { ...stopped, from_date: NEW },
+    ]);
+    expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect(await readUpdateState(store.database, variableId)).toEqual({ running: null, waiting: [], usualMs: null });
+  });
+
+  test('a script that returns after the stop stores nothing (R-H5)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const result = await calculations.runWith(variableId, async () => {
+      await stop(variableId);
+      return ok([1]);
+    });
+    expect(result).toMatchObject({ report: { outcome: 'cancelled' } });
+    expect(await store.read(variableId)).toEqual([]);
+    expect(await stop(variableId)).toEqual([]);
+  });
+
+  test('a run that is storing its points ends normally (R-H5)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));
+    const ids = await withTransaction(store.database, async (storing) => {
+      await storing.query('select from calculation_run where id = $1 for update', [run?.id]);
+      return stop(variableId);
+    });
+    expect(ids).toEqual([]);
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Running' }]);
+  });
+});
+
+describe('calculation: the wave of a run', () => {
+  test('a run names the inputs whose change triggered it, and its wave shows what triggered what (R-H8)', async () => {
+    const [first, second] = [
+      await store.addVariable({ isVersioned: false }),
+      await store.addVariable({ isVersioned: false }),
+    ];
+    const middle = await addCalculated([{ variableId: first }, { variableId: second }]);
+    const end = await addCalculated([{ variableId: middle }, { variableId: first, canBeUsedAsATrigger: false }]);
+    await calculations.announce(first);
+    await calculations.change(second);
+    await calculations.runWith(middle, () => ok([0]));
+    await calculations.relay();
+    const [run] = await calculations.runsOf(middle);
+    expect(new Set(run?.causes as number[])).toEqual(new Set([first, second]));
+    const wave = await readWave(store.database, calculations.caller, Number(run?.wave), middle);
+    expect(new Map(wave.nodes.map(({ variableId, state }) => [variableId, state]))).toEqual(
+      new Map([
+        [first, 'Changed'],
+        [second, 'Changed'],
+        [middle, 'Succeeded'],
+        [end, 'Waiting'],
+      ]),
+    );
+    const edges = [first, second].map((from) => ({ from, to: middle }));
+    expect(wave.edges).toHaveLength(3);
+    expect(wave.edges).toEqual(expect.arrayContaining([...edges, { from: middle, to: end }]));
+    await forceUpdate(store.database, [middle], {});
+    await calculations.runWith(middle, () => ok([]));
+    expect((await calculations.runsOf(middle)).at(-1)?.causes).toEqual([]);
   });
 });
 

@@ -1,0 +1,52 @@
+/**
+ * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed
+ * request leaves a record with its dates, so nothing that was not calculated is forgotten. The calculator notices
+ * within half a second that its run has ended (`run/run-calculation.ts`).
+ */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import { announceEnds, type EndedRun } from '../run/announce-end.ts';
+
+// Skips runs whose calculator is storing their points: they end within moments.
+const STOP_RUNS = `
+  with chosen as (
+    select id from calculation_run where variable_id = any($1::int[]) and state = 'Running'
+    order by id for update skip locked
+  )
+  update calculation_run run
+  set state = 'Failed', outcome = 'cancelled', message = $2, finished_date = clock_timestamp()
+  from chosen where run.id = chosen.id returning run.id`;
+
+const REMOVE_REQUESTS = `
+  with chosen as (
+    select variable_id, attempt from calculation_request where variable_id = any($1::int[])
+    order by variable_id, attempt for update
+  ),
+  removed as (
+    delete from calculation_request request using chosen
+    where request.variable_id = chosen.variable_id and request.attempt = chosen.attempt returning request.*
+  )
+  insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
+                               default_version, requested_date, finished_date, outcome, message, ancestors, causes,
+                               request_id, is_background)
+  select variable_id, account_id, 'Failed', trigger, from_date, to_date, trigger_date, wave, attempt, '', requested_date,
+         clock_timestamp(), 'cancelled', $2, ancestors, causes, request_id, is_background
+  from removed returning id`;
+
+/**
+ * Ends the runs of the variables and removes their requests. @returns the ids of the ended records, ascending. A run
+ * that is already storing its points is not stopped.
+ */
+export async function stopUpdates(
+  transaction: Transaction,
+  caller: Caller,
+  variableIds: readonly number[],
+): Promise<readonly number[]> {
+  const by = `stopped by ${caller.userName}; force an update of these dates to calculate them`;
+  // In the order of a calculator that hands a run back: the record, then the request.
+  const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
+  const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
+  const ended = [...running.rows, ...waiting.rows];
+  if (ended.length > 0) await announceEnds(transaction, ended, 'CalculationFailed');
+  return ended.map(({ id }) => id).sort((a, b) => a - b);
+}

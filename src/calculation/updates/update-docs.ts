@@ -1,0 +1,113 @@
+/** OpenAPI of forced updates, of what is under way, and of waves (R-A9, R-H5, R-H8). */
+import { z } from 'zod';
+import {
+  ALL_USERS,
+  answersJson,
+  idSchema,
+  instantSchema,
+  jsonBody,
+  MANAGERS,
+  type Operation,
+} from '../../platform/openapi/operation.ts';
+import { RUN_STATES, RUN_TRIGGERS } from '../run/runs.ts';
+import { INSTANTS_QUERY, rangeSchema } from './update-routes.ts';
+import type { UpdateState } from './update-state.ts';
+import type { Wave } from './wave.ts';
+
+const tag = 'Calculations';
+
+const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
+const stopped = z.object({
+  runIds: z.array(idSchema).meta({ description: 'Runs that were stopped, and records of requests that were removed.' }),
+});
+const trigger = z.enum(RUN_TRIGGERS);
+
+const updateState = z
+  .object({
+    running: z
+      .object({ runId: idSchema, trigger, from: instantSchema, to: instantSchema, startedDate: instantSchema })
+      .nullable(),
+    waiting: z.array(
+      z.object({
+        trigger,
+        from: instantSchema,
+        to: instantSchema,
+        requestedDate: instantSchema,
+        notBeforeDate: instantSchema.meta({ description: 'A repetition waits until this instant.' }),
+        attempt: z.int().min(0),
+      }),
+    ),
+    usualMs: z
+      .number()
+      .nullable()
+      .meta({ description: 'Median duration of the last 20 runs that succeeded; null without any.' }),
+  })
+  .meta({ id: 'UpdateState' }) satisfies z.ZodType<UpdateState>;
+
+export const waveSchema = z
+  .object({
+    wave: z.int(),
+    nodes: z.array(
+      z.object({
+        variableId: idSchema,
+        name: z.string(),
+        sourceName: z.string(),
+        state: z
+          .enum(['Changed', 'Waiting', ...RUN_STATES])
+          .meta({ description: '`Changed`: an input that a push, a file or an earlier wave wrote.' }),
+        runId: idSchema.nullable().meta({ description: 'The last run of the variable in this wave.' }),
+        outcome: z.string().nullable(),
+        trigger: trigger.nullable(),
+        startedDate: instantSchema.nullable(),
+        finishedDate: instantSchema.nullable(),
+      }),
+    ),
+    edges: z.array(z.object({ from: idSchema, to: idSchema })).meta({
+      description: 'Ids of variables: the change of `from` triggered the run of `to`.',
+    }),
+    isCut: z.boolean().meta({ description: 'Nodes were left out, because there are too many.' }),
+  })
+  .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
+
+function forceUpdate(of: string, path: string, kind: string): readonly Operation[] {
+  return [
+    {
+      ...{ method: 'post', path: `${path}/forceUpdate`, operationId: `forceUpdate${kind}`, tag, access: MANAGERS },
+      summary: `Recalculate ${of}`,
+      description: 'Runs in the background. Without dates the runs cover all dates of the inputs.',
+      body: jsonBody(rangeSchema.meta({ id: 'DateRange' }), { isOptional: true }),
+      answers: [answersJson('The requested runs.', forced)],
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'post', path: `${path}/stopUpdate`, operationId: `stopUpdate${kind}`, tag, access: MANAGERS },
+      summary: `Stop the runs of ${of}`,
+      description:
+        'Ends running runs and removes waiting requests, whatever triggered them; each is recorded as `Failed` with the ' +
+        'outcome `cancelled` and the dates that were not calculated. A run that is already storing its points ends normally.',
+      answers: [answersJson('What was stopped.', stopped)],
+    },
+  ];
+}
+
+export const UPDATE_OPERATIONS: readonly Operation[] = [
+  ...forceUpdate('a variable', '/variables/:id', 'Variable'),
+  ...forceUpdate('the variables of a source', '/sources/:id', 'Source'),
+  ...forceUpdate('the variables of a site', '/sites/:id', 'Site'),
+  {
+    ...{ method: 'get', path: '/variables/:id/updateState', operationId: 'getUpdateState', tag, access: ALL_USERS },
+    summary: 'What a variable has still to calculate',
+    answers: [answersJson('The run under way and the requests that wait.', updateState)],
+  },
+  {
+    ...{ method: 'get', path: '/calculated/instants', operationId: 'listScheduleInstants', tag, access: ALL_USERS },
+    summary: 'Next instants of a cron expression',
+    query: INSTANTS_QUERY,
+    answers: [
+      answersJson(
+        'Ascending.',
+        z.object({ timeZoneId: z.string(), instants: z.array(instantSchema) }).meta({ id: 'ScheduleInstants' }),
+      ),
+    ],
+  },
+];

@@ -1,0 +1,54 @@
+/** What a variable has still to calculate: its run, its waiting requests, and how long its runs usually take (R-H8). */
+import type { Queryable } from '../../platform/database/database.ts';
+
+/** Runs whose median length is shown. */
+const MEASURED_RUNS = 20;
+
+const RUNNING = `
+  select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
+  from calculation_run where variable_id = $1 and state = 'Running'`;
+
+// Requests of one variable differ in their number of attempts. The oldest wave is claimed first.
+const WAITING = `
+  select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
+         not_before_date as "notBeforeDate", attempt
+  from calculation_request where variable_id = $1 order by wave, attempt`;
+
+const USUAL = `
+  select (percentile_cont(0.5) within group (order by extract(epoch from finished_date - started_date)) * 1000)::float8
+           as "usualMs"
+  from (select started_date, finished_date from calculation_run
+        where variable_id = $1 and state = 'Succeeded' order by id desc limit $2) latest`;
+
+export interface UpdateState {
+  readonly running: {
+    readonly runId: number;
+    readonly trigger: string;
+    readonly from: string;
+    readonly to: string;
+    readonly startedDate: string;
+  } | null;
+  readonly waiting: readonly {
+    readonly trigger: string;
+    readonly from: string;
+    readonly to: string;
+    readonly requestedDate: string;
+    /** A repetition waits until this instant. */
+    readonly notBeforeDate: string;
+    readonly attempt: number;
+  }[];
+  /** Median of the latest runs that succeeded, in milliseconds; null without any. */
+  readonly usualMs: number | null;
+}
+
+/** @returns the state of a variable that the caller may read. */
+export async function readUpdateState(queryable: Queryable, variableId: number): Promise<UpdateState> {
+  const running = await queryable.query<NonNullable<UpdateState['running']>>(RUNNING, [variableId]);
+  const waiting = await queryable.query<UpdateState['waiting'][number]>(WAITING, [variableId]);
+  const usual = await queryable.query<{ usualMs: number | null }>(USUAL, [variableId, MEASURED_RUNS]);
+  return {
+    running: running.rows[0] ?? null,
+    waiting: waiting.rows,
+    usualMs: usual.rows[0]?.usualMs ?? null,
+  };
+}

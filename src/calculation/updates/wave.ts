@@ -1,0 +1,98 @@
+/**
+ * The wave of a run: which change triggered which run (R-H8). Shows the runs that are connected to the run by causes,
+ * nearest first, up to `MAX_NODES`. Variables that the caller may not read are left out (R-B9).
+ */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { findReached } from '../run/runs.ts';
+
+const MAX_NODES = 200;
+/** Maximum runs of a wave that are searched: a forced update of a site is one wave. */
+const MAX_RUNS = 20_000;
+
+// The last run of each variable: a run that failed by a fault of the sandbox is repeated in the same wave.
+const FIND_RUNS = `
+  select distinct on (variable_id) variable_id as "variableId", id as "runId", state, outcome, trigger, causes,
+         started_date as "startedDate", finished_date as "finishedDate"
+  from calculation_run where wave = $1 and account_id = $2 order by variable_id, id desc limit $3`;
+const FIND_WAITING = `
+  select variable_id as "variableId", null as "runId", 'Waiting' as state, null as outcome, trigger, causes,
+         null as "startedDate", null as "finishedDate"
+  from calculation_request where wave = $1 and account_id = $2 order by variable_id limit $3`;
+const FIND_NAMES = `
+  select variable.id, variable.name, source.name as "sourceName" from variable
+  join source on source.id = variable.source_id where variable.id = any($1::int[])`;
+
+interface WaveRun {
+  readonly variableId: number;
+  readonly runId: number | null;
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly trigger: string;
+  readonly causes: readonly number[];
+  readonly startedDate: string | null;
+  readonly finishedDate: string | null;
+}
+
+/** A variable of a wave. */
+export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
+  readonly name: string;
+  readonly sourceName: string;
+  /** `Changed`: an input that the change itself wrote. */
+  readonly state: string;
+  /** Null for an input. */
+  readonly trigger: string | null;
+}
+
+export interface Wave {
+  readonly wave: number;
+  readonly nodes: readonly WaveNode[];
+  /** The result or change of `from` triggered `to`; ids of variables. */
+  readonly edges: readonly { readonly from: number; readonly to: number }[];
+  /** Whether nodes were left out because there are too many. */
+  readonly isCut: boolean;
+}
+
+/** @returns the part of a wave that is connected to a variable. @param variableId has a run in this wave. */
+export async function readWave(queryable: Queryable, caller: Caller, wave: number, variableId: number): Promise<Wave> {
+  const values = [wave, caller.accountId, MAX_RUNS];
+  const ended = await queryable.query<WaveRun>(FIND_RUNS, values);
+  const waiting = await queryable.query<WaveRun>(FIND_WAITING, values);
+  // A request that waits is a later state of its variable than a run of it.
+  const runs = new Map([...ended.rows, ...waiting.rows].map((run) => [run.variableId, run]));
+  const near = findNear(runs, variableId);
+  const shown = near.slice(0, MAX_NODES);
+  const reached = caller.sites === 'all' ? undefined : await findReached(queryable, caller, shown);
+  const ids = new Set(reached ? shown.filter((id) => reached.has(id)) : shown);
+  const names = await queryable.query<{ id: number; name: string; sourceName: string }>(FIND_NAMES, [[...ids]]);
+  const nodes = names.rows.map(({ id, name, sourceName }) => toNode(id, name, sourceName, runs.get(id)));
+  const existing = new Set(nodes.map((node) => node.variableId));
+  const edges = [...existing].flatMap((to) =>
+    (runs.get(to)?.causes ?? []).flatMap((from) => (existing.has(from) ? [{ from, to }] : [])),
+  );
+  return { wave, nodes, edges, isCut: near.length > MAX_NODES || ended.rows.length === MAX_RUNS };
+}
+
+/** @returns ids of the variables that causes connect to `first`, in either direction, nearest first. */
+function findNear(runs: ReadonlyMap<number, WaveRun>, first: number): readonly number[] {
+  const triggered = new Map<number, number[]>();
+  for (const { variableId, causes } of runs.values()) {
+    for (const cause of causes) triggered.set(cause, [...(triggered.get(cause) ?? []), variableId]);
+  }
+  const found = new Set([first]);
+  // A set visits the members that are added while it is walked.
+  for (const id of found) {
+    for (const next of [...(runs.get(id)?.causes ?? []), ...(triggered.get(id) ?? [])]) found.add(next);
+  }
+  return [...found];
+}
+
+function toNode(variableId: number, name: string, sourceName: string, run: WaveRun | undefined): WaveNode {
+  const labels = { variableId, name, sourceName };
+  if (run) {
+    const { runId, state, outcome, trigger, startedDate, finishedDate } = run;
+    return { ...labels, runId, state, outcome, trigger, startedDate, finishedDate };
+  }
+  const none = { runId: null, outcome: null, trigger: null, startedDate: null, finishedDate: null };
+  return { ...labels, ...none, state: 'Changed' };
+}

@@ -83,7 +83,7 @@ export async function toRows(
     return {
       ...(ofSite && site && keyMembers(ofSite, site)),
       ...(ofSource && source && keyMembers(ofSource, source)),
-      ...(item[kind.keyField] === null ? {} : { [kind.keyField]: item[kind.keyField] }),
+      ...(isBlank(item[kind.keyField]) ? {} : { [kind.keyField]: item[kind.keyField] }),
       name: item.name,
       ...occurrenceOf(occurrences[kind.name].get(item.id)),
       ...Object.fromEntries(fields.map((field) => [field, item[field]])),
@@ -92,6 +92,11 @@ export async function toRows(
       }),
     };
   });
+}
+
+/** A blank identifier identifies nothing; an import could not tell it from an empty cell. */
+function isBlank(identifier: unknown): boolean {
+  return typeof identifier !== 'string' || identifier.trim() === '';
 }
 
 function occurrenceOf(occurrence: number | undefined): { readonly occurrence?: number } {

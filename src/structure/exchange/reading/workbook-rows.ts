@@ -108,7 +108,7 @@ async function openReader(archive: ZipArchive) {
     // Parents first, in whatever order the workbook has them.
     sheets: sheets.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
     rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
-      for (const { value } of reader._parseWorksheet(pieces, '1')) yield* value;
+      for (const { value } of reader._parseWorksheet(escaped(pieces), '1')) yield* value;
     },
   };
 }
@@ -127,6 +127,21 @@ async function* decoded(
     yield decoder.decode(piece, { stream: true });
   }
   yield decoder.decode();
+}
+
+const LONGEST_ENTITY = 8;
+
+/** Escapes named entities once more: exceljs decodes the texts of a sheet twice, and would read `&amp;lt;` as `<`. */
+async function* escaped(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const text = rest + piece;
+    const start = text.lastIndexOf('&');
+    const isCut = start >= text.length - LONGEST_ENTITY && !text.includes(';', start);
+    rest = isCut && start >= 0 ? text.slice(start) : '';
+    yield text.slice(0, text.length - rest.length).replace(/&(?=[a-z]+;)/g, '&amp;');
+  }
+  yield rest;
 }
 
 /** Collects the cells of a sheet into rows; a row that is continued waits for the rows below it. */
@@ -207,14 +222,22 @@ class SheetRows {
   }
 }
 
+/** A character as `_x000D_` (ECMA-376 part 1, 22.9.2.19), which exceljs does not decode; the writer escapes as well. */
+const ESCAPED = /_x([\dA-Fa-f]{4})_/g;
+
+function decodeEscape(_escape: string, code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16));
+}
+
 /** The value of a cell: the text of rich text and links, the result of a formula. */
 function plainValue(value: unknown): string | number | boolean | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value.replace(ESCAPED, decodeEscape);
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (value instanceof Date) return value.toISOString();
   const { richText, result, text, error } = value as Readonly<Record<string, unknown>>;
   if (Array.isArray(richText))
-    return richText.map((run: { readonly text?: unknown }) => String(run.text ?? '')).join('');
+    return richText.map((run: { readonly text?: unknown }) => plainValue(String(run.text ?? ''))).join('');
   if (result !== undefined) return plainValue(result);
   if (text !== undefined) return plainValue(text);
   return error === undefined ? null : String(error);

@@ -1,0 +1,188 @@
+/** Random structures for properties: shared and hostile names, shared keys, and formulas that read earlier variables. */
+import fc from 'fast-check';
+import { isStorableText } from '../../../src/platform/database/storable-text.ts';
+
+export type ModelRow = Readonly<Record<string, unknown>>;
+
+export interface ModelStructure {
+  /** The document: rows by business keys, parents before children. */
+  readonly document: {
+    readonly sites: readonly ModelRow[];
+    readonly sources: readonly ModelRow[];
+    readonly variables: readonly ModelRow[];
+  };
+  /** Pairs of indexes of variables: a formula and what it reads; sorted. */
+  readonly inputs: readonly (readonly [reader: number, input: number])[];
+}
+
+const HOSTILE = [
+  ...[
+    '=1+1',
+    '"q"',
+    ' spaced ',
+    '007',
+    '1e5',
+    'TRUE',
+    'null',
+    '2026-01-01',
+    '[1]',
+    'a|b',
+    "'x",
+    '_x000D_',
+    '~A',
+    '=A',
+    '  ',
+  ],
+  ...['é😀', 'line\nbreak', 'tab\there', 'cr\r\nlf', '\u0001', '<b>&amp;</b>', '\uFEFF', '\u2028', ']]>', '__proto__'],
+] as const;
+
+const anyText = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: 'binary', maxLength: 6 }).filter(isStorableText),
+  fc.string({ unit: 'grapheme', maxLength: 6 }).filter(isStorableText),
+);
+const nameText = fc.oneof(fc.constantFrom('A', 'B'), anyText).filter((text) => text !== '');
+const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+const clientData = fc.dictionary(
+  nameText,
+  fc.oneof(anyText, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.jsonValue()),
+  {
+    maxKeys: 3,
+  },
+);
+const isStorable = (value: unknown) =>
+  isStorableText(JSON.stringify(value)) && !/\\u(0000|d[89a-f])/i.test(JSON.stringify(value));
+
+const site = fc.record({
+  name: nameText,
+  externalId: optional(nameText.map((text) => text.trim() || 'E')),
+  timeZoneId: fc.constantFrom('UTC', 'Europe/Brussels'),
+  typeId: optional(fc.nat(9)),
+  city: optional(anyText),
+  clientData: clientData.filter(isStorable),
+});
+const source = fc.record({
+  parent: fc.nat(),
+  name: nameText,
+  serialNumber: optional(anyText),
+  timeZoneId: optional(fc.constantFrom('UTC', 'America/New_York')),
+  description: optional(anyText),
+  tags: fc.array(nameText, { maxLength: 3 }),
+});
+const variable = fc.record({
+  parent: fc.nat(),
+  name: anyText,
+  mappingConfig: optional(anyText.map((text) => text.trim() || null)),
+  divider: fc.oneof(
+    fc.constant(1),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => number !== 0),
+  ),
+  granularity: optional(fc.integer({ min: 1, max: 1_000_000 })),
+  aggregate: optional(fc.constantFrom('SUM', 'MAX')),
+  isVersioned: fc.boolean(),
+  isDefault: fc.boolean(),
+  reads: fc.array(fc.nat(), { maxLength: 3 }),
+});
+
+/** A structure that an import accepts whole. */
+export const structures: fc.Arbitrary<ModelStructure> = fc
+  .record({
+    sites: fc.array(site, { minLength: 1, maxLength: 4 }),
+    sources: fc.array(source, { minLength: 1, maxLength: 6 }),
+    variables: fc.array(variable, { maxLength: 10 }),
+  })
+  .map(toStructure);
+
+interface Keyed {
+  readonly parent: number;
+  readonly own: string | null;
+  readonly name: string;
+}
+
+function toStructure(given: {
+  readonly sites: readonly (typeof site extends fc.Arbitrary<infer T> ? T : never)[];
+  readonly sources: readonly (typeof source extends fc.Arbitrary<infer T> ? T : never)[];
+  readonly variables: readonly (typeof variable extends fc.Arbitrary<infer T> ? T : never)[];
+}): ModelStructure {
+  const siteKeys = occurrences(given.sites.map(({ externalId, name }) => ({ parent: 0, own: externalId, name })));
+  const sourcesIn = given.sources.map((one) => ({ ...one, parent: one.parent % given.sites.length }));
+  const sourceKeys = occurrences(
+    sourcesIn.map(({ parent, serialNumber, name }) => ({ parent, own: serialNumber, name })),
+  );
+  const variablesIn = soleInSource(
+    given.variables.map((one) => ({ ...one, parent: one.parent % given.sources.length })),
+  );
+  const variableKeys = occurrences(
+    variablesIn.map(({ parent, mappingConfig, name }) => ({ parent, own: mappingConfig, name })),
+  );
+  const siteRef = (index: number) => reference(siteKeys[index], 'siteExternalId', 'siteName', 'siteOccurrence');
+  const sourceRef = (index: number) => ({
+    ...siteRef(sourcesIn[index]?.parent ?? 0),
+    ...reference(sourceKeys[index], 'sourceSerialNumber', 'sourceName', 'sourceOccurrence'),
+  });
+  const inputs: (readonly [number, number])[] = [];
+  const variables = variablesIn.map(({ parent, reads, ...members }, index) => {
+    const read = index === 0 ? [] : [...new Set(reads.map((one) => one % index))];
+    inputs.push(...read.sort((a, b) => a - b).map((input) => [index, input] as const));
+    const declared = read.map((input, place) => ({
+      alias: `in${place}`,
+      ...sourceRef(variablesIn[input]?.parent ?? 0),
+      ...reference(variableKeys[input], 'mappingConfig', 'variableName', 'variableOccurrence'),
+      ...{ periodType: 'RelativeDate', period: 1, periodTimeBase: 'Hour', canBeUsedAsATrigger: true },
+    }));
+    const calculated = read.length > 0 && { calculatedVariableFormulas: [{ formula: '1', variables: declared }] };
+    return { ...sourceRef(parent), ...members, ...own(variableKeys[index]), ...(calculated && { calculated }) };
+  });
+  return {
+    document: {
+      sites: given.sites.map((members, index) => ({ ...members, ...own(siteKeys[index]) })),
+      sources: sourcesIn.map(({ parent, ...members }, index) => ({
+        ...siteRef(parent),
+        ...members,
+        ...own(sourceKeys[index]),
+      })),
+      variables,
+    },
+    inputs,
+  };
+}
+
+/** Within a source, a mappingConfig is that of one variable, and at most one variable is the default. */
+function soleInSource<
+  V extends { readonly parent: number; readonly mappingConfig: string | null; readonly isDefault: boolean },
+>(variables: readonly V[]): readonly V[] {
+  const [taken, defaults] = [new Set<string>(), new Set<number>()];
+  return variables.map((one) => {
+    const id = `${one.parent} ${one.mappingConfig}`;
+    const mappingConfig = taken.has(id) ? null : one.mappingConfig;
+    const isDefault = one.isDefault && !defaults.has(one.parent);
+    taken.add(id);
+    if (isDefault) defaults.add(one.parent);
+    return { ...one, mappingConfig, isDefault };
+  });
+}
+
+interface NumberedKey extends Keyed {
+  readonly occurrence: number | undefined;
+}
+
+/** Numbers the resources that share a key within their parent. */
+function occurrences(keys: readonly Keyed[]): readonly NumberedKey[] {
+  const idOf = ({ parent, own: identifier, name }: Keyed) =>
+    JSON.stringify([parent, identifier?.trim() ? `=${identifier}` : `~${name}`]);
+  return keys.map((key, index) => {
+    const same = keys.flatMap((other, place) => (idOf(other) === idOf(key) ? [place] : []));
+    return { ...key, occurrence: same.length > 1 ? same.indexOf(index) + 1 : undefined };
+  });
+}
+
+function own(key: NumberedKey | undefined): ModelRow {
+  return key?.occurrence === undefined ? {} : { occurrence: key.occurrence };
+}
+
+function reference(key: NumberedKey | undefined, ownMember: string, nameMember: string, occurrence: string): ModelRow {
+  return {
+    ...(key?.own?.trim() ? { [ownMember]: key.own } : { [nameMember]: key?.name }),
+    ...(key?.occurrence !== undefined && { [occurrence]: key.occurrence }),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * Structure imports: any structure moves unchanged between accounts, a killed process leaves nothing behind, other accounts go
+ * on, and memory does not grow with the document. `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` lengthen the tests.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestClient } from '../../../support/clients/test-client.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { createStructure } from '../../../support/fixtures/structure.ts';
+import { structures } from '../../../support/models/structure-model.ts';
+import { type ExchangeStack, type StructureDocument, startExchangeStack } from './exchange-fixture.ts';
+
+const RUNS = Number(process.env.EXCHANGE_RUNS ?? 2);
+const MEBIBYTES = Number(process.env.IMPORT_MEBIBYTES ?? 40);
+const HEAP_MEBIBYTES = 64;
+const HELD = 0x7374;
+
+let stack: ExchangeStack;
+beforeAll(async () => {
+  stack = await startExchangeStack(false);
+});
+afterAll(() => stack.close());
+
+/** Starts a process that imports for the accounts. */
+function startProcess(accountIds: readonly number[], execArgv: readonly string[] = []) {
+  const program = fileURLToPath(new URL('./import-process.ts', import.meta.url));
+  const env = { PATH: process.env.PATH, DATABASE_URL: stack.api.parts.config.DATABASE_URL };
+  const child = fork(program, accountIds.map(String), { env, execArgv: [...execArgv] });
+  return { child, ended: once(child, 'exit') as Promise<[code: number | null, signal: string | null]> };
+}
+
+/** Holds every statement that inserts a row with `condition` into `table`, until it is released. */
+async function hold(table: string, condition: string) {
+  const { database } = stack.api;
+  const holder = new pg.Client({ connectionString: stack.api.parts.config.DATABASE_URL });
+  await holder.connect();
+  await holder.query('select pg_advisory_lock($1)', [HELD]);
+  await database.query(`create or replace function held() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(${HELD}); return new; end $$`);
+  await database.query(
+    `create trigger held before insert on ${table} for each row when (${condition}) execute function held()`,
+  );
+  return {
+    reached: (count: number) =>
+      eventually(`${count} held statements`, async () => {
+        const { rows } = await database.query<{ count: number }>(
+          `select count(*) as count from pg_locks where locktype = 'advisory' and objid = ${HELD} and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+        );
+        return rows[0]?.count === count;
+      }),
+    release: async () => {
+      await holder.end();
+      await database.query(`drop trigger held on ${table}`);
+    },
+  };
+}
+
+const DOCUMENT: StructureDocument = {
+  sites: [{ name: 'Bakery' }, { name: 'Depot' }],
+  sources: [{ siteName: 'Bakery', name: 'Oven' }],
+  variables: [
+    { siteName: 'Bakery', sourceName: 'Oven', mappingConfig: 'kWh' },
+    {
+      ...{ siteName: 'Bakery', sourceName: 'Oven', mappingConfig: 'sum' },
+      calculated: { calculatedVariableFormulas: [{ formula: '1', variables: [{ alias: 'a', mappingConfig: 'kWh' }] }] },
+    },
+  ],
+};
+const CREATED = {
+  sites: { created: 2, changed: 0, left: 0 },
+  sources: { created: 1, changed: 0, left: 0 },
+  variables: { created: 2, changed: 0, left: 0 },
+};
+
+const INPUTS = `
+  with numbered as (select id, row_number() over (order by id) - 1 as n from variable where account_id = $1)
+  select distinct reader.n::int as reader, input.n::int as input from variable_input
+  join numbered reader on reader.id = variable_id join numbered input on input.id = input_variable_id order by 1, 2`;
+
+async function inputsOf({ accountId }: { readonly accountId: number }) {
+  const { rows } = await stack.api.database.query<{ reader: number; input: number }>(INPUTS, [accountId]);
+  return rows.map(({ reader, input }) => [reader, input]);
+}
+
+describe('structure exchange: any structure', () => {
+  test('with formulas, exported and imported into an empty account, is exported as the same text, from JSON and xlsx (R-A13, R-H1)', async () => {
+    const importer = stack.startImporter();
+    const [first, second] = [await stack.newAccount(), await stack.newAccount()];
+    const empty = () => stack.api.database.query('truncate site cascade');
+    const importWhole = async (client: TestClient, content: Parameters<ExchangeStack['run']>[1]) =>
+      expect(await stack.run(client, content)).toMatchObject({ state: 'Completed', problems: [] });
+    let isWorkbookTried = false;
+    await fc.assert(
+      fc.asyncProperty(structures, async ({ document, inputs }) => {
+        await empty();
+        await importWhole(first, document);
+        expect(await inputsOf(first)).toEqual(inputs);
+        const text = await stack.text(first);
+        await importWhole(second, text);
+        expect(await stack.text(second)).toBe(text);
+        expect(await inputsOf(second)).toEqual(inputs);
+        // A workbook costs a process of its own; all of its texts are tried by test/unit/structure.
+        if (isWorkbookTried) return;
+        isWorkbookTried = true;
+        const workbook = await stack.workbook(first);
+        await empty();
+        await importWhole(second, workbook);
+        expect(await stack.text(second)).toBe(text);
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+    await importer.stop();
+  });
+});
+
+describe('structure import: a killed process', () => {
+  test('leaves nothing of what it read or wrote, and another process imports each document once (R-K3)', async () => {
+    const [reading, writing] = [await stack.newAccount(), await stack.newAccount()];
+    const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
+    const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
+    const before = [await stack.text(reading), await stack.text(writing)];
+    // Held at its last statement but one, with every site, source, variable and declaration written.
+    const { database } = stack.api;
+    await database.query(
+      `create trigger held before insert on outbox_event for each row
+       when (new.account_id = ${writing.accountId} and new.type = 'VariableCreated') execute function held()`,
+    );
+    const { child, ended } = startProcess([reading.accountId, writing.accountId]);
+    await rows.reached(2);
+    child.kill('SIGKILL');
+    await ended;
+    await rows.release();
+    await database.query('drop trigger held on outbox_event');
+    await eventually('the end of the killed sessions', async () => {
+      const { rows: left } = await database.query(
+        `select from pg_stat_activity where application_name = 'import-process' and datname = current_database()`,
+      );
+      return left.length === 0;
+    });
+    expect([await stack.text(reading), await stack.text(writing)]).toEqual(before);
+    const importer = stack.startImporter();
+    for (const [index, client] of [reading, writing].entries()) {
+      const result = await stack.ended(client, ids[index] ?? '');
+      expect(result).toMatchObject({ state: 'Completed', problems: [], counts: CREATED });
+      expect(await inputsOf(client)).toEqual([[1, 0]]);
+      expect(JSON.parse(await stack.text(client)).sites).toHaveLength(2);
+    }
+    await importer.stop();
+  });
+});
+
+describe('structure import: another account', () => {
+  test('imports, pushes and reads while a large import is held in its transaction, and takes turns with a queue of imports (R-A14)', async () => {
+    const importer = stack.startImporter();
+    const [large, small] = [await stack.newAccount(), stack.api.manager];
+    const held = await hold('outbox_event', `new.account_id = ${large.accountId} and new.type = 'VariableCreated'`);
+    const queue = [await stack.send(large, DOCUMENT)];
+    await held.reached(1);
+    for (let count = 0; count < 3; count += 1) queue.push(await stack.send(large, DOCUMENT));
+    const { variableId } = await createStructure(small);
+    expect(await stack.run(small, DOCUMENT)).toMatchObject({ state: 'Completed', counts: CREATED });
+    const pushed = await small.post('/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
+    expect(pushed.status).toBe(200);
+    await stack.api.ingest();
+    expect((await small.get<unknown[]>(`/data?variableId=${variableId}`)).body).toHaveLength(1);
+    const { body } = await large.get<{ state: string }>(`/structure/import/${queue[0]}`);
+    expect(body.state).toBe('Processing');
+    await held.release();
+    for (const id of queue) expect((await stack.ended(large, id)).state).toBe('Completed');
+    await importer.stop();
+  });
+});
+
+describe('structure import: memory', () => {
+  test(`of the importer does not grow with the document: ${MEBIBYTES} MiB pass through a heap of ${HEAP_MEBIBYTES} MiB (R-E2)`, async () => {
+    const client = await stack.newAccount();
+    const filler = 'x'.repeat(32 * 1024);
+    const sites = Array.from({ length: MEBIBYTES * 32 }, (_, index) => ({ name: `S${index}`, clientData: { filler } }));
+    const id = await stack.send(client, { sites });
+    const { ended } = startProcess([client.accountId], [`--max-old-space-size=${HEAP_MEBIBYTES}`]);
+    expect(await ended).toEqual([0, null]);
+    expect(await stack.ended(client, id)).toMatchObject({
+      state: 'Completed',
+      counts: { sites: { created: sites.length } },
+    });
+  });
+});

@@ -21,6 +21,7 @@ import { benchAnswers } from './service/answers-bench.ts';
 import { benchBrokenReceivers } from './service/broken-receivers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
 import { benchHttpReads } from './service/http-read-bench.ts';
+import { benchImport, IMPORT_ENVIRONMENT } from './service/import-bench.ts';
 import { benchPush } from './service/push-bench.ts';
 import { benchRecovery } from './service/recovery-bench.ts';
 import { benchRewrite } from './service/rewrite-bench.ts';
@@ -87,6 +88,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   ],
   files: (database) => withService(['api', 'ingester'], (service) => benchFiles({ ...service, database })),
   'file-memory': (database) => withService(['api', 'ingester'], (service) => benchFileMemory({ ...service, database })),
+  import: () => withService(['api', 'ingester'], benchImport, IMPORT_ENVIRONMENT),
   structure: (database, accountId) =>
     withService(['api'], ({ api }) => benchStructure({ database, accountId, api, url: config.DATABASE_URL })),
   watch: () => withService(['api', 'ingester', 'grpc'], benchWatch, WATCH_ENVIRONMENT),

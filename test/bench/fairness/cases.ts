@@ -3,6 +3,7 @@ import { calculations } from './cases/calculations.ts';
 import { declarations } from './cases/declarations.ts';
 import { deliveries } from './cases/deliveries.ts';
 import { files } from './cases/files.ts';
+import { imports } from './cases/imports.ts';
 import { listings } from './cases/listings.ts';
 import { mappers } from './cases/mappers.ts';
 import { passwords } from './cases/passwords.ts';
@@ -14,5 +15,5 @@ import type { FairnessCase } from './fairness-case.ts';
 
 export const CASES: readonly FairnessCase[] = [
   ...[readConnections, listings, declarations, requests, passwords],
-  ...[pushMemory, mappers, uploads, files, calculations, deliveries],
+  ...[pushMemory, mappers, uploads, files, imports, calculations, deliveries],
 ];

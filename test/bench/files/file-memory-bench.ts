@@ -3,10 +3,10 @@
  * roles, and of its parser processes, while a file is uploaded and ingested, minus their resident memory before. The limit
  * is the allowed growth.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';
 import { createSiteAndSource } from '../../support/fixtures/structure.ts';
+import { memoryGrowth } from '../load/memory-growth.ts';
 import { type Figure, figure } from '../report.ts';
 import { createVariables, dateAt, type FileService, upload, valueAt, XLSX_TYPE } from './file-upload.ts';
 
@@ -26,35 +26,17 @@ export async function benchFileMemory(service: FileService): Promise<readonly Fi
   const small = makeCsv(variableIds, 1 << 20);
   await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
   const csv = makeCsv(variableIds, CSV_BYTES);
-  const csvGrowth = await growth(service, () => upload(service, 'l.csv', 'text/csv', csv.content, csv.rows));
+  const csvGrowth = await memoryGrowth(service.pid, () => upload(service, 'l.csv', 'text/csv', csv.content, csv.rows));
   const workbook = await makeLargeWorkbook(variableIds);
-  const xlsxGrowth = await growth(service, () => upload(service, 'l.xlsx', XLSX_TYPE, workbook.content, XLSX_ROWS));
+  const xlsxGrowth = await memoryGrowth(service.pid, () =>
+    upload(service, 'l.xlsx', XLSX_TYPE, workbook.content, XLSX_ROWS),
+  );
   const ratioOf = `of the ${MAX_GROWTH_MB} MB allowed`;
   const inflated = (workbook.inflatedBytes / 2 ** 30).toFixed(2);
   return [
     figure(`memory growth by a CSV of 200 MiB, ${csv.rows} rows`, ratioOf, 'MB', [[csvGrowth, MAX_GROWTH_MB]]),
     figure(`memory growth by a workbook of ${inflated} GiB inflated`, ratioOf, 'MB', [[xlsxGrowth, MAX_GROWTH_MB]]),
   ];
-}
-
-/** @returns the peaks of the processes' resident memory during `work` minus their resident memory before, in MB. */
-async function growth({ pid }: FileService, work: () => Promise<unknown>): Promise<number> {
-  const pids = [pid, ...childrenOf(pid)];
-  // Resets the peaks (proc(5)).
-  for (const each of pids) writeFileSync(`/proc/${each}/clear_refs`, '5');
-  const sum = (name: string) => pids.reduce((total, each) => total + memoryOf(each, name), 0);
-  const before = sum('VmRSS');
-  await work();
-  return sum('VmHWM') - before;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-}
-
-function memoryOf(pid: number, name: string): number {
-  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return (Number(line?.[1]) * 1024) / 1e6;
 }
 
 function makeCsv(variableIds: readonly number[], bytes: number): { readonly content: Buffer; readonly rows: number } {

@@ -1,0 +1,22 @@
+/** Resident memory of a process and its children, from /proc, in MB. */
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** @returns the peaks of the processes' resident memory during `work` minus their resident memory before. */
+export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
+  const pids = [pid, ...childrenOf(pid)];
+  // Resets the peaks (proc(5)).
+  for (const each of pids) writeFileSync(`/proc/${each}/clear_refs`, '5');
+  const sum = (name: string) => pids.reduce((total, each) => total + memoryOf(each, name), 0);
+  const before = sum('VmRSS');
+  await work();
+  return sum('VmHWM') - before;
+}
+
+export function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+export function memoryOf(pid: number, name: string): number {
+  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return (Number(line?.[1]) * 1024) / 1e6;
+}

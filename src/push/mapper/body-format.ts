@@ -10,7 +10,11 @@ const FORMATS: readonly (readonly [BodyFormat, RegExp])[] = [
 
 /** Finds the format of a body (R-D9). @throws DomainError unsupported_media_type. */
 export function bodyFormat(request: Request): BodyFormat {
-  const contentType = request.headers.get('content-type') ?? '';
+  return formatOf(request.headers.get('content-type') ?? '');
+}
+
+/** Finds the format of a content type (R-D9). @throws DomainError unsupported_media_type. */
+export function formatOf(contentType: string): BodyFormat {
   const found = FORMATS.find(([, pattern]) => pattern.test(contentType));
   if (found) return found[0];
   throw new DomainError(

@@ -9,7 +9,7 @@ import {
   MANAGERS,
   type Operation,
 } from '../../platform/openapi/operation.ts';
-import { type Mapper, mapperSchema } from './mappers.ts';
+import { type Mapper, mapperSchema, trialSchema } from './mappers.ts';
 
 const shared = { tag: 'Mappers', access: MANAGERS } as const;
 const inPath = { id: { description: 'GUID of the mapper.', schema: z.guid() } };
@@ -31,6 +31,17 @@ const written = mapperSchema.meta({
     {
       name: 'Meters',
       expression: '[$.{ "sourceSerialNumber": meter, "mappingConfig": "kWh", "data": [{ "date": at, "value": kwh }] }]',
+    },
+  ],
+});
+
+const given = trialSchema.meta({
+  id: 'MapperTrialWritten',
+  examples: [
+    {
+      expression: '[{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]',
+      contentType: 'application/json',
+      sample: '{"id":7,"at":"2026-03-01T00:00:00Z","kwh":1.5}',
     },
   ],
 });
@@ -79,6 +90,13 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
     summary: 'Delete a mapper',
     inPath,
     answers: [answersNothing('Deleted.')],
+  },
+  {
+    ...{ method: 'post', path: '/account/mappers/test', operationId: 'tryExpression', ...shared },
+    summary: 'Test an expression that is not saved with a sample body; stores nothing',
+    description: 'The sample is text of the named content type; the body has at most 1 MiB.',
+    body: jsonBody(given),
+    answers: [answersJson('The elements, or the error of the expression.', trial)],
   },
   {
     ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },

@@ -13,7 +13,7 @@ import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { parsePush } from '../body/parse-push.ts';
 import type { PushLimits } from '../body/push-element.ts';
-import { bodyFormat } from './body-format.ts';
+import { bodyFormat, formatOf } from './body-format.ts';
 import {
   countMappers,
   deleteMapper,
@@ -22,6 +22,7 @@ import {
   listMappers,
   type MapperFields,
   mapperSchema,
+  trialSchema,
   updateMapper,
 } from './mappers.ts';
 import type { MapperRunner } from './run-mapper.ts';
@@ -89,6 +90,11 @@ export function mapperRoutes(services: MapperServices): Hono<Env> {
         await audit(transaction, c.var, { action: 'MapperDeleted', targetId, targetName });
       });
       return c.body(null, 204);
+    })
+    .post('/mappers/test', async (c) => {
+      const { expression, hasHeader, contentType, sample } = parseInput(trialSchema, await readJsonBody(c.req.raw));
+      const body = { format: formatOf(contentType), hasHeader, bytes: Buffer.from(sample) };
+      return c.json(await trySample(runner, limits, { expression, accountId: c.var.caller.accountId }, body));
     })
     .post('/mappers/:id/test', async (c) => {
       const { accountId } = c.var.caller;

@@ -23,14 +23,25 @@ export interface Mapper {
 
 const text = (max: number) => z.string().min(1).max(max).refine(isStorableText, STORABLE_RULE);
 
+const expression = text(65_536);
+const hasHeader = booleanSchema.default(true);
+
 /** The fields that a client writes; read-only fields in the body are ignored. */
 export const mapperSchema = lenientObject({
   name: text(200),
-  expression: text(65_536),
-  hasHeader: booleanSchema.default(true),
+  expression,
+  hasHeader,
   isEnabled: booleanSchema.default(true),
 });
 export type MapperFields = z.output<typeof mapperSchema>;
+
+/** An expression that need not be stored, and a sample for it. */
+export const trialSchema = lenientObject({
+  expression,
+  hasHeader,
+  contentType: text(200).default('application/json'),
+  sample: z.string(),
+});
 
 const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as "isEnabled",
   created_date as "createdDate", modified_date as "modifiedDate"`;

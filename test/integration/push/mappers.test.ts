@@ -232,4 +232,20 @@ describe('push: /account/mappers', () => {
     expect(await sample('{"n":')).toMatchObject({ error: { code: 'mapping_failed' } });
     expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
   });
+
+  it('tests an expression that is not saved: the same answers as a saved one, also for CSV (R-D9)', async () => {
+    const given = { expression: '[$.{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]' };
+    const test = (members: object) => api.manager.post('/account/mappers/test', { ...given, ...members });
+    const elements = [{ variableId: '1', data: [{ date: '2026-01-01T00:00:00Z', value: '2' }] }];
+    const sample = 'id;at;kwh\n1;2026-01-01T00:00:00Z;2\n';
+    expect(await test({ contentType: 'text/csv', sample })).toMatchObject({ status: 200, body: { elements } });
+    expect(await test({ sample: '{"id":' })).toMatchObject({ body: { error: { code: 'mapping_failed' } } });
+    expect(await test({ sample: '{}', expression: '[' })).toMatchObject({
+      body: { error: { code: 'mapping_failed' } },
+    });
+    expect(await test({ contentType: 'image/png', sample: '' })).toMatchObject({ status: 415 });
+    expect(await test({ sample: 'x'.repeat(1 << 20) })).toMatchObject({ status: 413 });
+    const { rows } = await api.database.query(`select from mapper where expression = $1`, [given.expression]);
+    expect(rows).toEqual([]);
+  });
 });

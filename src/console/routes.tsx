@@ -1,5 +1,6 @@
 /** The routes of the console. Home loads with the first view, the others when they are opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { parseDataSearch } from './data/data-address.ts';
 import { Home } from './home/home.tsx';
 import { Missing } from './shell/missing.tsx';
 import { RouteProblem } from './shell/route-problem.tsx';
@@ -30,8 +31,15 @@ const variable = createRoute({
   component: lazyRouteComponent(() => import('./variable/variable.tsx'), 'VariablePage'),
 });
 
+const data = createRoute({
+  getParentRoute,
+  path: '/console/data',
+  validateSearch: parseDataSearch,
+  component: lazyRouteComponent(() => import('./data/data.tsx'), 'DataPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, find, variable]),
+  routeTree: root.addChildren([home, find, variable, data]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -24,7 +24,15 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
 
 /** Saves the answer as a file of the person. @throws {ApiError} unless the call succeeded. */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
-  const blob = await (await fetchPoints(path, query)).blob();
+  saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
+}
+
+/** Saves the answer of a call. @param path path and query below the API. @throws {ApiError} unless the call succeeded. */
+export async function saveAnswer(path: string, fileName: string): Promise<void> {
+  await savePoints(path, {}, fileName);
+}
+
+function saveBlob(blob: Blob, fileName: string): void {
   const address = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = address;

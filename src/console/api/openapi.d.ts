@@ -17,6 +17,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/account/mappers": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listMappers"];
+    put?: never;
+    post: operations["createMapper"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/mappers/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getMapper"];
+    put: operations["updateMapper"];
+    post?: never;
+    delete: operations["deleteMapper"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/mappers/test": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["tryExpression"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/user/accounts": {
     parameters: {
       query?: never;
@@ -43,6 +91,54 @@ export interface paths {
     get?: never;
     put?: never;
     post: operations["setActiveAccount"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/operations/{label}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getOperation"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/operations/{label}/rejected": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listRejectedElements"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/operations/{label}/replay": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["replayRejectedElements"];
     delete?: never;
     options?: never;
     head?: never;
@@ -107,6 +203,54 @@ export interface paths {
     get: operations["listSources"];
     put?: never;
     post: operations["createSource"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/storage/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getFile"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/structure/import/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getImport"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/structure/import/{id}/rows": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listImportedRows"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -352,6 +496,161 @@ export interface components {
       message: string;
       requestId: string;
     };
+    FileStatus: {
+      advice?: string;
+      /** Format: date-time */
+      completedDate?: string;
+      counts: {
+        ingested: number;
+        rejected: number;
+        rows: number;
+        warnings: number;
+      };
+      errors: components["schemas"]["RowError"][];
+      failure?: {
+        code: string;
+        message: string;
+      };
+      filename: string;
+      /** @enum {string} */
+      format?: "csv" | "xlsx";
+      id: string;
+      ignoredColumns: string[];
+      /** @enum {string} */
+      kind: "StandardFile" | "Attachment";
+      progress: {
+        bytes: number;
+        rows: number;
+        totalBytes: number;
+      };
+      /** Format: date-time */
+      startedDate?: string;
+      /** @enum {string} */
+      state: "Queued" | "Processing" | "Completed" | "PartiallyIngested" | "Rejected" | "Failed" | "Stored";
+      /** Format: date-time */
+      uploadedDate: string;
+      warnings?: components["schemas"]["RowWarning"][];
+    };
+    ImportCounts: {
+      changed: number;
+      created: number;
+      left: number;
+    };
+    ImportedRow: {
+      /** @enum {string} */
+      action: "Created" | "Changed" | "Left";
+      changes?: {
+        [key: string]: {
+          from: unknown;
+          to: unknown;
+        };
+      };
+      id: number | null;
+      /** @enum {string} */
+      kind: "sites" | "sources" | "variables";
+      place: string;
+    };
+    ImportProblem: {
+      message: string;
+      path: string;
+    };
+    ImportResult: {
+      /** Format: date-time */
+      completedDate?: string;
+      counts: {
+        sites: components["schemas"]["ImportCounts"];
+        sources: components["schemas"]["ImportCounts"];
+        variables: components["schemas"]["ImportCounts"];
+      };
+      failure?: {
+        code: string;
+        message: string;
+      };
+      /** @enum {string} */
+      format: "json" | "xlsx";
+      id: string;
+      ignoredMembers: string[];
+      problemCount: number;
+      problems: components["schemas"]["ImportProblem"][];
+      progress: {
+        bytes: number;
+        /** @enum {string} */
+        phase: "Waiting" | "Reading" | "Comparing" | "Writing" | "Ended";
+        rows: number;
+        totalBytes: number;
+      };
+      /** Format: date-time */
+      startedDate?: string;
+      /** @enum {string} */
+      state: "Queued" | "Processing" | "Completed" | "Refused" | "Failed";
+      /** Format: date-time */
+      uploadedDate: string;
+      userName: string;
+      whatIf: boolean;
+    };
+    KeptRejection: {
+      /** @enum {string} */
+      code: "target_not_found" | "target_ambiguous";
+      element: unknown;
+      index: number;
+      message: string;
+    };
+    Mapper: {
+      /** Format: date-time */
+      createdDate: string;
+      expression: string;
+      hasHeader: boolean;
+      /** Format: uuid */
+      id: string;
+      isEnabled: boolean;
+      /** Format: date-time */
+      modifiedDate: string;
+      name: string;
+    };
+    MapperTrial: {
+      elements?: unknown;
+      error?: {
+        code: string;
+        message: string;
+      };
+      problems?: components["schemas"]["Problem"][];
+    };
+    MapperTrialWritten: {
+      /** @default application/json */
+      contentType: string;
+      expression: string;
+      hasHeader?: boolean;
+      sample: string;
+    };
+    MapperWritten: {
+      expression: string;
+      hasHeader?: boolean;
+      isEnabled?: boolean;
+      name: string;
+    };
+    Operation: {
+      accepted: {
+        elements: number;
+        readings: number;
+      };
+      /** Format: date-time */
+      acceptedDate: string;
+      /** Format: date-time */
+      completedDate?: string;
+      failure?: string;
+      id: number;
+      /** @constant */
+      isReplay?: true;
+      mapperId?: string;
+      operationId: string;
+      rejected: components["schemas"]["Rejection"][];
+      /** Format: date-time */
+      startedDate?: string;
+      /** @enum {string} */
+      state: "Queued" | "Processing" | "Completed" | "Rejected" | "Failed";
+      userId: string;
+      warnings: components["schemas"]["PushWarning"][];
+    };
     PointDeletion: {
       fromDateUtc?: (string | number) | null;
       toDateUtc?: (string | number) | null;
@@ -379,6 +678,21 @@ export interface components {
       versionTimestamp?: string;
     };
     Problem: {
+      message: string;
+      path: string;
+    };
+    PushAnswer: {
+      accepted: {
+        elements: number;
+        readings: number;
+      };
+      operationId: string;
+      rejected: components["schemas"]["Rejection"][];
+      warnings?: components["schemas"]["PushWarning"][];
+    };
+    PushWarning: {
+      /** @enum {string} */
+      code: "ambiguous_local_date" | "skipped_local_date" | "nothing_accepted";
       message: string;
       path: string;
     };
@@ -431,6 +745,24 @@ export interface components {
       * @enum {string}
       */
       versions: "latest" | "all";
+    };
+    Rejection: {
+      /** @enum {string} */
+      code: "target_not_found" | "target_ambiguous";
+      index: number;
+      message: string;
+    };
+    RowError: {
+      /** @enum {string} */
+      code: "malformed_row" | "invalid_date" | "invalid_value" | "invalid_identifier" | "invalid_version" | "invalid_tags" | "target_not_found" | "target_ambiguous";
+      message: string;
+      row: number;
+    };
+    RowWarning: {
+      /** @enum {string} */
+      code: "ambiguous_local_date" | "skipped_local_date";
+      message: string;
+      row: number;
     };
     Run: {
       ancestors: number[];
@@ -654,6 +986,134 @@ export interface operations {
       };
     };
   };
+  listMappers: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Mapper"][];
+        };
+      };
+    };
+  };
+  createMapper: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MapperWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Mapper"];
+        };
+      };
+    };
+  };
+  getMapper: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Mapper"];
+        };
+      };
+    };
+  };
+  updateMapper: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MapperWritten"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteMapper: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  tryExpression: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MapperTrialWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["MapperTrial"];
+        };
+      };
+    };
+  };
   listMyAccounts: {
     parameters: {
       query?: {
@@ -691,6 +1151,80 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+    };
+  };
+  getOperation: {
+    parameters: {
+      query?: {
+        all?: boolean;
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        label: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Operation"] | components["schemas"]["Operation"][];
+        };
+      };
+    };
+  };
+  listRejectedElements: {
+    parameters: {
+      query?: {
+        all?: boolean;
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        label: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["KeptRejection"][];
+        };
+      };
+    };
+  };
+  replayRejectedElements: {
+    parameters: {
+      query?: {
+        all?: boolean;
+        operationTimeoutSec?: number;
+      };
+      header?: never;
+      path: {
+        label: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PushAnswer"];
+        };
       };
     };
   };
@@ -919,6 +1453,74 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Source"];
+        };
+      };
+    };
+  };
+  getFile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FileStatus"];
+        };
+      };
+    };
+  };
+  getImport: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ImportResult"];
+        };
+      };
+    };
+  };
+  listImportedRows: {
+    parameters: {
+      query?: {
+        action?: "Created" | "Changed" | "Left";
+        itemsPerPage?: number;
+        kind?: "sites" | "sources" | "variables";
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ImportedRow"][];
         };
       };
     };

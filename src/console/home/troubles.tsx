@@ -137,7 +137,11 @@ function Pushes({ count, items }: Health['pushes']) {
       items={items.map(({ label, date, rejectedElements, message }) => (
         <Item
           key={label + date}
-          title={<code>{label}</code>}
+          title={
+            <Link to="/console/data" search={{ tab: 'pushes', label }}>
+              <code>{label}</code>
+            </Link>
+          }
           path={[t('home.rejectedElements', { count: rejectedElements })]}
           message={message}
           instant={date}
@@ -156,7 +160,11 @@ function Files({ count, items }: Health['files']) {
       items={items.map(({ id, filename, date, rejectedRows, message }) => (
         <Item
           key={id}
-          title={filename}
+          title={
+            <Link to="/console/data" search={{ file: id }}>
+              {filename}
+            </Link>
+          }
           path={[t('home.rejectedRows', { count: rejectedRows })]}
           message={message}
           instant={date}

@@ -9,6 +9,7 @@ import { UserMenu } from './user-menu.tsx';
 const ROUTES = [
   { to: '/', icon: 'home', text: 'shell.home' },
   { to: '/console/find', icon: 'find', text: 'shell.find' },
+  { to: '/console/data', icon: 'push', text: 'shell.data' },
 ] as const satisfies readonly {
   readonly to: string;
   readonly icon: IconName;

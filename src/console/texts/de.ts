@@ -2,7 +2,22 @@
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
-  shell: { skip: 'Zum Inhalt springen', navigation: 'Hauptnavigation', home: 'Übersicht', find: 'Suchen' },
+  shell: {
+    skip: 'Zum Inhalt springen',
+    navigation: 'Hauptnavigation',
+    home: 'Übersicht',
+    find: 'Suchen',
+    data: 'Daten',
+    webhooks: 'Webhooks',
+    people: 'Personen',
+    operate: 'Betrieb',
+  },
+  confirm: { cancel: 'Abbrechen' },
+  forbidden: {
+    title: 'Nicht für Ihre Rolle',
+    manager: 'Eine Person mit der Rolle Manager kann diese Seite öffnen.',
+    admin: 'Nur die Administration der Installation kann diese Seite öffnen.',
+  },
   user: {
     menu: 'Menü von',
     accounts: 'Konto',

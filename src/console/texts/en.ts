@@ -1,6 +1,21 @@
 /** Texts in English, which the other languages translate. */
 export const en = {
-  shell: { skip: 'Skip to content', navigation: 'Main', home: 'Home', find: 'Find' },
+  shell: {
+    skip: 'Skip to content',
+    navigation: 'Main',
+    home: 'Home',
+    find: 'Find',
+    data: 'Data',
+    webhooks: 'Webhooks',
+    people: 'People',
+    operate: 'Operate',
+  },
+  confirm: { cancel: 'Cancel' },
+  forbidden: {
+    title: 'Not for your role',
+    manager: 'A manager of the account can open this page.',
+    admin: 'Only an administrator of the installation can open this page.',
+  },
   user: {
     menu: 'Menu of',
     accounts: 'Account',

@@ -2,7 +2,22 @@
 import type { Texts } from './en.ts';
 
 export const fr: Texts = {
-  shell: { skip: 'Aller au contenu', navigation: 'Principal', home: 'Accueil', find: 'Rechercher' },
+  shell: {
+    skip: 'Aller au contenu',
+    navigation: 'Principal',
+    home: 'Accueil',
+    find: 'Rechercher',
+    data: 'Données',
+    webhooks: 'Webhooks',
+    people: 'Personnes',
+    operate: 'Exploitation',
+  },
+  confirm: { cancel: 'Annuler' },
+  forbidden: {
+    title: 'Réservé à un autre rôle',
+    manager: 'Un gestionnaire du compte peut ouvrir cette page.',
+    admin: "Seul un administrateur de l'installation peut ouvrir cette page.",
+  },
   user: {
     menu: 'Menu de',
     accounts: 'Compte',

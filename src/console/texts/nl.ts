@@ -2,7 +2,22 @@
 import type { Texts } from './en.ts';
 
 export const nl: Texts = {
-  shell: { skip: 'Naar de inhoud', navigation: 'Hoofdmenu', home: 'Overzicht', find: 'Zoeken' },
+  shell: {
+    skip: 'Naar de inhoud',
+    navigation: 'Hoofdmenu',
+    home: 'Overzicht',
+    find: 'Zoeken',
+    data: 'Gegevens',
+    webhooks: 'Webhooks',
+    people: 'Personen',
+    operate: 'Beheer',
+  },
+  confirm: { cancel: 'Annuleren' },
+  forbidden: {
+    title: 'Niet voor uw rol',
+    manager: 'Een beheerder van het account kan deze pagina openen.',
+    admin: 'Alleen een administrator van de installatie kan deze pagina openen.',
+  },
   user: {
     menu: 'Menu van',
     accounts: 'Account',

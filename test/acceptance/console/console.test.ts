@@ -244,6 +244,11 @@ const routes = () => [
   `/console/variables/${variableId}?v=known`,
   `/console/variables/${variableId}?v=compare&left=label%3Aestimated&right=latest&point=2026-03-01T00:00:00Z`,
   `/console/variables/${doubledId}`,
+  '/console/data',
+  '/console/data?tab=structure',
+  '/console/data?tab=pushes',
+  '/console/data?tab=mappers',
+  '/console/data?tab=mappers&mapper=new',
   '/console/no-such-page',
 ];
 

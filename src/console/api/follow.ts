@@ -1,0 +1,49 @@
+/** A resource that the server works on: read once, then kept current by its event stream until the work ends. */
+import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { readEvents } from './event-stream.ts';
+
+/** Pause before a stream that broke is opened again. */
+const RETRY_MS = 2000;
+
+interface Followed<Status> {
+  readonly queryKey: QueryKey;
+  readonly read: () => Promise<Status>;
+  /** Path of the event stream. */
+  readonly events: string;
+  readonly isOver: (status: Status) => boolean;
+}
+
+/** @returns the query of the resource; while the work goes on, its data change by themselves. */
+export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed<Status>) {
+  const queries = useQueryClient();
+  const query = useQuery({ queryKey, queryFn: read });
+  const isOpen = query.data !== undefined && !isOver(query.data);
+  const key = JSON.stringify(queryKey);
+  useEffect(() => {
+    if (!isOpen) return;
+    const end = new AbortController();
+    let timer: number | undefined;
+    const follow = async () => {
+      try {
+        for await (const { data } of readEvents(events, end.signal)) {
+          // An event has no list of problems; the read after the end has.
+          queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) =>
+            old === undefined ? old : { ...old, ...(JSON.parse(data) as Status) },
+          );
+        }
+      } catch {
+        // The read below says what is wrong.
+      }
+      if (end.signal.aborted) return;
+      await queries.invalidateQueries({ queryKey: JSON.parse(key) as QueryKey });
+      timer = window.setTimeout(() => void follow(), RETRY_MS);
+    };
+    void follow();
+    return () => {
+      end.abort();
+      window.clearTimeout(timer);
+    };
+  }, [isOpen, events, key, queries]);
+  return query;
+}

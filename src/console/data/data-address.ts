@@ -1,0 +1,24 @@
+/** The query of `/console/data`: the part shown, and what is open in it. Pure. */
+
+export interface DataSearch {
+  readonly tab?: string;
+  /** Id of a file. */
+  readonly file?: string;
+  /** Id of an import of structure. */
+  readonly import?: string;
+  /** Label of a push. */
+  readonly label?: string;
+  /** GUID of a mapper, or `new`. */
+  readonly mapper?: string;
+}
+
+const NAMES = ['tab', 'file', 'import', 'label', 'mapper'] as const;
+
+/** @returns the known members as texts; a label of digits arrives as a number. */
+export function parseDataSearch(search: Readonly<Record<string, unknown>>): DataSearch {
+  return Object.fromEntries(
+    NAMES.flatMap((name) =>
+      search[name] === undefined || search[name] === '' ? [] : [[name, String(search[name])] as const],
+    ),
+  );
+}

@@ -1,0 +1,43 @@
+/** Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares it with the service's own list. */
+
+const IDENTIFIERS = [
+  'variable_id',
+  'source_id',
+  'source_serialnumber',
+  'source_serial_number',
+  'source_ean',
+  'source_name',
+  'source_meternumber',
+  'mapping_config',
+  'variable_type_id',
+];
+
+/** Names of the columns that are read. */
+export const READ_COLUMNS: ReadonlySet<string> = new Set(['date', 'value', ...IDENTIFIERS, 'version', 'tags']);
+
+export interface ColumnPlan {
+  readonly columns: readonly { readonly name: string; readonly isRead: boolean }[];
+  /** What the file lacks: without these, the service refuses it. */
+  readonly missing: readonly ('date' | 'value' | 'identifier')[];
+}
+
+/** @param header names in any case, with spaces around them. */
+export function planColumns(header: readonly string[]): ColumnPlan {
+  const columns = header
+    .map((name) => name.trim())
+    .filter(Boolean)
+    .map((name) => ({ name, isRead: READ_COLUMNS.has(name.toLowerCase()) }));
+  const names = new Set(columns.map(({ name }) => name.toLowerCase()));
+  const missing: ('date' | 'value' | 'identifier')[] = [];
+  if (!names.has('date')) missing.push('date');
+  if (!names.has('value')) missing.push('value');
+  if (!IDENTIFIERS.some((name) => names.has(name))) missing.push('identifier');
+  return { columns, missing };
+}
+
+/** The type with which a file is sent; undefined for a file that is not a Standard File. */
+export function typeOf(name: string): string | undefined {
+  if (/\.csv$/i.test(name)) return 'text/csv';
+  if (/\.xlsx$/i.test(name)) return 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+  return undefined;
+}

@@ -1,0 +1,51 @@
+/** Files: the state of one, and which were sent from this browser. */
+import { api, bodyOf } from '../../api/client.ts';
+import { useFollowed } from '../../api/follow.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { readDraft, writeDraft } from '../../parts/draft.ts';
+import type { Tone } from '../../parts/state.tsx';
+
+export type FileStatus = components['schemas']['FileStatus'];
+
+/** @returns the query of a file, which follows its ingestion. */
+export function useFile(id: string) {
+  return useFollowed<FileStatus>({
+    queryKey: ['file', id],
+    read: () => bodyOf(api.GET('/storage/{id}', { params: { path: { id } } })),
+    events: `/storage/${encodeURIComponent(id)}/events`,
+    isOver: ({ state }) => state !== 'Queued' && state !== 'Processing',
+  });
+}
+
+export const TONES: Readonly<Record<FileStatus['state'], Tone>> = {
+  Queued: 'plain',
+  Processing: 'plain',
+  Completed: 'good',
+  PartiallyIngested: 'warn',
+  Rejected: 'bad',
+  Failed: 'bad',
+  Stored: 'plain',
+};
+
+export interface SentFile {
+  readonly id: string;
+  readonly name: string;
+  readonly date: string;
+}
+
+const MAX_SENT = 20;
+/** The API lists files with errors only, so the browser remembers which ones it sent. */
+const keyOf = (userId: string, accountId: number | undefined) => `sent-files.${userId}.${accountId}`;
+
+/** @returns the files sent from this browser, newest first. */
+export function sentFiles(userId: string, accountId: number | undefined): readonly SentFile[] {
+  return readDraft<readonly SentFile[]>(keyOf(userId, accountId)) ?? [];
+}
+
+/** Remembers a file that was sent. */
+export function addSentFile(userId: string, accountId: number | undefined, file: SentFile): void {
+  writeDraft(keyOf(userId, accountId), [file, ...sentFiles(userId, accountId)].slice(0, MAX_SENT));
+}
+
+/** Files of this page by id, which need not be downloaded to show their rows. */
+export const heldFiles = new Map<string, Blob>();

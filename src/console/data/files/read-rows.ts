@@ -1,0 +1,78 @@
+/** Reads rows of a CSV or xlsx file in the browser, to show them before it is sent and to correct those that were rejected. */
+import Papa from 'papaparse';
+
+/** A workbook is read whole into memory; a larger one is only sent. */
+export const MAX_WORKBOOK_BYTES = 20 << 20;
+const DELIMITERS = [',', ';', '\t'];
+
+export interface ReadRows {
+  readonly header: readonly string[];
+  /** Cells by row number as in a spreadsheet: the first row of the file is 1. */
+  readonly rows: ReadonlyMap<number, readonly string[]>;
+}
+
+interface Wanted {
+  /** Rows to read; undefined: the first `count` below the header. */
+  readonly rows?: ReadonlySet<number>;
+  readonly count: number;
+}
+
+/**
+ * @param name file name; its extension decides the format.
+ * @returns undefined for a workbook that is too large to read here.
+ */
+export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
+  if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
+  if (file.size > MAX_WORKBOOK_BYTES) return undefined;
+  // Without the variant that starts workers from a blob, which the policy of the console refuses.
+  const { readSheet } = await import('read-excel-file/universal');
+  const sheet = await readSheet(file);
+  const take = collect(wanted);
+  for (const [index, cells] of sheet.entries()) {
+    if (take.add(index + 1, cells.map(cellText)) === 'enough') break;
+  }
+  return take.result();
+}
+
+function readCsv(file: Blob, wanted: Wanted): Promise<ReadRows> {
+  const take = collect(wanted);
+  let row = 0;
+  return new Promise((resolve, reject) => {
+    Papa.parse<string[]>(file as File, {
+      delimitersToGuess: DELIMITERS,
+      step: ({ data }, parser) => {
+        row += 1;
+        if (take.add(row, data) === 'enough') parser.abort();
+      },
+      complete: () => resolve(take.result()),
+      error: reject,
+    });
+  });
+}
+
+/** Keeps the header, the first row that is not blank, and the wanted rows. */
+function collect({ rows: wanted, count }: Wanted) {
+  let header: readonly string[] | undefined;
+  const rows = new Map<number, readonly string[]>();
+  return {
+    add: (row: number, cells: readonly string[]): 'more' | 'enough' => {
+      if (cells.every((cell) => cell.trim() === '')) return 'more';
+      if (header === undefined) header = cells;
+      else if (wanted === undefined || wanted.has(row)) rows.set(row, cells);
+      return rows.size >= Math.min(count, wanted?.size ?? count) ? 'enough' : 'more';
+    },
+    result: (): ReadRows => ({ header: header ?? [], rows }),
+  };
+}
+
+/** A date of a workbook has no zone: the service reads it in the zone of the site. */
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
+  if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString().slice(0, 19);
+  return String(cell);
+}
+
+/** @returns the rows as a CSV that the service reads. */
+export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return `${Papa.unparse([[...header], ...rows.map((row) => [...row])], { newline: '\n' })}\n`;
+}

@@ -1,0 +1,298 @@
+/** Sites, sources and variables from a document: first what the import would do, row by row, then the import itself. */
+import { Button, Progress, Skeleton } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { answerOf, api, bodyOf } from '../../api/client.ts';
+import { saveAnswer } from '../../api/download.ts';
+import { useFollowed } from '../../api/follow.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { sendFile } from '../../api/upload.ts';
+import { Frame } from '../../parts/frame.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { State, type Tone } from '../../parts/state.tsx';
+import classes from '../../parts/view.module.css';
+import { Icon } from '../../shell/icon.tsx';
+import { notifyProblem } from '../../shell/notify.ts';
+import { DropZone } from '../drop-zone.tsx';
+import { typeOf } from '../files/column-rules.ts';
+
+type ImportStatus = components['schemas']['ImportResult'];
+
+const KINDS = ['sites', 'sources', 'variables'] as const;
+const ACTIONS = ['created', 'changed', 'left'] as const;
+const PAGE_ROWS = 200;
+/** Documents of this page by the id of their trial, so the import itself needs no second choice of the file. */
+const held = new Map<string, File>();
+
+/** The part of the route about structure. */
+export function Structure({ importId }: { readonly importId: string | undefined }) {
+  const { t } = useTranslation('data');
+  const { sending, part } = useImport();
+  return (
+    <>
+      <DropZone
+        accept=".json,.xlsx"
+        hint={t('structure.hint')}
+        onFile={(file) => sending.mutate({ file, whatIf: true })}
+      />
+      <p className={classes.bar}>
+        {(
+          [
+            ['template', '/structure/template', 'structure-template.xlsx'],
+            ['exportXlsx', '/structure/export?format=xlsx', 'structure.xlsx'],
+            ['exportJson', '/structure/export?format=json', 'structure.json'],
+          ] as const
+        ).map(([name, path, fileName]) => (
+          <Button
+            key={name}
+            variant="subtle"
+            size="compact-sm"
+            leftSection={<Icon name="download" size={16} />}
+            onClick={() => void saveAnswer(path, fileName).catch(notifyProblem)}
+          >
+            {t(`structure.${name}`)}
+          </Button>
+        ))}
+      </p>
+      {sending.isPending && <Progress value={part * 100} mb="md" aria-label={t('files.sending')} />}
+      {sending.error && <Problem error={sending.error} />}
+      {importId !== undefined && <Import key={importId} id={importId} />}
+    </>
+  );
+}
+
+/** @returns a function that sends a document and opens its import. */
+function useImport() {
+  const navigate = useNavigate();
+  const [part, setPart] = useState(0);
+  const sending = useMutation({
+    mutationFn: async ({ file, whatIf }: { readonly file: File; readonly whatIf: boolean }) => {
+      const type = typeOf(file.name) ?? 'application/json';
+      const { id } = await sendFile<ImportStatus>(`/structure/import?whatIf=${whatIf}`, file, type, setPart);
+      if (whatIf) held.set(id, file);
+      await navigate({ to: '/console/data', search: { tab: 'structure', import: id } });
+    },
+  });
+  return { sending, part };
+}
+
+const TONES: Readonly<Record<ImportStatus['state'], Tone>> = {
+  Queued: 'plain',
+  Processing: 'plain',
+  Completed: 'good',
+  Refused: 'bad',
+  Failed: 'bad',
+};
+
+function Import({ id }: { readonly id: string }) {
+  const { t } = useTranslation('data');
+  const status = useFollowed<ImportStatus>({
+    queryKey: ['import', id],
+    read: () => bodyOf(api.GET('/structure/import/{id}', { params: { path: { id } } })),
+    events: `/structure/import/${encodeURIComponent(id)}/events`,
+    isOver: ({ state }) => state !== 'Queued' && state !== 'Processing',
+  });
+  const { sending } = useImport();
+  const file = held.get(id);
+  if (status.error) return <Problem error={status.error} onRetry={() => void status.refetch()} />;
+  if (!status.data) return <Skeleton height={200} radius="md" />;
+  const { state, whatIf, progress, counts, failure, problems = [], problemCount, ignoredMembers } = status.data;
+  const isOver = state !== 'Queued' && state !== 'Processing';
+  return (
+    <section className={classes.card} aria-labelledby="import">
+      <div className={`${classes.bar} ${classes.between}`}>
+        <h2 id="import">{t(whatIf ? 'structure.trial' : 'structure.import')}</h2>
+        <span role="status">
+          <State tone={TONES[state]}>{t(`structure.state.${state}`)}</State>
+        </span>
+      </div>
+      {!isOver && (
+        <Progress
+          mt="sm"
+          animated
+          value={progress.totalBytes === 0 ? 0 : (100 * progress.bytes) / progress.totalBytes}
+          aria-label={t('files.progress')}
+        />
+      )}
+      <Counts counts={counts} />
+      {failure && <p className={classes.message}>{failure.message}</p>}
+      {ignoredMembers.length > 0 && (
+        <p className={classes.soft}>{t('structure.ignored', { names: ignoredMembers.join(', ') })}</p>
+      )}
+      {problemCount > 0 && <Problems problems={problems} count={problemCount} />}
+      {sending.error && <Problem error={sending.error} />}
+      {isOver && whatIf && state === 'Completed' && (
+        <p className={classes.bar}>
+          {file ? (
+            <Button loading={sending.isPending} onClick={() => sending.mutate({ file, whatIf: false })}>
+              {t('structure.carryOut')}
+            </Button>
+          ) : (
+            <span className={classes.soft}>{t('structure.again')}</span>
+          )}
+        </p>
+      )}
+      {isOver && problemCount === 0 && <ImportedRows id={id} />}
+    </section>
+  );
+}
+
+function Counts({ counts }: Pick<ImportStatus, 'counts'>) {
+  const { t } = useTranslation('data');
+  return (
+    <Frame label={t('structure.kind')}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t('structure.kind')}</th>
+            {ACTIONS.map((action) => (
+              <th key={action} scope="col" className={classes.number}>
+                {t(`structure.action.${action}`)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {KINDS.map((kind) => (
+            <tr key={kind}>
+              <td>{t(`structure.kinds.${kind}`)}</td>
+              {ACTIONS.map((action) => (
+                <td key={action} className={classes.number}>
+                  {counts[kind][action].toLocaleString()}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+function Problems({ problems, count }: { readonly problems: ImportStatus['problems']; readonly count: number }) {
+  const { t } = useTranslation('data');
+  return (
+    <>
+      <p className={classes.message}>{t('structure.problems', { count })}</p>
+      <Frame label={t('rows.reason')}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t('structure.place')}</th>
+              <th scope="col">{t('rows.reason')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {problems.map(({ path, message }) => (
+              <tr key={path + message}>
+                <td className={classes.nowrap}>
+                  <code>{path}</code>
+                </td>
+                <td>{message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Frame>
+    </>
+  );
+}
+
+/** What the import does with each row, the rows that change something first. */
+function ImportedRows({ id }: { readonly id: string }) {
+  const { t } = useTranslation('data');
+  const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();
+  const [page, setPage] = useState(0);
+  const rows = useQuery({
+    queryKey: ['import-rows', id, action, page],
+    queryFn: () =>
+      answerOf(
+        api.GET('/structure/import/{id}/rows', {
+          params: {
+            path: { id },
+            query: {
+              pageNumber: page,
+              itemsPerPage: PAGE_ROWS,
+              includeItemsCount: true,
+              ...(action !== undefined && { action }),
+            },
+          },
+        }),
+      ),
+  });
+  if (rows.error) return <Problem error={rows.error} onRetry={() => void rows.refetch()} />;
+  if (!rows.data) return <Skeleton height={160} radius="md" />;
+  const { body, total } = rows.data;
+  return (
+    <>
+      <p className={classes.bar}>
+        {([undefined, 'Created', 'Changed', 'Left'] as const).map((each) => (
+          <Button
+            key={each ?? 'all'}
+            size="compact-sm"
+            variant={each === action ? 'filled' : 'default'}
+            aria-pressed={each === action}
+            onClick={() => {
+              setAction(each);
+              setPage(0);
+            }}
+          >
+            {each === undefined ? t('structure.all') : t(`structure.row.${each}`)}
+          </Button>
+        ))}
+      </p>
+      <Frame label={t('structure.what')}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t('structure.place')}</th>
+              <th scope="col">{t('structure.kind')}</th>
+              <th scope="col">{t('structure.what')}</th>
+              <th scope="col">{t('structure.changes')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {body.map(({ place, kind, action: done, changes }) => (
+              <tr key={kind + place}>
+                <td className={classes.nowrap}>
+                  <code>{place}</code>
+                </td>
+                <td>{t(`structure.kinds.${kind}`)}</td>
+                <td>
+                  <State tone={done === 'Left' ? 'plain' : done === 'Created' ? 'good' : 'warn'}>
+                    {t(`structure.row.${done}`)}
+                  </State>
+                </td>
+                <td>
+                  {Object.entries(changes ?? {}).map(([member, { from, to }]) => (
+                    <div key={member}>
+                      {member}: <code>{JSON.stringify(from)}</code> → <code>{JSON.stringify(to)}</code>
+                    </div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Frame>
+      {total > PAGE_ROWS && (
+        <p className={classes.bar}>
+          <Button size="compact-sm" variant="default" disabled={page === 0} onClick={() => setPage(page - 1)}>
+            {t('page.back')}
+          </Button>
+          <span className={classes.soft}>{t('page.of', { page: page + 1, pages: Math.ceil(total / PAGE_ROWS) })}</span>
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={(page + 1) * PAGE_ROWS >= total}
+            onClick={() => setPage(page + 1)}
+          >
+            {t('page.forth')}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

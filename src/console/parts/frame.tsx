@@ -1,0 +1,19 @@
+/** A frame that scrolls what is too wide or too long for it. It takes the keyboard, so the arrow keys scroll it. */
+import type { ReactNode, Ref } from 'react';
+import classes from './view.module.css';
+
+interface FrameProps {
+  readonly label: string;
+  readonly ref?: Ref<HTMLElement>;
+  readonly children: ReactNode;
+}
+
+/** @param label what the frame shows, for screen readers. */
+export function Frame({ label, ref, children }: FrameProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must take the keyboard
+    <section ref={ref} className={classes.frame} aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}

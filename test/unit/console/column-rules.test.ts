@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { planColumns, READ_COLUMNS } from '../../../src/console/data/files/column-rules.ts';
+import { planColumns as planOfService } from '../../../src/files/parsing/header-columns.ts';
+import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
+
+/** Two names of one column. */
+const ALIAS = 'source_serial_number';
+
+test('console data: the columns shown as read are those that the service reads (R-E2)', () => {
+  const names = [...READ_COLUMNS].filter((name) => name !== ALIAS);
+  expect(planOfService(names).ignored).toEqual([]);
+  expect(planOfService(['date', 'value', ALIAS]).ignored).toEqual([]);
+  expect(new Set(names)).toEqual(new Set(TEMPLATE_COLUMNS));
+});
+
+test('console data: a header names every column that a file lacks (R-E2)', () => {
+  expect(planColumns([' Date ', 'remark', ''])).toEqual({
+    columns: [
+      { name: 'Date', isRead: true },
+      { name: 'remark', isRead: false },
+    ],
+    missing: ['value', 'identifier'],
+  });
+});

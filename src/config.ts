@@ -55,7 +55,10 @@ export const SETTINGS = {
     integer(0, 1_000_000_000).default(16_384),
     'Minimum bytes of points per second, before compression, that a client must receive on average over READ_STALL_SEC. 0: unlimited.',
   ),
-  READ_MAX_SEC: setting(integer(1, 86_400).default(3600), 'Maximum seconds one answer with points may take.'),
+  READ_MAX_SEC: setting(
+    integer(1, 86_400).default(3600),
+    'Maximum seconds one answer with points, or one GET /data/watch, may take.',
+  ),
   REDIS_URL: secret(serverUrl('redis', 'rediss'), 'URL of Redis 6.2 or newer, used by BullMQ for job ids.'),
   QUEUE_PREFIX: setting(identifier.default('tidemark'), 'Prefix of all Redis keys.'),
   HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address the api role listens on.'),
@@ -82,12 +85,16 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum WatchPoints streams per process that read points at the same time; each uses one database connection.',
+    'Maximum watches (WatchPoints, GET /data/watch) per process that read points at the same time; each uses one database connection.',
   ),
-  WATCH_MAX_VARIABLES: setting(integer(1, 100_000).default(5000), 'Maximum variables in one WatchPoints stream.'),
-  WATCH_MAX_PER_USER: setting(
-    integer(1, 100_000).default(100),
-    'Maximum open WatchPoints streams per user and process.',
+  WATCH_MAX_VARIABLES: setting(
+    integer(1, 100_000).default(5000),
+    'Maximum variables in one watch; GET /data/watch takes at most 250.',
+  ),
+  WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum open watches per user and process.'),
+  WATCH_MAX: setting(
+    integer(2, 1_000_000).default(10_000),
+    'Maximum open watches per process; one account may have half.',
   ),
   WATCH_POLL_MS: setting(
     integer(100, 600_000).default(5000),
@@ -95,7 +102,7 @@ export const SETTINGS = {
   ),
   WATCH_HEARTBEAT_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Milliseconds without new points after which a WatchPoints stream sends its cursor.',
+    'Milliseconds without new points after which a watch sends its cursor.',
   ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address the health port listens on.'),
   HEALTH_PORT: setting(

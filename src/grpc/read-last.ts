@@ -9,7 +9,7 @@ import type { PointChunk } from '../points/point.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { resolveSelection } from '../selection/selection.ts';
 import { type Counted, type SendMetadata, unaryHandler } from './answer.ts';
-import { type PointRowsMessage, pointRows, textBytes } from './point-rows.ts';
+import { type PointRowsMessage, pointRows, textBytes } from './messages/point-rows.ts';
 import type { ReadServices } from './read-points.ts';
 import { locationInMessage, type SelectionMessage, toCount, toSelection } from './read-request.ts';
 import { sendCuts } from './send-cuts.ts';

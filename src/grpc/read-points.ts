@@ -8,8 +8,8 @@ import { streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { resolveSelection } from '../selection/selection.ts';
 import { type Counted, type SendMetadata, type StreamServices, streamHandler } from './answer.ts';
-import { BYTES_PER_VALUE } from './columns.ts';
-import { aggregateMessage, type PointChunkMessage, pointMessages } from './point-chunk.ts';
+import { BYTES_PER_VALUE } from './messages/columns.ts';
+import { aggregateMessage, type PointChunkMessage, pointMessages } from './messages/point-chunk.ts';
 import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 import { sendCuts } from './send-cuts.ts';
 

@@ -3,16 +3,18 @@ import { Server, ServerCredentials, type UntypedHandleCall } from '@grpc/grpc-js
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Watching } from '../watching/open-watching.ts';
 import { countCalls } from './count-calls.ts';
 import { listRunsHandler } from './list-runs.ts';
 import { listVersionsHandler } from './list-versions.ts';
 import { loadReflectedPackage, loadServerService } from './load-proto.ts';
 import { readLastHandler } from './read-last.ts';
 import { type ReadServices, readPointsHandler } from './read-points.ts';
-import { startWatching, type WatchingServices } from './watch/start-watching.ts';
+import { watchPointsHandler } from './watch-points.ts';
 
-export interface DataPointsServices extends ReadServices, WatchingServices {
+export interface DataPointsServices extends ReadServices {
   readonly metrics: Metrics;
+  readonly watching: Watching;
 }
 
 export interface GrpcServer {
@@ -37,11 +39,11 @@ const SERVER_OPTIONS = {
  */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });
-  const watching = startWatching(services);
+  const watches = services.watching.join();
   server.addService(loadServerService(), {
     ReadPoints: readPointsHandler(services) as UntypedHandleCall,
     ReadLast: readLastHandler(services) as UntypedHandleCall,
-    WatchPoints: watching.handler as UntypedHandleCall,
+    WatchPoints: watchPointsHandler(services, watches) as UntypedHandleCall,
     ListVersions: listVersionsHandler(services) as UntypedHandleCall,
     ListRuns: listRunsHandler(services) as UntypedHandleCall,
   });
@@ -57,7 +59,7 @@ export async function startGrpcServer(services: DataPointsServices, host: string
       const shutDown = new Promise<void>((resolve) => {
         server.tryShutdown(() => resolve());
       });
-      await watching.stop();
+      watches.stop();
       await shutDown;
       clearTimeout(timer);
     },

@@ -122,8 +122,12 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 /** Middleware that counts the database connections of a request towards the share of its account (R-A14). */
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
-/** Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). */
+/**
+ * Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). A watch
+ * needs a token, because its access is checked again every second while it is open (R-B5).
+ */
 function isRead({ req: { method, path } }: Context): boolean {
+  if (path === '/data/watch') return false;
   return method === 'GET' || method === 'HEAD' || (method === 'POST' && path === '/data');
 }
 

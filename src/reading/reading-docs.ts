@@ -19,6 +19,7 @@ import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
 import { ARROW_TYPE, COLUMNS_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
 import { OBJECT_ROWS } from './formats/json-columns.ts';
+import { LAST_EVENT_ID, WATCH_QUERY } from './watch/watch-query.ts';
 
 const tag = 'Points';
 const value = z.number().nullable();
@@ -149,6 +150,21 @@ export const READING_OPERATIONS: readonly Operation[] = [
     isListing: true,
     answers: [answersRows('Rows and a summary of all rows. Every format but JSON has only the rows.', compared)],
     errors: ['not_found'],
+  },
+  {
+    ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
+    summary: 'Follow points as they are committed',
+    description: `Server-sent events; the id of each is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses and repeats nothing; cursors never expire. The stream also ends when the caller's token or access does. Needs a bearer token.`,
+    query: WATCH_QUERY,
+    answers: [
+      {
+        status: 200,
+        description:
+          'Events: `points` with an array of PointColumns; `cursor` with `{}`, first and after some time without points; `end` with the members of an Error, when the service ends the stream.',
+        types: { 'text/event-stream': z.string() },
+      },
+    ],
+    errors: ['not_found', 'dependency_unavailable'],
   },
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },

@@ -22,6 +22,7 @@ import { compareRoutes } from '../reading/compare/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
+import { watchRoutes } from '../reading/watch/watch-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
 import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
 import { type ImportRouteServices, importRoutes } from '../structure/exchange/import/import-routes.ts';
@@ -72,6 +73,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
   });
   const declarations = openDeclarations(database);
   const reading = { ...parts, readMetrics: createReadMetrics(metrics) };
+  const watches = parts.watching.join();
   const app = createApp({
     authentication: parts.authentication,
     exchangePassword: passwordExchange(config, database, parts.authentication.verifier, systemClock),
@@ -112,6 +114,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/', versionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ ...parts, queue: parts.calculationQueue })],
       ['/data/compare', compareRoutes(reading)],
+      ['/data/watch', watchRoutes({ ...parts, watches })],
       ['/data', dataRoutes(reading)],
       ['/data', deleteRoutes({ database, audit: writeAudit })],
     ],
@@ -131,6 +134,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
   return {
     routes: app.routes,
     stop: async () => {
+      watches.stop();
       await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await Promise.all([accounts.mail.stop(), keys.stop()]);
       await push.close();

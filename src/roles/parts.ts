@@ -28,6 +28,7 @@ import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
 import { IMPORT_QUEUE } from '../structure/exchange/import/importer.ts';
+import { openWatching, type Watching } from '../watching/open-watching.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
 import { TRIAL_QUEUE } from '../webhooks/trial-sends/trial-sender.ts';
@@ -52,6 +53,8 @@ export interface Parts {
   readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
+  /** Watches of points by gRPC and HTTP. */
+  readonly watching: Watching;
   readonly findCachedCaller: FindCachedCaller;
   readonly limiter: RateLimiter;
   /** The budget of requests of each user, over all interfaces. */
@@ -128,13 +131,17 @@ export function openParts(config: Config, log: Log): Parts {
       [TRIAL_QUEUE]: trialQueue,
     },
   });
+  const dictionary = openDictionary(database);
+  const authentication = { verifier, callers };
+  const watching = openWatching({ config, log, database, dictionary, authentication, queueOptions });
   return {
     config,
     log,
     metrics,
     database,
     ...reading,
-    dictionary: openDictionary(database),
+    dictionary,
+    watching,
     queueOptions,
     ingestQueue,
     calculationQueue,
@@ -143,7 +150,7 @@ export function openParts(config: Config, log: Log): Parts {
     webhookQueue,
     trialQueue,
     outbox: createOutboxRelay(database, consumers, log),
-    authentication: { verifier, callers },
+    authentication,
     findCachedCaller: createCachedCallerLookup(verifier, callers),
     limiter,
     users: openUserBudget(limiter, config.API_RATE_PER_MINUTE),
@@ -151,6 +158,7 @@ export function openParts(config: Config, log: Log): Parts {
     progress,
     healthChecks,
     close: async () => {
+      await watching.stop();
       accessInvalidation.close();
       limiter.close();
       pointPublisher.close();

@@ -1,6 +1,7 @@
 /** SIGTERM with open connections or during an outage: every role ends in time and without an error (R-K2). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEventStream } from '../support/clients/event-stream.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { openWatcher } from '../support/clients/watcher.ts';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';
@@ -66,14 +67,19 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 
-  test('ends gRPC while a client watches', async () => {
+  test('ends gRPC and HTTP while clients watch, each with its error (R-J2)', async () => {
     const grpc = await start(['api', 'grpc']);
     const client = await signIn(grpc.http);
     const { sourceId } = await createSiteAndSource(client);
     const reader = createGrpcReader(grpc.grpc, client.token);
-    const watcher = openWatcher(reader, { variableIds: [await createVariable(client, sourceId)] });
+    const variableId = await createVariable(client, sourceId);
+    const watcher = openWatcher(reader, { variableIds: [variableId] });
     await eventually('the watch', async () => watcher.messageCount() > 0);
+    const stream = await openEventStream(grpc.http, `/data/watch?variableId=${variableId}`, client);
+    await stream.begun();
     expect(await stop(grpc)).toMatchObject(STOPPED);
+    expect(await watcher.ended()).toMatchObject({ reason: 'dependency_unavailable' });
+    expect((await stream.ended()).data).toMatchObject({ code: 'dependency_unavailable' });
     reader.close();
   }, 60_000);
 

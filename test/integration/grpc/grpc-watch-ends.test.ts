@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
-import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { coalesceRuns, openSemaphore } from '../../../src/grpc/watch/semaphore.ts';
-import { Watch, type WatchMessage, type WatchOptions } from '../../../src/grpc/watch/watch.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { POINT_LAYOUT } from '../../../src/points/read/read-points.ts';
+import { AT_BEGINNING } from '../../../src/watching/cursor.ts';
+import { coalesceRuns } from '../../../src/watching/semaphore.ts';
+import { Watch, type WatchMessage, type WatchOptions } from '../../../src/watching/watch.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
@@ -124,7 +124,7 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
   const reading = { database, dictionary, long: { enter: async () => () => {} }, patienceMs: () => STALL_MS };
   const watch = new Watch(
-    { ...reading, short: coalesceRuns(openSemaphore(1)) },
+    { ...reading, short: coalesceRuns(reading.long) },
     {
       ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
       caller: { ...caller, permissions: new Set(), scopes: new Set() },
@@ -294,8 +294,7 @@ describe('watch: delivery', () => {
     let cursorCount = 0;
     const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
       cursorCount += 1;
-      const columns = points?.dateMicros ?? Buffer.alloc(0);
-      for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
+      for (const chunk of points?.chunks ?? []) dates.push(...chunk.dates);
       // Each pause is shorter than the time a reader may stall.
       setTimeout(onTaken, STALL_MS / 6);
     }, HALF_WAY);

@@ -5,8 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import {
   type ChangePosition,
@@ -18,6 +16,8 @@ import {
 import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
 import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
 import { compactRewrites } from '../../../src/points/write/record-rewrites.ts';
+import { AT_BEGINNING } from '../../../src/watching/cursor.ts';
+import { streamChanges } from '../../../src/watching/stream-changes.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const OF_BEFORE = new URL('../../../sql/migrations/0029_rewrites_of_before.sql', import.meta.url);

@@ -5,13 +5,13 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import type { ChangePosition } from '../../../src/points/read/read-changes.ts';
 import { deletePoints } from '../../../src/points/remove/delete-points.ts';
 import { purgeVersions } from '../../../src/points/remove/purge-versions.ts';
 import { compactRewrites } from '../../../src/points/write/record-rewrites.ts';
+import { AT_BEGINNING } from '../../../src/watching/cursor.ts';
+import { streamChanges } from '../../../src/watching/stream-changes.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;

@@ -23,6 +23,7 @@ const NOT_READ_HERE = new Set([
   'showInvitation',
   'followFile',
   'followImport',
+  'watchPoints',
   'getSampleData',
   'listRPackages',
   'replayRun',

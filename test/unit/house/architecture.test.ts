@@ -58,8 +58,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ingest: [...FEATURES, 'push'],
   selection: FEATURES,
   calculation: [...FEATURES, 'selection', 'root'],
-  reading: [...FEATURES, 'selection'],
-  grpc: [...FEATURES, 'selection', 'calculation'],
+  watching: [...FEATURES, 'selection'],
+  reading: [...FEATURES, 'selection', 'watching'],
+  grpc: [...FEATURES, 'selection', 'watching', 'calculation'],
   webhooks: ['platform', 'identity', 'structure'],
   http: ['platform', 'identity'],
 };

@@ -1,13 +1,13 @@
 /** Streams the points a watch has not sent yet, from one snapshot of the database. */
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
-import type { LinearScale, PointChunk } from '../../points/point.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
+import type { LinearScale, PointChunk } from '../points/point.ts';
 import {
   type ChangedVariable,
   type ChangePosition,
   findChanges,
   groupChanges,
   readChanges,
-} from '../../points/read/read-changes.ts';
+} from '../points/read/read-changes.ts';
 
 export type Change =
   /** The next points of a variable, in order of VersionTimestamp and date. */

@@ -1,13 +1,20 @@
 /** Packs chunks of points into messages below the default 4 MiB limit of clients, each with the positions it leads to. */
-import type { Dictionary, Labels } from '../../points/dictionary.ts';
-import type { PointChunk } from '../../points/point.ts';
-import type { ChangePosition } from '../../points/read/read-changes.ts';
-import { partsOf, textBytesOf } from '../point-chunk.ts';
-import { type PointRowsMessage, pointRows } from '../point-rows.ts';
+import type { Dictionary, Labels } from '../points/dictionary.ts';
+import type { PointChunk } from '../points/point.ts';
+import type { ChangePosition } from '../points/read/read-changes.ts';
+import { partsOf, textBytesOf } from '../points/split-chunk.ts';
+
+/** Points of a message. Watches that share a read share this object, so each format encodes it once (`encodeOnce`). */
+export interface WatchedPoints {
+  /** Parts of one variable each, in order of VersionTimestamp and date within a variable. */
+  readonly chunks: readonly PointChunk[];
+  readonly labels: Labels;
+  readonly count: number;
+}
 
 /** A message to send, and the reader's positions after it. */
 export interface BuiltMessage {
-  readonly points: PointRowsMessage;
+  readonly points: WatchedPoints;
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
@@ -18,15 +25,13 @@ const MAX_TEXT_BYTES = 1 << 20;
 /** One builder serves one round of a watch. */
 export class MessageBuilder {
   readonly #dictionary: Dictionary;
-  readonly #unitOf: (variableId: number) => number | null;
   #chunks: PointChunk[] = [];
   #positions = new Map<number, ChangePosition>();
   #points = 0;
   #textBytes = 0;
 
-  constructor(dictionary: Dictionary, unitOf: (variableId: number) => number | null) {
+  constructor(dictionary: Dictionary) {
     this.#dictionary = dictionary;
-    this.#unitOf = unitOf;
   }
 
   /** Adds the next points of one variable, in order of VersionTimestamp and date. @returns the messages completed. */
@@ -56,15 +61,27 @@ export class MessageBuilder {
   }
 
   async #build(): Promise<BuiltMessage> {
-    const [chunks, positions] = [this.#chunks, this.#positions];
+    const [chunks, positions, count] = [this.#chunks, this.#positions, this.#points];
     this.#chunks = [];
     this.#positions = new Map();
     this.#points = 0;
     this.#textBytes = 0;
     // Reads the texts from the cache of the dictionary, which add() has filled.
     const labels: Labels = await this.#dictionary.labelsOf(chunks);
-    return { points: pointRows(chunks, labels, this.#unitOf), positions };
+    return { points: { chunks, labels, count }, positions };
   }
+}
+
+/** @returns `encode`, which runs once for each object however many watches send it. */
+export function encodeOnce<Encoded, Context>(
+  encode: (points: WatchedPoints, context: Context) => Encoded,
+): (points: WatchedPoints, context: Context) => Encoded {
+  const known = new WeakMap<WatchedPoints, { readonly encoded: Encoded }>();
+  return (points, context) => {
+    const found = known.get(points) ?? { encoded: encode(points, context) };
+    known.set(points, found);
+    return found.encoded;
+  };
 }
 
 function endOf({ versionTimestamps, dates }: PointChunk): ChangePosition {

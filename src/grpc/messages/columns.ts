@@ -1,5 +1,5 @@
 /** Codec of point columns on the wire: fixed-width columns as little-endian bytes, texts as codes into a table. */
-import { NO_ID } from '../points/dictionary.ts';
+import { NO_ID } from '../../points/dictionary.ts';
 
 /** Width of an instant or a double in a packed column. */
 export const BYTES_PER_VALUE = 8;

@@ -11,7 +11,7 @@
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';
-import type { ChangePosition } from '../../points/read/read-changes.ts';
+import type { ChangePosition } from '../points/read/read-changes.ts';
 
 const FORMAT = 1;
 const CRC_BYTES = 4;

@@ -1,26 +1,30 @@
 /**
- * One call of `WatchPoints` (R-J1, R-J2): waits until a variable is marked as changed, reads the new points from the database
+ * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new points from the database
  * and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no memory.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { Caller } from '../../identity/caller/caller.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { FairSemaphore } from '../../platform/shares/fair-semaphore.ts';
-import type { Dictionary } from '../../points/dictionary.ts';
-import type { LinearScale } from '../../points/point.ts';
-import type { ChangePosition } from '../../points/read/read-changes.ts';
-import type { ReadVariable } from '../../selection/selection.ts';
-import type { PointRowsMessage } from '../point-rows.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import type { LinearScale } from '../points/point.ts';
+import type { ChangePosition } from '../points/read/read-changes.ts';
+import type { ReadVariable } from '../selection/selection.ts';
 import { encodeCursor } from './cursor.ts';
-import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
+import { type BuiltMessage, MessageBuilder, type WatchedPoints } from './message-builder.ts';
 import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
   /** Absent in the first message and in heartbeats. */
-  readonly points?: PointRowsMessage;
+  readonly points?: WatchedPoints;
   readonly cursor: Buffer;
+}
+
+/** Where a watch writes. */
+export interface WatchSink {
+  /** @param taken call it when the reader has taken the message; the next message follows only then. */
+  write(message: WatchMessage, taken: () => void): unknown;
 }
 
 export interface WatchReading {
@@ -37,14 +41,14 @@ export interface WatchReading {
 
 export interface WatchOptions {
   readonly caller: Caller;
-  /** The `authorization` metadata of the call, checked again while the watch is open (R-B5). */
+  /** `authorization` of the call, checked again while the watch is open (R-B5). */
   readonly authorization: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
   /** Unit conversion by variable id. */
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
   /** Where the reader starts, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
-  readonly sink: Pick<ServerWritableStream<unknown, WatchMessage>, 'write'>;
+  readonly sink: WatchSink;
   /** Aborted when the reader leaves. */
   readonly leaving: AbortSignal;
 }
@@ -145,7 +149,11 @@ export class Watch {
     const messagesBefore = this.#messages;
     const { short, long } = this.#reading;
     try {
-      const messages = await short.run(this.#keyOf(variableIds), () => this.#collect(variableIds), this.#signal);
+      const messages = await short.run(
+        { key: this.#keyOf(variableIds), accountId: this.options.caller.accountId },
+        () => this.#collect(variableIds),
+        this.#signal,
+      );
       if (messages) for (const message of messages) await this.#send(message);
       else await this.#inTurn(long, () => this.#stream(variableIds));
     } catch (error) {
@@ -221,8 +229,7 @@ export class Watch {
   }
 
   #builder(): MessageBuilder {
-    const { variables } = this.options;
-    return new MessageBuilder(this.#reading.dictionary, (variableId) => variables.get(variableId)?.unitId ?? null);
+    return new MessageBuilder(this.#reading.dictionary);
   }
 
   #changesOf(variableIds: readonly number[], signal: AbortSignal): AsyncGenerator<Change> {
@@ -238,10 +245,9 @@ export class Watch {
   async #send({ points, positions }: BuiltMessage): Promise<void> {
     if (this.#signal.aborted) return;
     for (const [variableId, position] of positions) this.#positions.set(variableId, position);
-    const count = points.variableIds.length;
-    this.#points += count;
+    this.#points += points.count;
     this.#messages += 1;
-    await this.#write({ ...(count > 0 && { points }), cursor: encodeCursor(this.#positions) });
+    await this.#write({ ...(points.count > 0 && { points }), cursor: encodeCursor(this.#positions) });
   }
 
   /** Back-pressure: resolves when the reader has taken the message or the watch ends, so at most one message waits. */

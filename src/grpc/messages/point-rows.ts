@@ -1,6 +1,6 @@
 /** Points of several variables as one `PointRows` message, whose columns span all variables. */
-import { type Labels, NO_ID } from '../points/dictionary.ts';
-import type { PointChunk } from '../points/point.ts';
+import { type Labels, NO_ID } from '../../points/dictionary.ts';
+import type { PointChunk } from '../../points/point.ts';
 import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
 /** `PointRows` as the server encodes it: see load-proto.ts. */

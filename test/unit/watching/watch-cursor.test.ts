@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AT_BEGINNING, decodeCursor, encodeCursor } from '../../../src/grpc/watch/cursor.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import type { ChangePosition } from '../../../src/points/read/read-changes.ts';
+import { AT_BEGINNING, decodeCursor, encodeCursor } from '../../../src/watching/cursor.ts';
 
 const NOW = Date.UTC(2026, 10, 21) * 1000;
 

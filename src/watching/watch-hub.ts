@@ -1,17 +1,17 @@
 /**
- * The shared part of all watches of a process, which makes idle watches nearly free: one subscription to point
+ * The shared part of all watches of a process, by gRPC and by HTTP, which makes idle watches nearly free: one subscription to point
  * notifications, one poll of all watched variables every few seconds for lost notifications, and one access check a second
  * (R-B5). A notification only marks a variable as changed; the points always come from the database.
  */
-import { type Authentication, authenticateBearer } from '../../identity/authentication/authenticate.ts';
-import type { Caller } from '../../identity/caller/caller.ts';
-import { reachesSource, readReach } from '../../identity/caller/site-reach.ts';
-import type { Database, Queryable } from '../../platform/database/database.ts';
-import { DomainError } from '../../platform/errors.ts';
-import type { Log } from '../../platform/log.ts';
-import { startSweeper } from '../../platform/sweep.ts';
-import type { Micros } from '../../points/point.ts';
-import { openPointSubscriber, type PointNotificationOptions } from '../../points/read/point-notifications.ts';
+import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { reachesSource, readReach } from '../identity/caller/site-reach.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { startSweeper } from '../platform/sweep.ts';
+import type { Micros } from '../points/point.ts';
+import { openPointSubscriber, type PointNotificationOptions } from '../points/read/point-notifications.ts';
 import type { Watch } from './watch.ts';
 
 export interface WatchHubOptions {
@@ -22,20 +22,36 @@ export interface WatchHubOptions {
   readonly pollMs: number;
   /** A watch sends its cursor after this long without a message. */
   readonly heartbeatMs: number;
-  /** Maximum open watches of a user. */
-  readonly maxPerUser: number;
+  readonly limits: WatchLimits;
   readonly log: Log;
 }
 
+/** Maximum open watches of a process (R-A14, R-J3). */
+export interface WatchLimits {
+  readonly perUser: number;
+  /** Of all accounts together; one account may have half of them. */
+  readonly total: number;
+}
+
 export interface WatchHub {
+  /** The watches of one server of the process. */
+  openGroup(): WatchGroup;
+  stop(): Promise<void>;
+}
+
+export interface WatchGroup {
   /**
    * Runs a watch to its end.
    * @returns the number of points sent, when the reader left.
-   * @throws {DomainError} rate_limited above `maxPerUser`; otherwise the error the watch was ended with.
+   * @throws {DomainError} rate_limited when the user or the account has too many watches; dependency_unavailable when all
+   *   accounts together have, or when the group has stopped; otherwise the error the watch was ended with.
    */
   run(watch: Watch): Promise<number>;
-  /** Ends all watches with UNAVAILABLE; their readers resume on another process with their cursors (R-K2). */
-  stop(): Promise<void>;
+  /**
+   * Ends the watches of the group with dependency_unavailable; their readers resume on another process with their cursors
+   * (R-K2).
+   */
+  stop(): void;
 }
 
 const CHECK_MS = 1000;
@@ -84,16 +100,10 @@ class WatchRegistry {
     return this.#byVariable.get(variableId) ?? [];
   }
 
-  /** @throws {DomainError} rate_limited when the user has `maxPerUser` open watches. */
-  add(watch: Watch, maxPerUser: number): Entry {
+  /** @throws {DomainError} rate_limited or dependency_unavailable when the limits leave no place. */
+  add(watch: Watch, limits: WatchLimits): Entry {
     const { caller, variables } = watch.options;
-    const open = [...this.entries].filter((other) => other.caller.userId === caller.userId).length;
-    if (open >= maxPerUser) {
-      throw new DomainError(
-        'rate_limited',
-        `a user may have at most ${maxPerUser} open watches, ${caller.userName} has ${open}; close one first`,
-      );
-    }
+    this.#assertFree(caller, limits);
     const entry: Entry = { watch, caller, checkedMs: performance.now() };
     this.entries.add(entry);
     for (const variableId of variables.keys()) {
@@ -102,6 +112,33 @@ class WatchRegistry {
       else this.#byVariable.set(variableId, new Set([entry]));
     }
     return entry;
+  }
+
+  #assertFree({ userId, userName, accountId }: Caller, { perUser, total }: WatchLimits): void {
+    let [ofUser, ofAccount] = [0, 0];
+    for (const { caller } of this.entries) {
+      if (caller.userId === userId) ofUser += 1;
+      if (caller.accountId === accountId) ofAccount += 1;
+    }
+    if (ofUser >= perUser) {
+      throw new DomainError(
+        'rate_limited',
+        `a user may have at most ${perUser} open watches, ${userName} has ${ofUser}; close one first`,
+      );
+    }
+    const perAccount = Math.ceil(total / 2);
+    if (ofAccount >= perAccount) {
+      throw new DomainError(
+        'rate_limited',
+        `an account may have at most ${perAccount} open watches on this process; close one first`,
+      );
+    }
+    if (this.entries.size >= total) {
+      throw new DomainError(
+        'dependency_unavailable',
+        `this process may have at most ${total} open watches; retry later`,
+      );
+    }
   }
 
   remove(entry: Entry): void {
@@ -116,10 +153,9 @@ class WatchRegistry {
 
 /** Starts the subscription, the poll and the access check (R-B5). */
 export function openWatchHub(options: WatchHubOptions): WatchHub {
-  const { database, authentication, pollMs, heartbeatMs, maxPerUser, log } = options;
+  const { database, authentication, pollMs, heartbeatMs, limits, log } = options;
   const registry = new WatchRegistry();
   let states: ReadonlyMap<number, VariableState> = new Map();
-  let isStopped = false;
   const poll = async (): Promise<void> => {
     const variableIds = registry.variableIds();
     const before = states;
@@ -149,20 +185,33 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
     }
   });
   return {
+    openGroup: () => openGroup(registry, limits),
+    stop: async () => {
+      listener.close();
+      for (const { watch } of registry.entries) watch.end(stopped());
+      await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
+    },
+  };
+}
+
+function openGroup(registry: WatchRegistry, limits: WatchLimits): WatchGroup {
+  const watches = new Set<Watch>();
+  let isStopped = false;
+  return {
     run: async (watch) => {
       if (isStopped) throw stopped();
-      const entry = registry.add(watch, maxPerUser);
+      const entry = registry.add(watch, limits);
+      watches.add(watch);
       try {
         return await watch.run();
       } finally {
         registry.remove(entry);
+        watches.delete(watch);
       }
     },
-    stop: async () => {
+    stop: () => {
       isStopped = true;
-      listener.close();
-      for (const { watch } of registry.entries) watch.end(stopped());
-      await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
+      for (const watch of watches) watch.end(stopped());
     },
   };
 }

@@ -1,0 +1,73 @@
+/** Splits chunks of points whose texts are too long for one message. */
+import { type Labels, NO_ID } from './dictionary.ts';
+import type { PointChunk } from './point.ts';
+
+// Keeps a message below the default 4 MiB limit of clients: the other columns of a chunk need less than half of it.
+const MAX_TEXT_BYTES = 2 << 20;
+
+/**
+ * Splits the chunk into parts of at least one point, so that the distinct texts of each part fit into MAX_TEXT_BYTES.
+ */
+export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
+  let start = 0;
+  for (const end of endsOfParts(chunk, labels)) {
+    yield partOf(chunk, start, end);
+    start = end;
+  }
+}
+
+/** @returns the total length, in bytes, of the distinct texts of a chunk. */
+export function textBytesOf(chunk: PointChunk, labels: Labels): number {
+  const addRow = textCounter(chunk, labels).addRow;
+  let bytes = 0;
+  for (let row = 0; row < chunk.dates.length; row += 1) bytes += addRow(row);
+  return bytes;
+}
+
+/** Counts, for each row, the bytes of its texts that no earlier row has. */
+function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
+  const columns = [
+    { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
+    { ids: tagSetIds, textOf: labels.tags, seen: new Set<number>() },
+  ];
+  return {
+    addRow: (row: number): number =>
+      columns.reduce((sum, { ids, textOf, seen }) => sum + newBytes(ids[row] ?? NO_ID, textOf, seen), 0),
+    forget: () => {
+      for (const { seen } of columns) seen.clear();
+    },
+  };
+}
+
+function* endsOfParts(chunk: PointChunk, labels: Labels): Generator<number> {
+  const { addRow, forget } = textCounter(chunk, labels);
+  let bytes = 0;
+  let start = 0;
+  for (let row = 0; row < chunk.dates.length; row += 1) {
+    bytes += addRow(row);
+    if (bytes <= MAX_TEXT_BYTES || row === start) continue;
+    yield row;
+    start = row;
+    forget();
+    bytes = addRow(row);
+  }
+  yield chunk.dates.length;
+}
+
+/** Bytes of a text when it was not seen before, otherwise 0. */
+function newBytes(id: number, textOf: (id: number) => string | null, seen: Set<number>): number {
+  if (id === NO_ID || seen.has(id)) return 0;
+  seen.add(id);
+  return Buffer.byteLength(textOf(id) ?? '');
+}
+
+function partOf(chunk: PointChunk, start: number, end: number): PointChunk {
+  return {
+    variableId: chunk.variableId,
+    dates: chunk.dates.subarray(start, end),
+    values: chunk.values.subarray(start, end),
+    versionTimestamps: chunk.versionTimestamps.subarray(start, end),
+    versionTagIds: chunk.versionTagIds.subarray(start, end),
+    tagSetIds: chunk.tagSetIds.subarray(start, end),
+  };
+}

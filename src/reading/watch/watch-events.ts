@@ -1,0 +1,89 @@
+/**
+ * Messages of a watch as server-sent events. The id of each event is the cursor after it: `points` carries points by
+ * columns, `cursor` none, and `end` says why the service ends the stream.
+ */
+import { buffer } from 'node:stream/consumers';
+import type { Dictionary } from '../../points/dictionary.ts';
+import type { PointChunk } from '../../points/point.ts';
+import { openNotice } from '../../selection/history-notice.ts';
+import type { ReadVariable } from '../../selection/selection.ts';
+import { encodeOnce, type WatchedPoints } from '../../watching/message-builder.ts';
+import type { WatchMessage, WatchSink } from '../../watching/watch.ts';
+import { writeJsonColumns } from '../formats/json-columns.ts';
+import { pointTable } from '../point-tables.ts';
+
+type Variables = ReadonlyMap<number, ReadVariable>;
+
+/** Writes a message as an event. */
+export type EventWriter = (message: WatchMessage, variables: Variables) => Promise<Buffer>;
+
+/** @returns a writer that encodes points once for all streams that send them. */
+export function openEventWriter(dictionary: Dictionary): EventWriter {
+  const encode = encodeOnce(({ chunks }: WatchedPoints, variables: Variables) => toJson(chunks, variables, dictionary));
+  return async ({ points, cursor }, variables) => {
+    const id = `id: ${cursor.toString('base64url')}\n`;
+    if (!points) return Buffer.from(`event: cursor\n${id}data: {}\n\n`);
+    return Buffer.concat([
+      Buffer.from(`event: points\n${id}data: `),
+      await encode(points, variables),
+      Buffer.from('\n\n'),
+    ]);
+  };
+}
+
+/** Data of an event must be one line; the line feeds between JSON objects are the only ones. */
+async function toJson(chunks: readonly PointChunk[], variables: Variables, dictionary: Dictionary): Promise<Buffer> {
+  async function* each(): AsyncGenerator<PointChunk> {
+    yield* chunks;
+  }
+  const shape = { level: 'Columns', timeZoneId: undefined, variables, notice: openNotice() } as const;
+  const json = await buffer(writeJsonColumns(pointTable(each(), dictionary, shape)));
+  return Buffer.from(json.toString().replaceAll('\n', ''));
+}
+
+/** The last event: the error that ends the stream, as the body of an error answer. */
+export function endEvent(body: object): Buffer {
+  return Buffer.from(`event: end\ndata: ${JSON.stringify(body)}\n\n`);
+}
+
+/** Hands the messages of a watch to the answer of a request, one at a time. */
+export interface EventQueue {
+  sinkOf(variables: Variables): WatchSink;
+  /** No message follows. @param error with which the watch ended; undefined: the reader left. */
+  close(error?: unknown): void;
+  /** Yields each message as an event; the next is built after the client took the last. @throws the error of `close`. */
+  events(): AsyncGenerator<Buffer>;
+}
+
+/** @param write encodes messages. */
+export function openEventQueue(write: EventWriter): EventQueue {
+  let waiting: { readonly event: Promise<Buffer>; readonly taken: () => void } | undefined;
+  let end: { readonly error: unknown } | undefined;
+  let wake = (): void => {};
+  return {
+    sinkOf: (variables) => ({
+      write: (message, taken) => {
+        waiting = { event: write(message, variables), taken };
+        wake();
+      },
+    }),
+    close: (error) => {
+      end = { error };
+      wake();
+    },
+    events: async function* () {
+      for (;;) {
+        if (!waiting && !end) await new Promise<void>((resolve) => (wake = resolve));
+        if (waiting) {
+          const { event, taken } = waiting;
+          waiting = undefined;
+          yield await event;
+          taken();
+        } else if (end) {
+          if (end.error !== undefined) throw end.error;
+          return;
+        }
+      }
+    },
+  };
+}

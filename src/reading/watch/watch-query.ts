@@ -1,0 +1,35 @@
+/** Declares the parameters of `GET /data/watch` (R-J1). */
+import { z } from 'zod';
+import { declareQuery } from '../../platform/http/query.ts';
+import { flagParameter, named, textParameter } from '../../platform/http/query-parameters.ts';
+import { READ_QUERY } from '../../selection/read-parameters.ts';
+
+/** Maximum variables of a stream: a browser sends the cursor back in a header, and Node accepts 16 KiB of headers. */
+export const MAX_STREAM_VARIABLES = 250;
+
+/** Header in which a browser sends the id of the last event it received. */
+export const LAST_EVENT_ID = 'Last-Event-ID';
+
+const { variableIds, sourceIds, unitId } = READ_QUERY.parameters;
+
+export const WATCH_QUERY = declareQuery(
+  {
+    variableIds: named(
+      { ...variableIds, description: `${variableIds.description} At most ${MAX_STREAM_VARIABLES}.` },
+      'variableId',
+    ),
+    sourceIds: named(
+      { ...sourceIds, description: 'Every variable that these sources have at the time of the call.' },
+      'sourceId',
+    ),
+    unitId,
+    cursor: textParameter(
+      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. A variable that the cursor does not name starts as without a cursor.`,
+      z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
+    ),
+    fromBeginning: flagParameter(
+      'Where to start without a cursor: `true` sends all stored points first, `false` only points committed from now on.',
+    ),
+  },
+  { isListing: true },
+);

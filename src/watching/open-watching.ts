@@ -1,0 +1,155 @@
+/**
+ * Opens what all watches of a process share: their connection pool, the semaphores in front of it, and the hub. The gRPC
+ * server and the HTTP API join it, so that limits count both and readers of the same points share a read.
+ */
+import type { Authentication } from '../identity/authentication/authenticate.ts';
+import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { type FairSemaphore, openFairSemaphore } from '../platform/shares/fair-semaphore.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import type { PointNotificationOptions } from '../points/read/point-notifications.ts';
+import type { ReadVariable } from '../selection/selection.ts';
+import type { BuiltMessage } from './message-builder.ts';
+import { coalesceRuns } from './semaphore.ts';
+import { Watch, type WatchReading, type WatchSink } from './watch.ts';
+import { openWatchHub, type WatchGroup, type WatchHub } from './watch-hub.ts';
+import { resolveWatch, type WatchRequest } from './watch-request.ts';
+
+export interface WatchingServices {
+  readonly authentication: Authentication;
+  readonly log: Log;
+  /** Connections for requests, access checks and polls. */
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly queueOptions: PointNotificationOptions;
+  readonly config: {
+    readonly DATABASE_URL: string;
+    readonly READ_STALL_SEC: number;
+    readonly WATCH_POOL_SIZE: number;
+    readonly WATCH_MAX_VARIABLES: number;
+    readonly WATCH_MAX_PER_USER: number;
+    readonly WATCH_MAX: number;
+    readonly WATCH_POLL_MS: number;
+    readonly WATCH_HEARTBEAT_MS: number;
+  };
+}
+
+export interface Watching {
+  /** Joins with the watches of one server; the first call starts the hub. */
+  join(): WatchServer;
+  stop(): Promise<void>;
+}
+
+/** One call that watches. */
+export interface OpenWatch {
+  readonly request: WatchRequest;
+  /** `authorization` of the call. */
+  readonly authorization: string | undefined;
+  /** @returns where messages go. @param variables the watched ones. */
+  readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
+  /** Aborted when the reader leaves. */
+  readonly leaving: AbortSignal;
+  /** The watch ends with dependency_unavailable after this time. Default: never. */
+  readonly maxMs?: number;
+}
+
+export interface WatchServer {
+  /**
+   * Runs a watch to its end.
+   * @returns the number of points sent, when the reader left.
+   * @throws {DomainError} as `resolveWatch` and `WatchGroup.run`.
+   */
+  run(open: OpenWatch): Promise<number>;
+  /** Ends the watches of this server (R-K2). */
+  stop(): void;
+}
+
+// The first row arrives after the sort of a variable's changes, which may be a hundred million rows.
+const SORT_MS = 600_000;
+
+// An open snapshot blocks vacuum, but a new snapshot repeats the sort. So a slow reader may hold a snapshot for ten
+// times as long as the database works for it.
+const PATIENCE_PER_WORK = 10;
+
+// A watch may wait for a permit without limit; 24 days is the longest delay of a timer.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Opens nothing before the first `join`. */
+export function openWatching(services: WatchingServices): Watching {
+  let opened: { readonly hub: WatchHub; readonly reading: WatchReading; readonly pool: Database } | undefined;
+  const open = () => {
+    const { reading, pool } = openReading(services);
+    opened = { hub: openHub(services), reading, pool };
+    return opened;
+  };
+  return {
+    join: () => {
+      const { hub, reading } = opened ?? open();
+      return openServer(services, hub.openGroup(), reading);
+    },
+    stop: async () => {
+      if (!opened) return;
+      await opened.hub.stop();
+      await closeDatabase(opened.pool);
+    },
+  };
+}
+
+function openServer(services: WatchingServices, group: WatchGroup, reading: WatchReading): WatchServer {
+  return {
+    run: async ({ request, authorization, sinkOf, leaving, maxMs }) => {
+      const { variables, scales, positions } = await resolveWatch(services, request);
+      const { caller } = request;
+      const sink = sinkOf(variables);
+      const watch = new Watch(reading, { caller, variables, scales, positions, sink, authorization, leaving });
+      const timer = maxMs === undefined ? undefined : setTimeout(() => watch.end(tooOld(maxMs)), maxMs).unref();
+      return group.run(watch).finally(() => clearTimeout(timer));
+    },
+    stop: () => group.stop(),
+  };
+}
+
+const tooOld = (maxMs: number) =>
+  new DomainError(
+    'dependency_unavailable',
+    `a watch may take at most ${maxMs / 1000} s; call again with the last cursor`,
+  );
+
+function openReading({ config, log, dictionary }: WatchingServices) {
+  const pool = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.WATCH_POOL_SIZE,
+    applicationName: 'tidemark-watch',
+    log,
+    readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
+  });
+  // Catching up takes as long as the reader does, so it may use only half of the connections.
+  const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
+  const reading: WatchReading = {
+    ...{ database: pool, dictionary },
+    short: coalesceRuns<readonly BuiltMessage[] | undefined>(
+      openPermits('connections for short reads of watches', config.WATCH_POOL_SIZE - longCount),
+    ),
+    long: openPermits('connections for long reads of watches', longCount),
+    patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
+  };
+  return { reading, pool };
+}
+
+/** One permit remains for other accounts, unless there is only one (R-A14). */
+function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
+  return openFairSemaphore({
+    ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },
+    ...{ waitersPerAccount: Number.POSITIVE_INFINITY, maxWaitMs: LONGEST_TIMER_MS },
+  });
+}
+
+function openHub({ config, database, authentication, log, queueOptions }: WatchingServices): WatchHub {
+  return openWatchHub({
+    ...{ database, authentication, log, notifications: queueOptions },
+    pollMs: config.WATCH_POLL_MS,
+    heartbeatMs: config.WATCH_HEARTBEAT_MS,
+    limits: { perUser: config.WATCH_MAX_PER_USER, total: config.WATCH_MAX },
+  });
+}

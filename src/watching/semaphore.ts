@@ -1,0 +1,50 @@
+/** Semaphore whose callers share the run of the same work: watches that would read the same points read them once. */
+import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
+
+export interface Joining {
+  /** Callers with the same key share a run; undefined: never shared. Keys of different accounts differ. */
+  readonly key: string | undefined;
+  /** The account whose share the permit counts towards. */
+  readonly accountId: number;
+}
+
+export interface CoalescingSemaphore<Result> {
+  /**
+   * Runs `work` with one permit, or joins a run with the same key that has not begun. Either way the result includes
+   * everything committed before the call.
+   * @throws the reason of the signal when it is aborted; the other callers of the run still get its result.
+   */
+  run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
+}
+
+/** Lets callers with the same key that wait for a permit share one run and its result. */
+export function coalesceRuns<Result>(semaphore: Pick<FairSemaphore, 'enter'>): CoalescingSemaphore<Result> {
+  const waiting = new Map<string, Promise<Result>>();
+  const runAlone = async (accountId: number, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
+    const leave = await semaphore.enter(accountId, signal);
+    return work().finally(leave);
+  };
+  const begin = (key: string, accountId: number, work: () => Promise<Result>): Promise<Result> => {
+    const result = runAlone(accountId, () => {
+      waiting.delete(key);
+      return work();
+    });
+    waiting.set(key, result);
+    return result;
+  };
+  return {
+    run: async ({ key, accountId }, work, signal) => {
+      if (key === undefined) return runAlone(accountId, work, signal);
+      return unlessAborted(waiting.get(key) ?? begin(key, accountId, work), signal);
+    },
+  };
+}
+
+function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => reject(signal.reason);
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+  });
+}

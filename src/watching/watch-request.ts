@@ -1,0 +1,72 @@
+/** Resolves a request to watch (R-J1): the variables the caller may see, and the reader's position in each. */
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Database } from '../platform/database/database.ts';
+import { type InputLocation, locationError } from '../platform/http/input-location.ts';
+import type { LinearScale } from '../points/point.ts';
+import { type ChangePosition, findLastVersions } from '../points/read/read-changes.ts';
+import { type ReadName, type ReadRequest, type ReadVariable, resolveSelection } from '../selection/selection.ts';
+import { AT_BEGINNING, decodeCursor } from './cursor.ts';
+
+export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceIds' | 'unitId'> {
+  readonly caller: Caller;
+  /** Cursor of the last message received; empty: none. */
+  readonly cursor: Uint8Array;
+  /** Where a variable that the cursor does not name starts: true before its first point, false after its last write. */
+  readonly fromBeginning: boolean;
+  readonly locationOf: (name: ReadName | 'cursor') => InputLocation;
+  /** Maximum variables of this form of a watch, below WATCH_MAX_VARIABLES. */
+  readonly maxVariables?: number;
+}
+
+export interface ResolvedWatch {
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+  readonly scales: ReadonlyMap<number, LinearScale> | undefined;
+  /** By variable id. */
+  readonly positions: ReadonlyMap<number, ChangePosition>;
+}
+
+interface RequestServices {
+  readonly database: Database;
+  readonly config: { readonly WATCH_MAX_VARIABLES: number };
+}
+
+/**
+ * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see;
+ *   invalid_input for too many variables, none, a unit that cannot be converted, and bytes that are not a cursor.
+ */
+export async function resolveWatch(
+  { database, config }: RequestServices,
+  { caller, cursor, fromBeginning, maxVariables, ...asked }: WatchRequest,
+): Promise<ResolvedWatch> {
+  const latest = { versionTags: [], asOfMicros: undefined, relative: undefined, horizon: undefined, tags: [] };
+  const every = { isEveryVersion: false, isToIncluded: false, order: 'ASC', offset: 0 } as const;
+  const { selection, variables } = await resolveSelection(database, caller, { ...latest, ...every, ...asked });
+  const max = Math.min(config.WATCH_MAX_VARIABLES, maxVariables ?? Number.POSITIVE_INFINITY);
+  if (variables.size > max) {
+    throw locationError(asked.locationOf('variableIds'), `must be at most ${max}, got ${variables.size}`);
+  }
+  const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
+  if (!known) throw locationError(asked.locationOf('cursor'), 'must be the cursor of a watch message, unchanged');
+  const positions = await findPositions(database, [...variables.keys()], known, fromBeginning);
+  return { variables, scales: selection.scales, positions };
+}
+
+/**
+ * The reader's position in each variable. A cursor ahead of the stored points was issued before the database was
+ * restored from a backup. The reader has everything that is stored, so its position becomes the last write.
+ */
+async function findPositions(
+  database: Database,
+  variableIds: readonly number[],
+  known: ReadonlyMap<number, ChangePosition>,
+  fromBeginning: boolean,
+): Promise<ReadonlyMap<number, ChangePosition>> {
+  const lastVersions = await findLastVersions(database, variableIds);
+  const positionOf = (variableId: number): ChangePosition => {
+    const last = lastVersions.get(variableId);
+    const now: ChangePosition = last === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp: last };
+    const position = known.get(variableId) ?? (fromBeginning ? AT_BEGINNING : now);
+    return position.versionTimestamp > now.versionTimestamp ? now : position;
+  };
+  return new Map(variableIds.map((variableId) => [variableId, positionOf(variableId)]));
+}

@@ -1,0 +1,97 @@
+/** A `GET /data/watch` client that records events and points, and can resume. */
+import { eventually } from '../eventually.ts';
+import type { WatchedPoint } from './watcher.ts';
+
+export interface ReceivedEvent {
+  readonly event: string;
+  readonly id: string | undefined;
+  readonly data: unknown;
+}
+
+type WatchedEventPoint = Pick<WatchedPoint, 'variableId' | 'value' | 'version'>;
+
+export interface EventStream {
+  readonly status: number;
+  /** Body of a refusal. */
+  readonly refusal: { readonly code: string; readonly message: string } | undefined;
+  events(): readonly ReceivedEvent[];
+  /** All points so far, in order of arrival. */
+  points(): readonly WatchedEventPoint[];
+  /** Id of the last event; undefined before the first. */
+  cursor(): string | undefined;
+  /** Waits for the first event; later commits are sent. */
+  begun(): Promise<void>;
+  until(count: number): Promise<ReturnType<EventStream['points']>>;
+  /** Waits for the event `end`. */
+  ended(): Promise<ReceivedEvent>;
+  isClosed(): boolean;
+  /** Waits for the end of the answer. */
+  closed(): Promise<boolean>;
+  close(): void;
+}
+
+interface Columns {
+  readonly variableId: number;
+  readonly date: readonly string[];
+  readonly rawValue: readonly (number | null)[];
+  readonly version?: readonly (string | null)[];
+}
+
+/** @param path `/data/watch?…`. @param lastEventId sent as a browser does when it connects again. */
+export async function openEventStream(
+  origin: string,
+  path: string,
+  { token, lastEventId }: { readonly token: string | undefined; readonly lastEventId?: string | undefined },
+): Promise<EventStream> {
+  const leaving = new AbortController();
+  const headers = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  };
+  const response = await fetch(origin + path, { headers, signal: leaving.signal });
+  const events: ReceivedEvent[] = [];
+  const points: WatchedEventPoint[] = [];
+  const refusal = response.ok ? undefined : ((await response.json()) as EventStream['refusal']);
+  let isClosed = !response.ok;
+  const receive = async (): Promise<void> => {
+    let text = '';
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const blocks = (text + piece).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const received = parseEvent(block);
+        events.push(received);
+        if (received.event !== 'points') continue;
+        for (const columns of received.data as Columns[]) points.push(...toPoints(columns));
+      }
+    }
+  };
+  if (response.ok) {
+    void receive()
+      .catch(() => {})
+      .finally(() => {
+        isClosed = true;
+      });
+  }
+  return {
+    ...{ status: response.status, refusal, points: () => points, events: () => events },
+    cursor: () => events.findLast(({ id }) => id !== undefined)?.id,
+    begun: () => eventually('the first event', async () => events.length > 0).then(() => {}),
+    until: (count) => eventually(`${count} points`, async () => (points.length >= count ? points : undefined)),
+    ended: () => eventually('the event end', async () => events.find(({ event }) => event === 'end')),
+    closed: () => eventually('the end of the answer', async () => isClosed),
+    isClosed: () => isClosed,
+    close: () => leaving.abort(),
+  };
+}
+
+function parseEvent(block: string): ReceivedEvent {
+  const fields = new Map(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+  return { event: fields.get('event') ?? '', id: fields.get('id'), data: JSON.parse(fields.get('data') ?? 'null') };
+}
+
+function toPoints({ variableId, date, rawValue, version }: Columns) {
+  return date.map((_, row) => ({ variableId, value: rawValue[row] ?? Number.NaN, version: version?.[row] ?? null }));
+}

@@ -62,83 +62,86 @@ describe('docs: the files of the page', () => {
   });
 });
 
-describe.skipIf(program === undefined)('docs: the page in Chromium (skipped without apt-get install chromium)', () => {
-  it('shows every operation, and fits its window (R-A9)', async () => {
-    const { tab } = chromium;
-    await tab.setLayout(DESKTOP);
-    await tab.open(docs());
-    const ids = describeApi(api.parts.config).operations.map(
-      ({ tag, operationId }) => `operations-${tag}-${operationId}`,
-    );
-    await tab.untilText(`id="${ids[0]}"`);
-    expect(await tab.overflow()).toBe(0);
-    await keepScreenshot('docs-top');
-    // From 150 operations on, the page holds those near the window only.
-    const missing = new Set(ids);
-    await eventually('every operation', async () => {
-      const html = await tab.html();
-      for (const id of missing) if (html.includes(`id="${id}"`)) missing.delete(id);
-      if (missing.size > 0) await tab.scrollBy(400);
-      return missing.size === 0;
+describe.skipIf(program === undefined)(
+  'docs: the page in Chromium (skipped without apt-get install chromium-headless-shell)',
+  () => {
+    it('shows every operation, and fits its window (R-A9)', async () => {
+      const { tab } = chromium;
+      await tab.setLayout(DESKTOP);
+      await tab.open(docs());
+      const ids = describeApi(api.parts.config).operations.map(
+        ({ tag, operationId }) => `operations-${tag}-${operationId}`,
+      );
+      await tab.untilText(`id="${ids[0]}"`);
+      expect(await tab.overflow()).toBe(0);
+      await keepScreenshot('docs-top');
+      // From 150 operations on, the page holds those near the window only.
+      const missing = new Set(ids);
+      await eventually('every operation', async () => {
+        const html = await tab.html();
+        for (const id of missing) if (html.includes(`id="${id}"`)) missing.delete(id);
+        if (missing.size > 0) await tab.scrollBy(400);
+        return missing.size === 0;
+      });
+      await tab.setLayout(PHONE);
+      expect(await tab.overflow()).toBe(0);
+      await keepScreenshot('docs-phone');
     });
-    await tab.setLayout(PHONE);
-    expect(await tab.overflow()).toBe(0);
-    await keepScreenshot('docs-phone');
-  });
 
-  it('opens the operation that the address names (R-A9)', async () => {
-    const { tab } = chromium;
-    await tab.setLayout(DESKTOP);
-    await tab.open(docs('?linked#/Points/readPoints'));
-    await eventually('the operation is open', async () =>
-      /class="opblock[^"]*is-open"[^>]*id="operations-Points-readPoints"/.test(await tab.html()),
-    );
-    await tab.untilText('relativeVersion');
-    await keepScreenshot('docs-linked');
-  });
+    it('opens the operation that the address names (R-A9)', async () => {
+      const { tab } = chromium;
+      await tab.setLayout(DESKTOP);
+      await tab.open(docs('?linked#/Points/readPoints'));
+      await eventually('the operation is open', async () =>
+        /class="opblock[^"]*is-open"[^>]*id="operations-Points-readPoints"/.test(await tab.html()),
+      );
+      await tab.untilText('relativeVersion');
+      await keepScreenshot('docs-linked');
+    });
 
-  it('signs in for a token and tries an operation with it (R-A9, R-B3)', async () => {
-    const { tab } = chromium;
-    await api.manager.post('/sites', { name: 'A site to be found' });
-    await tab.open(docs('?tried#/Sites/listSites'));
-    await pressIn('.auth-wrapper .authorize');
-    const fields = {
-      '#oauth_username': 'max',
-      '#oauth_password': PASSWORD,
-      '#client_id_password': 'demo',
-      '#client_secret_password': 's3cret',
-    };
-    for (const [selector, value] of Object.entries(fields)) {
-      await untilFocused(selector);
-      await tab.typeHere(value);
-    }
-    await keepScreenshot('docs-authorize');
-    await pressIn('.auth-btn-wrapper .authorize');
-    await tab.untilText('Logout');
-    await pressIn('.auth-btn-wrapper .btn-done');
-    await untilScrolledTo('#operations-Sites-listSites .try-out__btn');
-    await pressIn('#operations-Sites-listSites .try-out__btn');
-    await pressIn('#operations-Sites-listSites .execute');
-    await tab.untilText('A site to be found');
-    await keepScreenshot('docs-tried');
-  });
+    it('signs in for a token and tries an operation with it (R-A9, R-B3)', async () => {
+      const { tab } = chromium;
+      await api.manager.post('/sites', { name: 'A site to be found' });
+      await tab.open(docs('?tried#/Sites/listSites'));
+      await pressIn('.auth-wrapper .authorize');
+      const fields = {
+        '#oauth_username': 'max',
+        '#oauth_password': PASSWORD,
+        '#client_id_password': 'demo',
+        '#client_secret_password': 's3cret',
+      };
+      for (const [selector, value] of Object.entries(fields)) {
+        await untilFocused(selector);
+        await tab.typeHere(value);
+      }
+      await keepScreenshot('docs-authorize');
+      await pressIn('.auth-btn-wrapper .authorize');
+      await tab.untilText('Logout');
+      await pressIn('.auth-btn-wrapper .btn-done');
+      await untilScrolledTo('#operations-Sites-listSites .try-out__btn');
+      await pressIn('#operations-Sites-listSites .try-out__btn');
+      await pressIn('#operations-Sites-listSites .execute');
+      await tab.untilText('A site to be found');
+      await keepScreenshot('docs-tried');
+    });
 
-  it('shows the error of a call that is refused (R-A5)', async () => {
-    const { tab } = chromium;
-    await tab.open(docs('?refused#/Sites/listSites'));
-    await pressIn('#operations-Sites-listSites .try-out__btn');
-    await pressIn('#operations-Sites-listSites .execute');
-    await tab.untilText('invalid_token');
-  });
+    it('shows the error of a call that is refused (R-A5)', async () => {
+      const { tab } = chromium;
+      await tab.open(docs('?refused#/Sites/listSites'));
+      await pressIn('#operations-Sites-listSites .try-out__btn');
+      await pressIn('#operations-Sites-listSites .execute');
+      await tab.untilText('invalid_token');
+    });
 
-  it('requests nothing from other origins and logs no error but the refusal (R-A9)', () => {
-    const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
-    expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-    // Chromium's advice on forms is not an error; a violation of the policy or an exception is.
-    const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
-    expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
-  });
-});
+    it('requests nothing from other origins and logs no error but the refusal (R-A9)', () => {
+      const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
+      expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
+      // Chromium's advice on forms is not an error; a violation of the policy or an exception is.
+      const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
+      expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
+    });
+  },
+);
 
 /** Focuses the element as soon as it exists. */
 async function untilFocused(selector: string): Promise<void> {

@@ -97,7 +97,7 @@ async function keepScreenshot(name: string, layout: Screen): Promise<void> {
 }
 
 describe.skipIf(program === undefined)(
-  'identity pages in Chromium (skipped unless installed: apt-get install chromium)',
+  'identity pages in Chromium (skipped unless installed: apt-get install chromium-headless-shell)',
   () => {
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
       const texts = PAGE_TEXTS[language];

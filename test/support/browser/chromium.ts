@@ -54,9 +54,13 @@ const COMPLAINTS: ReadonlySet<string> = new Set(['Log.entryAdded', 'Audits.issue
 const END_TIMEOUT_MS = 5000;
 const PROFILE_PREFIX = 'tidemark-chromium-';
 
-/** @returns the path of the program; undefined when it is not installed (`apt-get install chromium`). */
+/** The headless shell has Chromium's engine without its window, and needs half the CPU time (2026-11). */
+const PROGRAMS = ['chromium-headless-shell', 'chromium'];
+
+/** @returns the path of the program; undefined when neither is installed (`apt-get install chromium-headless-shell`). */
 export function findChromium(): string | undefined {
-  const paths = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'chromium'));
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);

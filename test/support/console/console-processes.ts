@@ -59,7 +59,7 @@ export async function leaseConsoleProcesses(): Promise<ConsoleProcesses> {
 
 async function start(): Promise<Running> {
   const program = findChromium();
-  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
+  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium-headless-shell');
   const world = await createStoredWorld();
   const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
   const [roles, browser] = await Promise.all([

@@ -11,6 +11,7 @@ interface Followed<Status> {
   readonly read: () => Promise<Status>;
   /** Path of the event stream. */
   readonly events: string;
+  /** Whether the work has ended; the same function each time. */
   readonly isOver: (status: Status) => boolean;
 }
 
@@ -27,10 +28,10 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
     const follow = async () => {
       try {
         for await (const { data } of readEvents(events, end.signal)) {
-          // An event has no list of problems; the read after the end has.
-          queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) =>
-            old === undefined ? old : { ...old, ...(JSON.parse(data) as Status) },
-          );
+          const status = JSON.parse(data) as Status;
+          // An event lacks lists that the read below has.
+          if (isOver(status)) break;
+          queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }
       } catch {
         // The read below says what is wrong.
@@ -44,6 +45,6 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       end.abort();
       window.clearTimeout(timer);
     };
-  }, [isOpen, events, key, queries]);
+  }, [isOpen, isOver, events, key, queries]);
   return query;
 }

@@ -10,7 +10,7 @@ import classes from '../../parts/view.module.css';
 import { Icon } from '../../shell/icon.tsx';
 import { notifyProblem } from '../../shell/notify.ts';
 import own from '../data.module.css';
-import { type FileStatus, TONES, useFile } from './file-queries.ts';
+import { type FileStatus, isFileOver, TONES, useFile } from './file-queries.ts';
 import { RejectedRows } from './rejected-rows.tsx';
 
 /** The part of the route with an open file. */
@@ -35,7 +35,7 @@ export function FilePage({ id }: { readonly id: string }) {
 function Status({ file }: { readonly file: FileStatus }) {
   const { t } = useTranslation('data');
   const { id, filename, state, progress, counts, failure, advice, ignoredColumns, uploadedDate, warnings = [] } = file;
-  const isOver = state !== 'Queued' && state !== 'Processing';
+  const isOver = isFileOver(file);
   return (
     <section className={classes.card} aria-labelledby="file">
       <div className={`${classes.bar} ${classes.between}`}>

@@ -7,13 +7,18 @@ import type { Tone } from '../../parts/state.tsx';
 
 export type FileStatus = components['schemas']['FileStatus'];
 
+/** Whether the ingestion of a file has ended. */
+export function isFileOver({ state }: Pick<FileStatus, 'state'>): boolean {
+  return state !== 'Queued' && state !== 'Processing';
+}
+
 /** @returns the query of a file, which follows its ingestion. */
 export function useFile(id: string) {
   return useFollowed<FileStatus>({
     queryKey: ['file', id],
     read: () => bodyOf(api.GET('/storage/{id}', { params: { path: { id } } })),
     events: `/storage/${encodeURIComponent(id)}/events`,
-    isOver: ({ state }) => state !== 'Queued' && state !== 'Processing',
+    isOver: isFileOver,
   });
 }
 

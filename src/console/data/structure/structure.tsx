@@ -86,20 +86,24 @@ const TONES: Readonly<Record<ImportStatus['state'], Tone>> = {
   Failed: 'bad',
 };
 
+function hasEnded({ state }: Pick<ImportStatus, 'state'>): boolean {
+  return state !== 'Queued' && state !== 'Processing';
+}
+
 function Import({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const status = useFollowed<ImportStatus>({
     queryKey: ['import', id],
     read: () => bodyOf(api.GET('/structure/import/{id}', { params: { path: { id } } })),
     events: `/structure/import/${encodeURIComponent(id)}/events`,
-    isOver: ({ state }) => state !== 'Queued' && state !== 'Processing',
+    isOver: hasEnded,
   });
   const { sending } = useImport();
   const file = held.get(id);
   if (status.error) return <Problem error={status.error} onRetry={() => void status.refetch()} />;
   if (!status.data) return <Skeleton height={200} radius="md" />;
   const { state, whatIf, progress, counts, failure, problems = [], problemCount, ignoredMembers } = status.data;
-  const isOver = state !== 'Queued' && state !== 'Processing';
+  const isOver = hasEnded(status.data);
   return (
     <section className={classes.card} aria-labelledby="import">
       <div className={`${classes.bar} ${classes.between}`}>

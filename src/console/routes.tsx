@@ -38,8 +38,16 @@ const data = createRoute({
   component: lazyRouteComponent(() => import('./data/data.tsx'), 'DataPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute,
+  path: '/console/webhooks',
+  validateSearch: ({ webhook: id }: Readonly<Record<string, unknown>>): { readonly webhook?: string } =>
+    id === undefined ? {} : { webhook: String(id) },
+  component: lazyRouteComponent(() => import('./webhooks/webhooks.tsx'), 'WebhooksPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, find, variable, data]),
+  routeTree: root.addChildren([home, find, variable, data, webhooks]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

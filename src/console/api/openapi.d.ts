@@ -97,6 +97,102 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/account/webhooks": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listWebhooks"];
+    put?: never;
+    post: operations["createWebhook"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/webhooks/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getWebhook"];
+    put: operations["updateWebhook"];
+    post?: never;
+    delete: operations["deleteWebhook"];
+    options?: never;
+    head?: never;
+    patch: operations["patchWebhook"];
+    trace?: never;
+  };
+  "/account/webhooks/{id}/history": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listWebhookHistory"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/webhooks/{id}/history/{historyId}/replay": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["replayWebhook"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/webhooks/test": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["testWebhook"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/webhooks/test/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getWebhookTest"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/operations/{label}": {
     parameters: {
       query?: never;
@@ -588,6 +684,36 @@ export interface components {
       userName: string;
       whatIf: boolean;
     };
+    JsonPatch: ({
+      /** @constant */
+      op: "add";
+      path: string;
+      value: unknown;
+    } | {
+      /** @constant */
+      op: "replace";
+      path: string;
+      value: unknown;
+    } | {
+      /** @constant */
+      op: "test";
+      path: string;
+      value: unknown;
+    } | {
+      /** @constant */
+      op: "remove";
+      path: string;
+    } | {
+      from: string;
+      /** @constant */
+      op: "move";
+      path: string;
+    } | {
+      from: string;
+      /** @constant */
+      op: "copy";
+      path: string;
+    })[];
     KeptRejection: {
       /** @enum {string} */
       code: "target_not_found" | "target_ambiguous";
@@ -746,6 +872,13 @@ export interface components {
       */
       versions: "latest" | "all";
     };
+    ReceivedResponse: {
+      body: string;
+      headers: {
+        [key: string]: string;
+      };
+      status: number;
+    };
     Rejection: {
       /** @enum {string} */
       code: "target_not_found" | "target_ambiguous";
@@ -856,6 +989,14 @@ export interface components {
       variableId: number;
       wave: number;
     };
+    SentRequest: {
+      body: string;
+      headers: {
+        [key: string]: string;
+      };
+      method: string;
+      url: string;
+    };
     Site: {
       city: string | null;
       clientData: Record<string, never> | null;
@@ -955,6 +1096,159 @@ export interface components {
       lastVersionTimestamp: string;
       pointCount: number;
       version: string | null;
+    };
+    Webhook: {
+      bodyTemplate?: string | null;
+      /** Format: date-time */
+      createdDate?: string;
+      disabledReason?: string | null;
+      /** @enum {string} */
+      eventType: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      failureCount?: number;
+      filter?: {
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      headers?: {
+        [key: string]: string;
+      };
+      /** @enum {string} */
+      httpMethod?: "POST" | "PUT";
+      id: string;
+      isEnabled: boolean;
+      lastExecution?: {
+        /** Format: date-time */
+        date: string;
+        state: string;
+      } | null;
+      /** Format: date-time */
+      modifiedDate?: string;
+      name: string;
+      successCount?: number;
+      url?: string;
+    };
+    WebhookHistory: {
+      attempt: number;
+      /** Format: date-time */
+      date: string;
+      durationMs?: number;
+      error?: string;
+      eventId: string;
+      /** @enum {string} */
+      eventType: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      id: string;
+      isReplay: boolean;
+      /** Format: date-time */
+      nextAttemptDate?: string;
+      request?: components["schemas"]["SentRequest"];
+      response?: components["schemas"]["ReceivedResponse"];
+      /** @enum {string} */
+      state: "Pending" | "Succeeded" | "Failed";
+      webhookId: string;
+    };
+    WebhookTest: {
+      error?: string;
+      id: string;
+      request: components["schemas"]["SentRequest"] | null;
+      response?: components["schemas"]["ReceivedResponse"];
+      /** @enum {string} */
+      state: "Pending" | "Succeeded" | "Failed";
+    };
+    WebhookTestStarted: {
+      id: string;
+      secret?: string;
+    };
+    WebhookTestWritten: {
+      bodyTemplate?: string | null;
+      data?: unknown;
+      /** @enum {string} */
+      eventType: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      filter?: {
+        siteIds?: number[] | null;
+        sourceIds?: number[] | null;
+        variableIds?: number[] | null;
+      } | null;
+      headers?: {
+        [key: string]: string;
+      } | null;
+      /** @enum {string|null} */
+      httpMethod?: "POST" | "PUT" | null;
+      id?: unknown;
+      isEnabled?: boolean | null;
+      name?: string | null;
+      secret?: string | null;
+      url: string;
+    };
+    WebhookUpdate: {
+      bodyTemplate?: string | null;
+      /** @enum {string} */
+      eventType?: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      filter?: {
+        siteIds?: number[] | null;
+        sourceIds?: number[] | null;
+        variableIds?: number[] | null;
+      } | null;
+      headers?: {
+        [key: string]: string;
+      } | null;
+      /** @enum {string|null} */
+      httpMethod?: "POST" | "PUT" | null;
+      isEnabled?: boolean;
+      name?: string;
+      secret?: string | null;
+      url?: string;
+    };
+    WebhookWithSecret: {
+      bodyTemplate?: string | null;
+      /** Format: date-time */
+      createdDate?: string;
+      disabledReason?: string | null;
+      /** @enum {string} */
+      eventType: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      failureCount?: number;
+      filter?: {
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      headers?: {
+        [key: string]: string;
+      };
+      /** @enum {string} */
+      httpMethod?: "POST" | "PUT";
+      id: string;
+      isEnabled: boolean;
+      lastExecution?: {
+        /** Format: date-time */
+        date: string;
+        state: string;
+      } | null;
+      /** Format: date-time */
+      modifiedDate?: string;
+      name: string;
+      secret?: string;
+      successCount?: number;
+      url?: string;
+    };
+    WebhookWritten: {
+      bodyTemplate?: string | null;
+      /** @enum {string} */
+      eventType: "DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted";
+      filter?: {
+        siteIds?: number[] | null;
+        sourceIds?: number[] | null;
+        variableIds?: number[] | null;
+      } | null;
+      headers?: {
+        [key: string]: string;
+      } | null;
+      /** @enum {string|null} */
+      httpMethod?: "POST" | "PUT" | null;
+      isEnabled?: boolean | null;
+      name: string;
+      secret?: string | null;
+      url: string;
     };
   };
   responses: never;
@@ -1151,6 +1445,235 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+    };
+  };
+  listWebhooks: {
+    parameters: {
+      query?: {
+        DisplayLevel?: "Light" | "Normal" | "Verbose";
+        EventType?: ("DataPushCompleted" | "FileIngested" | "DataPointsWritten" | "CalculationCompleted" | "CalculationFailed" | "CalculationForceUpdate" | "SiteCreated" | "SiteUpdated" | "SiteDeleted" | "SourceCreated" | "SourceUpdated" | "SourceDeleted" | "VariableCreated" | "VariableUpdated" | "VariableDeleted" | "UserCreated" | "UserLocked" | "InvitationAccepted")[];
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"][];
+        };
+      };
+    };
+  };
+  createWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookWithSecret"];
+        };
+      };
+    };
+  };
+  getWebhook: {
+    parameters: {
+      query?: {
+        DisplayLevel?: "Light" | "Normal" | "Verbose";
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"];
+        };
+      };
+    };
+  };
+  updateWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"];
+        };
+      };
+    };
+  };
+  deleteWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  patchWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["JsonPatch"];
+        "application/json-patch+json": components["schemas"]["JsonPatch"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listWebhookHistory: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+        state?: ("Pending" | "Succeeded" | "Failed")[];
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookHistory"][];
+        };
+      };
+    };
+  };
+  replayWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        historyId: string;
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookHistory"];
+        };
+      };
+    };
+  };
+  testWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookTestWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookTestStarted"];
+        };
+      };
+    };
+  };
+  getWebhookTest: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookTest"];
+        };
       };
     };
   };

@@ -180,7 +180,16 @@ function Webhooks({ count, items }: NonNullable<Health['webhooks']>) {
       kind="webhooks"
       count={count}
       items={items.map(({ id, name, disabledDate, reason }) => (
-        <Item key={id} title={name} message={reason} instant={disabledDate} />
+        <Item
+          key={id}
+          title={
+            <Link to="/console/webhooks" search={{ webhook: id }}>
+              {name}
+            </Link>
+          }
+          message={reason}
+          instant={disabledDate}
+        />
       ))}
     />
   );

@@ -1,6 +1,7 @@
 /** The frame of every route: navigation at the side, at the bottom of narrow windows; the route beside it. */
 import { Link, Outlet } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useSession } from '../session/session.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import classes from './shell.module.css';
 import mark from './tidemark.svg';
@@ -10,15 +11,20 @@ const ROUTES = [
   { to: '/', icon: 'home', text: 'shell.home' },
   { to: '/console/find', icon: 'find', text: 'shell.find' },
   { to: '/console/data', icon: 'push', text: 'shell.data' },
+  { to: '/console/webhooks', icon: 'webhook', text: 'shell.webhooks', needs: 'MANAGER' },
 ] as const satisfies readonly {
   readonly to: string;
   readonly icon: IconName;
   readonly text: string;
+  /** The least role that it is for; absent: every role. */
+  readonly needs?: 'MANAGER' | 'ADMIN';
 }[];
 
 /** The frame. The first Tab stop jumps over the navigation. */
 export function Shell() {
   const { t } = useTranslation();
+  const { role } = useSession();
+  const routes = ROUTES.filter((each) => !('needs' in each) || role === 'ADMIN' || role === each.needs);
   return (
     <div className={classes.shell}>
       <a className={classes.skip} href="#content">
@@ -30,7 +36,7 @@ export function Shell() {
           <span>Tidemark</span>
         </Link>
         <nav className={classes.routes} aria-label={t('shell.navigation')}>
-          {ROUTES.map(({ to, icon, text }) => (
+          {routes.map(({ to, icon, text }) => (
             <Link
               key={to}
               to={to}

@@ -249,6 +249,8 @@ const routes = () => [
   '/console/data?tab=pushes',
   '/console/data?tab=mappers',
   '/console/data?tab=mappers&mapper=new',
+  '/console/webhooks',
+  '/console/webhooks?webhook=new',
   '/console/no-such-page',
 ];
 

@@ -117,7 +117,7 @@ test('console data: a mapper is tried on a sample before it is saved, and a relo
   await page.getByText('The mapper was saved.').waitFor();
   const mappers = await stack.manager.call<{ id: string; name: string }[]>('GET', '/account/mappers');
   expect(mappers.map(({ name }) => name)).toEqual(['Meters']);
-  expect(new URL(page.url()).searchParams.get('mapper')).toBe(mappers[0]?.id);
+  await page.waitForURL((url) => url.searchParams.get('mapper') === mappers[0]?.id);
   expect(complaints).toEqual([]);
   await close();
 });

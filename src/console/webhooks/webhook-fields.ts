@@ -1,0 +1,82 @@
+/** A webhook as the form shows it: every member a text or a switch. Pure. */
+import type { components } from '../api/openapi.d.ts';
+
+export type Webhook = components['schemas']['Webhook'];
+export type EventType = Webhook['eventType'];
+
+export const EVENT_TYPES = [
+  ...['DataPushCompleted', 'FileIngested', 'DataPointsWritten'],
+  ...['CalculationCompleted', 'CalculationFailed', 'CalculationForceUpdate'],
+  ...['SiteCreated', 'SiteUpdated', 'SiteDeleted', 'SourceCreated', 'SourceUpdated', 'SourceDeleted'],
+  ...['VariableCreated', 'VariableUpdated', 'VariableDeleted', 'UserCreated', 'UserLocked', 'InvitationAccepted'],
+] as readonly EventType[];
+
+const FILTERS = ['siteIds', 'sourceIds', 'variableIds'] as const;
+
+export interface WebhookFields {
+  readonly name: string;
+  readonly url: string;
+  readonly eventType: EventType;
+  readonly httpMethod: 'POST' | 'PUT';
+  readonly isEnabled: boolean;
+  /** One `Name: value` a line. */
+  readonly headers: string;
+  /** Ids separated by commas. */
+  readonly siteIds: string;
+  readonly sourceIds: string;
+  readonly variableIds: string;
+  /** Empty: the whole message. */
+  readonly bodyTemplate: string;
+}
+
+export const NEW_WEBHOOK: WebhookFields = {
+  ...{ name: '', url: '', eventType: 'DataPointsWritten', httpMethod: 'POST', isEnabled: true },
+  ...{ headers: '', siteIds: '', sourceIds: '', variableIds: '', bodyTemplate: '' },
+};
+
+/** @returns the fields of a stored webhook. */
+export function toFields(webhook: Webhook): WebhookFields {
+  const {
+    name,
+    url = '',
+    eventType,
+    httpMethod = 'POST',
+    isEnabled,
+    headers = {},
+    filter = {},
+    bodyTemplate,
+  } = webhook;
+  return {
+    ...{ name, url, eventType, httpMethod, isEnabled, bodyTemplate: bodyTemplate ?? '' },
+    headers: Object.entries(headers)
+      .map(([header, value]) => `${header}: ${value}`)
+      .join('\n'),
+    siteIds: (filter.siteIds ?? []).join(', '),
+    sourceIds: (filter.sourceIds ?? []).join(', '),
+    variableIds: (filter.variableIds ?? []).join(', '),
+  };
+}
+
+/** @returns the body that creates, changes or tries a webhook. */
+export function toBody(fields: WebhookFields) {
+  const { name, url, eventType, httpMethod, isEnabled, headers, bodyTemplate } = fields;
+  return {
+    ...{ name: name.trim(), url: url.trim(), eventType, httpMethod, isEnabled },
+    bodyTemplate: bodyTemplate.trim() === '' ? null : bodyTemplate,
+    headers: Object.fromEntries(
+      headers.split('\n').flatMap((line) => {
+        const [header = '', ...value] = line.split(':');
+        return header.trim() === '' ? [] : [[header.trim(), value.join(':').trim()] as const];
+      }),
+    ),
+    filter: Object.fromEntries(
+      FILTERS.flatMap((filter) => {
+        const ids = fields[filter]
+          .split(/[\s,;]+/)
+          .filter(Boolean)
+          .map(Number);
+        return ids.length === 0 ? [] : [[filter, ids] as const];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,89 @@
+/** Webhooks: which systems are told about events, and how the messages to them fare. */
+import { Button, Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../api/client.ts';
+import { Forbidden } from '../parts/forbidden.tsx';
+import { Ago } from '../parts/moment.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { State } from '../parts/state.tsx';
+import classes from '../parts/view.module.css';
+import { useSession } from '../session/session.tsx';
+import './texts.ts';
+import { WebhookPage } from './webhook-page.tsx';
+
+const route = getRouteApi('/console/webhooks');
+const REFRESH_MS = 15_000;
+
+/** The route. */
+export function WebhooksPage() {
+  const { t } = useTranslation('webhooks');
+  const { mayManage } = useSession();
+  const { webhook } = route.useSearch();
+  if (!mayManage) return <Forbidden needs="manager" />;
+  return (
+    <>
+      <header className={classes.header}>
+        <div>
+          <h1>{t('title')}</h1>
+          <p className={classes.lead}>{t('lead')}</p>
+        </div>
+      </header>
+      {webhook === undefined ? <Webhooks /> : <WebhookPage key={webhook} id={webhook} />}
+    </>
+  );
+}
+
+function Webhooks() {
+  const { t } = useTranslation('webhooks');
+  const navigate = useNavigate();
+  const webhooks = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: () => bodyOf(api.GET('/account/webhooks', { params: { query: { DisplayLevel: 'Verbose' } } })),
+    refetchInterval: REFRESH_MS,
+  });
+  const create = () => void navigate({ to: '/console/webhooks', search: { webhook: 'new' } });
+  if (webhooks.error) return <Problem error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
+  if (!webhooks.data) return <Skeleton height={200} radius="md" />;
+  if (webhooks.data.length === 0)
+    return (
+      <div className={classes.empty}>
+        <h2>{t('none')}</h2>
+        <p>{t('noneHint')}</p>
+        <Button mt="sm" onClick={create}>
+          {t('create')}
+        </Button>
+      </div>
+    );
+  return (
+    <section className={classes.card} aria-label={t('title')}>
+      <ul className={classes.list}>
+        {webhooks.data.map(({ id, name, url, eventType, isEnabled, disabledReason, lastExecution }) => (
+          <li key={id} className={classes.row}>
+            <div>
+              <Link to="/console/webhooks" search={{ webhook: id }}>
+                {name}
+              </Link>
+              <div className={classes.soft}>
+                {eventType} → {url}
+              </div>
+              {disabledReason && <div className={classes.message}>{disabledReason}</div>}
+            </div>
+            {lastExecution && (
+              <span className={classes.soft}>
+                <Ago instant={lastExecution.date} />
+              </span>
+            )}
+            <State tone={disabledReason ? 'bad' : isEnabled ? 'good' : 'plain'}>
+              {t(isEnabled ? 'enabled' : 'disabled')}
+            </State>
+          </li>
+        ))}
+      </ul>
+      <Button mt="sm" onClick={create}>
+        {t('create')}
+      </Button>
+    </section>
+  );
+}

@@ -1,7 +1,9 @@
 /** Waits for a condition with a deadline, in place of a fixed pause. */
 
 const DEFAULT_TIMEOUT_MS = 20_000;
-const INTERVAL_MS = 10;
+const MIN_INTERVAL_MS = 10;
+/** Long waits are for other processes, which a poll takes processor time from. */
+const MAX_INTERVAL_MS = 50;
 
 /**
  * Polls `check` until it returns a value other than undefined and false. @returns that value.
@@ -12,7 +14,8 @@ export async function eventually<Result>(
   check: () => Promise<Result | undefined | false>,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<Result> {
-  const deadline = performance.now() + timeoutMs;
+  const start = performance.now();
+  const deadline = start + timeoutMs;
   let lastError: unknown;
   for (;;) {
     try {
@@ -21,10 +24,10 @@ export async function eventually<Result>(
     } catch (error) {
       lastError = error;
     }
-    if (performance.now() > deadline)
-      throw new Error(`${what} did not come within ${timeoutMs} ms`, { cause: lastError });
+    const now = performance.now();
+    if (now > deadline) throw new Error(`${what} did not come within ${timeoutMs} ms`, { cause: lastError });
     await new Promise((resolve) => {
-      setTimeout(resolve, INTERVAL_MS);
+      setTimeout(resolve, Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, (now - start) / 20)));
     });
   }
 }

@@ -1,0 +1,18 @@
+/**
+ * Order of the test files: large files first, as vitest has it without results of an earlier run, but the files of the
+ * console together, so that a worker keeps the processes they share (`console/console-processes.ts`).
+ */
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+const CONSOLE = '/test/acceptance/console/';
+
+export default class FileOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isOfConsole = ({ moduleId }: TestSpecification) => moduleId.includes(CONSOLE);
+    const first = sorted.findIndex(isOfConsole);
+    if (first === -1) return sorted;
+    const others = sorted.filter((file) => !isOfConsole(file));
+    return [...others.slice(0, first), ...sorted.filter(isOfConsole), ...others.slice(first)];
+  }
+}

@@ -19,11 +19,14 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them.
+-- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. `concerns`, when the
+-- event has them, become the variables of the one push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
     'accepted', jsonb_build_object('elements', member.elements, 'readings', member.readings)) end
+    || case when operation ? 'concerns' then
+      jsonb_build_object('concerns', operation -> 'concerns' -> (coalesce(member.place, 1)::int - 1)) else '{}' end
   from jsonb_array_elements(operations) with ordinality given (operation, number)
   left join lateral rows from (
     jsonb_array_elements(operation -> 'members' -> 'elements'), jsonb_array_elements(operation -> 'members' -> 'readings')
@@ -72,12 +75,69 @@ begin
 end
 $$;
 
+-- The ids in a set of variables, as a JSON array.
+create or replace function multirange_ids(variables int4multirange) returns jsonb language sql immutable as $$
+  select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
+$$;
+
+-- Whether a webhook of one of the accounts receives `type` and has a filter. Only then do events carry `concerns`, the
+-- variables they name: most accounts need none, and they can be as large as the push.
+create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
+  select exists (
+    select from webhook
+    where webhook.account_id = any(account_ids) and webhook.event_type = has_filtered_webhook.type and is_enabled
+      and (site_ids is not null or source_ids is not null or variable_ids is not null))
+$$;
+
+-- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null when
+-- no webhook asks. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). Of a large
+-- operation alone in its batch the batch has the set, and after a split perhaps a larger one.
+create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
+begin
+  if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
+    return null;
+  end if;
+  return (
+    with part as (
+      select batch.id as batch_id, operation.id, member_readings, count, batch.variables,
+             sum(count) over (partition by batch.id order by number) - count as first,
+             cardinality(operation_ids) = 1 and member_readings is null and count > 10000 as is_large
+      from push_batch batch
+      cross join lateral unnest(operation_ids, reading_counts) with ordinality given (operation_id, count, number)
+      join push_operation operation on operation.id = given.operation_id
+      where batch.id = any(batch_ids)
+    ), push as (
+      select batch_id, id, place, readings, is_large, variables,
+             first + sum(readings) over (partition by batch_id, id order by place) - readings as first
+      from part cross join lateral unnest(coalesce(member_readings, array[count])) with ordinality member (readings, place)
+    )
+    select jsonb_object_agg(id, pushes) from (
+      select id, jsonb_agg(case when is_large then multirange_ids(variables) else coalesce(named.ids, '[]') end
+                           order by place) as pushes
+      from push cross join lateral (
+        select substring(rows from (62 * first + 1)::int for case when is_large then 0 else 62 * readings end) as bytes
+        from push_batch batch where batch.id = push.batch_id offset 0
+      ) slice cross join lateral (
+        select jsonb_agg(distinct (get_byte(bytes, at) << 24) + (get_byte(bytes, at + 1) << 16)
+                                  + (get_byte(bytes, at + 2) << 8) + get_byte(bytes, at + 3)) as ids
+        from generate_series(42, length(bytes) - 1, 62) at
+      ) named
+      group by id
+    ) operations);
+end
+$$;
+
+-- Older functions, which those below replace.
+drop function if exists announce_push_operations(bigint[], timestamptz);
+drop function if exists end_push_operations(bigint[], text, text);
+
 -- Writes one outbox event per account for the operations among `ids` that were marked as announced at `announced_at`.
-create or replace function announce_push_operations(ids bigint[], announced_at timestamptz) returns void
+-- `concerns` is that of push_concerns.
+create or replace function announce_push_operations(ids bigint[], announced_at timestamptz, concerns jsonb) returns void
 language sql as $$
   insert into outbox_event (account_id, type, payload)
-  select account_id, 'DataPushCompleted',
-         jsonb_build_object('operations', jsonb_agg(push_operation_event(operation) order by id))
+  select account_id, 'DataPushCompleted', jsonb_build_object('operations', jsonb_agg(push_operation_event(operation)
+           || case when concerns ? id::text then jsonb_build_object('concerns', concerns -> id::text) else '{}' end order by id))
   from push_operation operation
   where id = any(ids) and announced_date = announced_at
   group by account_id
@@ -86,16 +146,24 @@ $$;
 -- Ends operations as Completed, or as Failed with a reason, and announces the end. It does so even if the time-out of
 -- the operation was announced before, with the state Queued (R-D7). A Failed operation frees its re-send key: the same
 -- push sent again is a new operation. One event holds all operations of an account.
-create or replace function end_push_operations(ids bigint[], end_state text, reason text) returns void
-language plpgsql as $$
+-- `batch_ids` are the batches of the operations, which must still be there; `written` are the variables of a single
+-- operation that has no batch.
+create or replace function end_push_operations(
+  ids bigint[], end_state text, reason text, batch_ids bigint[] default '{}', written int4multirange default null
+) returns void language plpgsql as $$
 declare
   ended_at timestamptz := clock_timestamp();
+  concerns jsonb := push_concerns(batch_ids);
 begin
+  if written is not null and has_filtered_webhook(
+       array(select account_id from push_operation where id = any(ids)), 'DataPushCompleted') then
+    concerns := jsonb_build_object(ids[1], jsonb_build_array(multirange_ids(written)));
+  end if;
   update push_operation
   set state = end_state, failure = reason, started_date = coalesce(started_date, greatest(accepted_date, now())), completed_date = ended_at,
       announced_date = ended_at, resend_key = case when end_state = 'Failed' then null else resend_key end
   where id = any(ids);
-  perform announce_push_operations(ids, ended_at);
+  perform announce_push_operations(ids, ended_at, concerns);
 end
 $$;
 
@@ -105,7 +173,7 @@ create or replace function announce_late_push_operations(max_batches int) return
 declare
   announced_at timestamptz := clock_timestamp();
   ids bigint[];
-  batches int;
+  batch_ids bigint[];
 begin
   with late as (
     select id, operation_ids from push_batch where deadline <= announced_at order by id limit max_batches
@@ -116,12 +184,12 @@ begin
       where operation.id = any(batch.operation_ids) and operation.deadline > announced_at)
     from late where batch.id = late.id
   )
-  select count(distinct late.id), array_agg(operation_id) into batches, ids
+  select coalesce(array_agg(distinct late.id), '{}'), array_agg(operation_id) into batch_ids, ids
   from late left join lateral unnest(late.operation_ids) operation_id on true;
-  if batches = 0 then return 0; end if;
+  if batch_ids = '{}' then return 0; end if;
   update push_operation set announced_date = announced_at
   where id = any(ids) and deadline <= announced_at and announced_date is null;
-  perform announce_push_operations(ids, announced_at);
-  return batches;
+  perform announce_push_operations(ids, announced_at, push_concerns(batch_ids));
+  return cardinality(batch_ids);
 end
 $$;

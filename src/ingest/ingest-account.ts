@@ -73,7 +73,8 @@ export async function ingestPortion(
       } finally {
         clearTimeout(marking);
       }
-      await completeOperations(transaction, operationIds);
+      await completeOperations(transaction, operationIds, { batchIds: ids });
+      await deleteBatches(transaction, ids);
       return { batches: ids.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
@@ -88,7 +89,6 @@ async function writeBatches(
 ): Promise<void> {
   const { ranges } = await writePoints(transaction, await readBatchRows(transaction, ids));
   await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
-  await deleteBatches(transaction, ids);
 }
 
 /** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */

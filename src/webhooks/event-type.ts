@@ -2,12 +2,12 @@
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**
- * Whether an event names a site, source or variable, so that a filter applies. Events about users and about many entities
- * at once name none.
+ * Whether an event names sites, sources or variables, so that a filter applies: a push and a file name those of their points.
+ * Events about users name none.
  */
 const IS_FILTERABLE = {
-  DataPushCompleted: false,
-  FileIngested: false,
+  DataPushCompleted: true,
+  FileIngested: true,
   DataPointsWritten: true,
   CalculationCompleted: true,
   CalculationFailed: true,

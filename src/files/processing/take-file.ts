@@ -78,13 +78,22 @@ export async function endFile(
          failure_code = $2, failure = $3, completed_date = clock_timestamp()
      where id = $1 and state in ('Queued', 'Processing')
      returning account_id as "accountId", user_id as "userId", filename, state, position_rows as rows,
-               ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings`,
+               ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings,
+               case when has_filtered_webhook(array[account_id], 'FileIngested') then multirange_ids(variables) end as concerns`,
     [fileId, failure?.code ?? null, failure?.message ?? null],
   );
   const [file] = rows;
   if (!file) return false;
-  const { accountId, userId, filename, state, ...counts } = file;
-  const payload = { fileId, filename, userId, state, counts, ...(failure && { failure }) };
+  const { accountId, userId, filename, state, concerns, ...counts } = file;
+  const payload = {
+    fileId,
+    filename,
+    userId,
+    state,
+    counts,
+    ...(failure && { failure }),
+    ...(concerns && { concerns }),
+  };
   await appendEvents(transaction, [{ accountId, type: 'FileIngested', payload }]);
   return true;
 }
@@ -99,6 +108,8 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly fileId: string;
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
+  /** Variables of the points, when a webhook has a filter; receivers do not get them. */
+  readonly concerns?: readonly number[];
 }
 
 interface Ended {
@@ -110,6 +121,7 @@ interface Ended {
   readonly ingested: number;
   readonly rejected: number;
   readonly warnings: number;
+  readonly concerns: readonly number[] | null;
 }
 
 /** Stores the names of the columns that are not part of a Standard File. */

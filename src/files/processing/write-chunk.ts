@@ -4,7 +4,8 @@
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
-import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
+import { variableSet } from '../../points/variable-set-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { ParsedChunk } from '../parsing/parser-messages.ts';
 import type { FilePosition, RowError } from '../standard-file.ts';
@@ -19,7 +20,7 @@ const ADVANCE = `
   set position_bytes = $3, position_rows = $4, position_row_number = $5, ingested_rows = ingested_rows + $6,
       rejected_rows = rejected_rows + $7, warning_count = warning_count + $8,
       warnings = case when jsonb_array_length(warnings) < ${MAX_WARNINGS} then warnings || $9::jsonb else warnings end,
-      attempts = 0
+      attempts = 0, variables = variables + $10::int4multirange
   where id = $1 and state = 'Processing' and position_rows = $2`;
 
 /**
@@ -42,6 +43,7 @@ export async function writeChunk(
       const { rowCount } = await transaction.query(ADVANCE, [
         ...[id, done.rows, bytes, rows, rowNumber],
         ...[ingested, errors.length, warningCount, JSON.stringify(warnings)],
+        variableSet(variableIdsOf(chunk.tuples)),
       ]);
       if (rowCount !== 1) return false;
       await storeErrors(transaction, id, errors);

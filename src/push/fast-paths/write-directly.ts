@@ -62,7 +62,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
   if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
   const { ranges } = await writePoints(transaction, [spare(operation)]);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
-  await completeOperations(transaction, [outcome.id]);
+  await completeOperations(transaction, [outcome.id], operation);
   if (await takeTurn(transaction, accountId, operation.userId, operation.variableIds)) throw new OvertakenError();
   return outcome;
 }

@@ -78,7 +78,11 @@ async function note(transaction: Transaction, accountId: number, batchId: number
   if (!batch) return false;
   if (batch.operationIds.length > 1) await transaction.query(SPLIT, [batch.id]);
   if (batch.operationIds.length > 1 || batch.attempts < MAX_ATTEMPTS) return false;
-  await transaction.query(`select end_push_operations($1::int8[], 'Failed', $2)`, [batch.operationIds, reason]);
+  await transaction.query(`select end_push_operations($1::int8[], 'Failed', $2, $3::int8[])`, [
+    batch.operationIds,
+    reason,
+    [batch.id],
+  ]);
   return true;
 }
 

@@ -4,9 +4,9 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';
+import { variableSet } from '../../points/variable-set-codec.ts';
 import { plainArray } from './array-literal-codec.ts';
 import { lockTurnSql, turnKey } from './turn-lock.ts';
-import { variableSet } from './variable-set-codec.ts';
 
 const QUEUED_BYTES = `
   select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch

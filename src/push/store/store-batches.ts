@@ -5,10 +5,10 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { variableSet } from '../../points/variable-set-codec.ts';
 import { plainArray, sparseTextArray, textArray } from './array-literal-codec.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';
 import { lockTurnSql, turnKeySql } from './turn-lock.ts';
-import { variableSet } from './variable-set-codec.ts';
 
 declare module '../../platform/database/outbox.ts' {
   interface OutboxEvents {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
-import { variableSet } from './variable-set-codec.ts';
+import { variableSet } from '../../points/variable-set-codec.ts';
 
 // Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
 // batch.
@@ -85,9 +85,26 @@ export async function markProcessing(
   );
 }
 
-/** Ends operations as Completed and announces them, once each (R-D7). */
-export async function completeOperations(transaction: Transaction, operationIds: readonly number[]): Promise<void> {
-  await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
+/** Where the variables of ended operations are, for webhooks with a filter. */
+export interface WrittenOperations {
+  /** Batches of the operations, not deleted yet. */
+  readonly batchIds?: readonly number[];
+  /** Variables of a single operation that was written without a batch. */
+  readonly variableIds?: Iterable<number>;
+}
+
+/** Ends operations whose points the same transaction writes, and appends the events DataPushCompleted (R-D7). */
+export async function completeOperations(
+  transaction: Transaction,
+  operationIds: readonly number[],
+  { batchIds = [], variableIds }: WrittenOperations,
+): Promise<void> {
+  const written = variableIds && variableSet(variableIds);
+  await transaction.query(`select end_push_operations($1::int8[], 'Completed', null, $2::int8[], $3::int4multirange)`, [
+    operationIds,
+    batchIds,
+    written ?? null,
+  ]);
 }
 
 /** @returns the accounts with waiting batches, for the sweeper: their wake-up may have been lost. */

@@ -57,11 +57,7 @@ function findTemplateProblems(fields: WebhookFields, stored: WebhookFields | und
 
 function describeType({ eventType, filter }: WebhookFields): readonly ErrorDetail[] {
   if (Object.keys(filter).length === 0 || isFilterable(eventType)) return [];
-  const isOfPoints = eventType === 'DataPushCompleted' || eventType === 'FileIngested';
-  const hint = isOfPoints ? '; use DataPointsWritten for the points of some sites, sources or variables' : '';
-  return [
-    { path: '$.filter', message: `must be empty for ${eventType}, which names no site, source or variable${hint}` },
-  ];
+  return [{ path: '$.filter', message: `must be empty for ${eventType}, which names no site, source or variable` }];
 }
 
 async function findMissing(

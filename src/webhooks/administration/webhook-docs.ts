@@ -34,9 +34,10 @@ const webhook = z
     isEnabled: z.boolean(),
     httpMethod: z.enum(HTTP_METHODS),
     headers: z.record(z.string(), z.string()),
-    filter: z
-      .object({ siteIds: ids, sourceIds: ids, variableIds: ids })
-      .meta({ description: 'An event matches when it names any of these ids. Empty: every event of the type.' }),
+    filter: z.object({ siteIds: ids, sourceIds: ids, variableIds: ids }).meta({
+      description:
+        'An event matches when it names any of these ids; a push and a file name the variables of their accepted points. Empty: every event of the type.',
+    }),
     bodyTemplate: z.string().nullable(),
     disabledReason: z
       .string()

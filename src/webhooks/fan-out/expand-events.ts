@@ -4,7 +4,7 @@
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
-import type { Occurrence } from './filter-rules.ts';
+import { type Occurrence, readConcern } from './filter-rules.ts';
 
 type Data = Occurrence['data'];
 
@@ -33,11 +33,22 @@ export async function expandEvents(
   events: readonly OutboxEvent[],
 ): Promise<(event: OutboxEvent) => readonly Occurrence[]> {
   const pushes = await expandPushes(transaction, events);
-  const parents = await findParents(transaction, events);
+  const partsOf = (event: OutboxEvent) => pushes.get(event) ?? [event.payload as Data];
+  const parents = await findParents(
+    transaction,
+    events.flatMap((event) => [
+      ...(event.type === 'DataPointsWritten' ? readVariables(event).map(({ variableId }) => variableId) : []),
+      ...partsOf(event).flatMap(({ concerns }) => (concerns as readonly number[] | undefined) ?? []),
+    ]),
+  );
   return (event) => {
     const { accountId, type, createdDate } = event;
-    const occurrences = pushes.get(event) ?? [toData(event, parents)];
-    return occurrences.map((data) => ({ accountId, type, date: createdDate, data }));
+    return partsOf(event).map((part) => ({
+      accountId,
+      type,
+      date: createdDate,
+      ...toOccurrence(event, part, parents),
+    }));
   };
 }
 
@@ -54,21 +65,25 @@ async function expandPushes(
   return new Map(pushes.map((event, index) => [event, (byIndex.get(index) ?? []).map(({ data }) => data)]));
 }
 
-async function findParents(
-  transaction: Transaction,
-  events: readonly OutboxEvent[],
-): Promise<ReadonlyMap<number, Data>> {
-  const writes = events.filter((event) => event.type === 'DataPointsWritten');
-  const ids = new Set(writes.flatMap((event) => readVariables(event).map(({ variableId }) => variableId)));
+async function findParents(transaction: Transaction, variableIds: readonly number[]): Promise<Parents> {
+  const ids = new Set(variableIds);
   if (ids.size === 0) return new Map();
   const { rows } = await transaction.query<WrittenVariable & Data>(FIND_PARENTS, [[...ids]]);
   return new Map(rows.map((row) => [row.variableId, row]));
 }
 
-function toData(event: OutboxEvent, parents: ReadonlyMap<number, Data>): Data {
-  if (event.type !== 'DataPointsWritten') return event.payload as Data;
-  // Leaves out `wave`, the id of a chain of calculations, which is internal.
-  return { variables: readVariables(event).map((variable) => ({ ...parents.get(variable.variableId), ...variable })) };
+type Parents = ReadonlyMap<number, Data>;
+
+function toOccurrence(event: OutboxEvent, part: Data, parents: Parents): Pick<Occurrence, 'data' | 'concerns'> {
+  if (event.type === 'DataPointsWritten') {
+    // Leaves out `wave`, the id of a chain of calculations, which is internal.
+    const variables = readVariables(event);
+    return { data: { variables: variables.map((variable) => ({ ...parents.get(variable.variableId), ...variable })) } };
+  }
+  const { concerns, ...data } = part;
+  if (!concerns) return { data };
+  const named = (concerns as readonly number[]).map((variableId) => ({ ...parents.get(variableId), variableId }));
+  return { data, concerns: named.map((one) => readConcern('', one)) };
 }
 
 function readVariables({ payload }: OutboxEvent): readonly WrittenVariable[] {

@@ -19,6 +19,8 @@ export interface Occurrence {
   readonly date: string;
   /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The entities that a push or a file names, which `data` does not show. */
+  readonly concerns?: readonly Concern[];
 }
 
 export type Filter = { readonly [Name in keyof Required<WebhookFilter>]: ReadonlySet<number> };
@@ -45,7 +47,8 @@ export function planMessages(
   occurrence: Occurrence,
   maxVariables: number,
 ): readonly Occurrence[] {
-  const { type, data } = occurrence;
+  const { type, data, concerns } = occurrence;
+  if (filter && concerns) return concerns.some((concern) => isWanted(filter, concern)) ? [occurrence] : [];
   const variables = readVariables(data);
   if (!variables) return !filter || isWanted(filter, readConcern(type, data)) ? [occurrence] : [];
   const wanted = filter ? variables.filter((variable) => isWanted(filter, readConcern('', variable))) : variables;
@@ -62,8 +65,8 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
   return Array.isArray(variables) ? (variables as readonly Members[]) : undefined;
 }
 
-/** Events of a site, source or variable itself have its id as `id`. */
-function readConcern(type: string, data: Members): Concern {
+/** Events of a site, source or variable itself have its id as `id`. @param type empty for a part of an event. */
+export function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);
   const variableId = readId(data.variableId ?? own('Variable'));
   return {

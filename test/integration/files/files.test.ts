@@ -344,6 +344,37 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toContain('event: end');
   });
 
+  it('ends in an event that matches webhooks with a filter by the variables of its points, in every chunk (R-I1, R-I2)', async () => {
+    const { accountId, database, parts } = stack.api;
+    const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
+    const addWebhook = async (variableId: number) => {
+      const { rows } = await database.query<{ id: string }>(
+        `insert into webhook (account_id, name, url, event_type, secret, variable_ids)
+         values ($1, 'w', 'https://receiver.example', 'FileIngested', 'whsec_', array[$2::int]) returning id`,
+        [accountId, variableId],
+      );
+      return rows[0]?.id ?? '';
+    };
+    const webhooks = [await addWebhook(first), await addWebhook(second), await addWebhook(third)];
+    const rows = Array.from({ length: 60_000 }, (_, index) => `${first},${minute(index)},${index}\n`).join('');
+    const fileId = await stack.upload('filtered.csv', `${HEADER}\n${rows}${second},${DATE},1\n${third},never,1\n`);
+    await stack.ended(fileId);
+    const found = await eventually('the messages of the file', async () => {
+      await parts.outbox.relay();
+      const { rows: messages } = await database.query<{ id: string; data: object }>(
+        'select webhook_id as id, data from webhook_event where webhook_id = any($1) order by created_date',
+        [webhooks],
+      );
+      return messages.length > 0 && messages;
+    });
+    expect(found.map(({ id }) => id).toSorted()).toEqual(webhooks.slice(0, 2).toSorted());
+    for (const { data } of found) {
+      expect(data).toMatchObject({ fileId, counts: { rows: 60_002, ingested: 60_001, rejected: 1 } });
+      expect(data).not.toHaveProperty('concerns');
+    }
+    await database.query('delete from webhook where id = any($1)', [webhooks]);
+  });
+
   it('sends its progress as server-sent events until its final state (R-E1)', async () => {
     const variableId = await newVariable();
     const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');

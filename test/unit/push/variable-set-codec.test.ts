@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { variableSet } from '../../../src/push/store/variable-set-codec.ts';
+import { variableSet } from '../../../src/points/variable-set-codec.ts';
 
 describe('push: the variables of a batch as int4multirange', () => {
   it.each([

@@ -139,6 +139,67 @@ test('webhook fan-out: pushes that share an event get one message each (R-I2, R-
   for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
+test('webhook fan-out: a push matches a filter by the variables of its accepted points, whatever way it is written (R-I1, R-D7)', async () => {
+  const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
+  const webhooks = [
+    await addWebhook('DataPushCompleted', { siteIds: [one.siteId] }),
+    await addWebhook('DataPushCompleted', { sourceIds: [one.sourceId], variableIds: [987_654] }),
+    await addWebhook('DataPushCompleted', { variableIds: [one.variableId] }),
+  ];
+  const other = await addWebhook('DataPushCompleted', { siteIds: [two.siteId] });
+  const send = (label: string, elements: readonly { readonly variableId: number; readonly count: number }[]) =>
+    api.manager.post(
+      `/api/data?operationId=${label}`,
+      elements.map(({ variableId, count }) => ({
+        variableId,
+        data: Array.from({ length: count }, (_, index) => ({ date: Date.UTC(2026, 0, 1) + index * 60_000, value: 1 })),
+      })),
+    );
+  // Small pushes share a batch and perhaps an operation, a large one of new dates is written at once, one without a target is
+  // rejected, and one of a queued batch is announced by its time-out, too.
+  await send('large-one', [{ variableId: one.variableId, count: 1500 }]);
+  const small = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two));
+  await Promise.all(small.map(({ variableId }, index) => send(`small-${index}`, [{ variableId, count: 1 }])));
+  await send('both', [
+    { variableId: two.variableId, count: 2 },
+    { variableId: one.variableId, count: 1 },
+  ]);
+  await send('none', [{ variableId: 987_654, count: 1 }]);
+  await api.ingest();
+  const labelsOf = async (webhookId: string) => {
+    const messages = await messagesOf(webhookId);
+    for (const message of messages) expect(message).not.toHaveProperty('concerns');
+    return messages.map(({ operationId }) => operationId).toSorted();
+  };
+  for (const webhookId of webhooks) {
+    expect(await labelsOf(webhookId)).toEqual(['both', 'large-one', 'small-0', 'small-2', 'small-4', 'small-6']);
+  }
+  expect(await labelsOf(other)).toEqual(['both', 'small-1', 'small-3', 'small-5', 'small-7']);
+});
+
+test('webhook fan-out: a push announced by its time-out, or failed, matches a filter by its variables, too (R-I1, R-D7)', async () => {
+  const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
+  const webhookId = await addWebhook('DataPushCompleted', { siteIds: [one.siteId] });
+  const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];
+  for (const [label, { variableId }] of [
+    ['late', one],
+    ['other', two],
+  ] as const) {
+    await api.manager.post(`/api/data?operationId=${label}&operationTimeoutSec=1`, [{ variableId, data }]);
+  }
+  await api.database.query(`update push_operation set deadline = now() where label in ('late', 'other')`);
+  await api.database.query('update push_batch set deadline = now()');
+  await api.database.query('select announce_late_push_operations(10)');
+  expect(await messagesOf(webhookId)).toEqual([expect.objectContaining({ operationId: 'late', state: 'Queued' })]);
+  await api.database.query(
+    `select end_push_operations(operation_ids, 'Failed', 'tried', array[id]) from push_batch where account_id = $1`,
+    [api.accountId],
+  );
+  const messages = await messagesOf(webhookId);
+  expect(messages.map(({ operationId, state }) => `${operationId} ${state}`)).toEqual(['late Queued', 'late Failed']);
+  await api.database.query('delete from push_batch');
+});
+
 test('webhook fan-out: another account, another event type and a disabled webhook get no message (R-I8)', async () => {
   const webhooks = [
     await addWebhook('SiteCreated', { accountId: api.otherAccountId }),

@@ -19,6 +19,7 @@ import { PUSH_OPERATIONS } from '../push/push-docs.ts';
 import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
 import { EXCHANGE_OPERATIONS } from '../structure/exchange/exchange-docs.ts';
+import { FORM_OPERATIONS } from '../structure/forms/form-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/versions/version-docs.ts';
 import { SENT_EVENTS, WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
@@ -37,6 +38,7 @@ const TAGS = {
   Sites: 'Places where measurements are taken.',
   Sources: 'Meters, sensors and other origins of variables.',
   Variables: 'Time series of a source.',
+  Forms: 'Definitions of the values that sites, sources and variables have in `clientData`.',
   Exchange: 'Export and import sites, sources and variables by business keys, as JSON or Excel.',
   Catalogues: 'Units, types and enumerations.',
   Account: 'The account selected by the token, and the current user.',
@@ -78,6 +80,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...VERSION_OPERATIONS,
     ...CALCULATION_OPERATIONS,
     ...structureOperations(SAVED_DECLARATION_SCHEMA),
+    ...FORM_OPERATIONS,
     ...EXCHANGE_OPERATIONS,
     ...CATALOGUE_OPERATIONS,
     ...ACCOUNT_OPERATIONS,

@@ -27,6 +27,7 @@ import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
 import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
 import { type ImportRouteServices, importRoutes } from '../structure/exchange/import/import-routes.ts';
 import { templateRoutes } from '../structure/exchange/template.ts';
+import { formRoutes } from '../structure/forms/form-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/versions/version-routes.ts';
 import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
@@ -107,6 +108,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ...webhookServices(parts),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
+      ['/', formRoutes({ ...parts, audit: writeAudit })],
       ['/', structureRoutes({ ...parts, declarations, audit: writeAudit })],
       ['/', exportRoutes({ ...parts, present: declarations.present })],
       ['/', importRoutes(importServices(parts))],

@@ -11,6 +11,7 @@ import { type PAGING, toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
 import { compileFilter, withinFilterTime } from './filter/custom-filter.ts';
+import { assertFormValues, withFormProblems } from './forms/check-values.ts';
 import {
   type CustomCondition,
   countResources,
@@ -142,8 +143,11 @@ export function listHandler<Level extends string, Filter extends string>(
     if (isTotalWanted(c)) setTotalCount(c, await find((queryable) => countResources(queryable, selection)));
     const members = options.levels[displayLevel];
     const { present = asStored } = options;
-    const show = async (queryable: Queryable, items: readonly ResourceObject[]) =>
-      (await present(queryable, caller.accountId, items)).map((item) => selectMembers(item, members));
+    const show = async (queryable: Queryable, items: readonly ResourceObject[]) => {
+      const presented = await present(queryable, caller.accountId, items);
+      const shown = await showFormProblems(queryable, resource, caller.accountId, members, presented);
+      return shown.map((item) => selectMembers(item, members));
+    };
     const paging = toPaging(query);
     const most = hasLargeMembers(resource, members) ? LARGE_ROWS_AT_ONCE : ROWS_AT_ONCE;
     if (paging.limit !== undefined && paging.limit <= most) {
@@ -181,9 +185,22 @@ export function itemHandler<Level extends string>(
     const { displayLevel } = query.parse(c.req.url);
     const { caller } = c.var;
     const items = [await getResource(database, resource, caller, parsePathId(c, 'id'))];
-    const [item = {}] = await present(database, caller.accountId, items);
-    return c.json(selectMembers(item, levels[displayLevel]));
+    const members = levels[displayLevel];
+    const presented = await present(database, caller.accountId, items);
+    const [item = {}] = await showFormProblems(database, resource, caller.accountId, members, presented);
+    return c.json(selectMembers(item, members));
   };
+}
+
+/** Adds `formProblems` when the display level shows them. */
+async function showFormProblems(
+  queryable: Queryable,
+  { kind }: Resource,
+  accountId: number,
+  members: readonly string[],
+  items: readonly ResourceObject[],
+): Promise<readonly ResourceObject[]> {
+  return members.includes('formProblems') ? withFormProblems(queryable, accountId, kind, items) : items;
 }
 
 /**
@@ -207,6 +224,7 @@ export function changeHandler(database: Database, resource: Resource, options: C
       const given = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
       const { members, dateZones: zones } = await settle(transaction, current, given);
       await beforeChange(transaction, caller, id, members);
+      await assertFormValues(transaction, caller.accountId, resource.kind, members.clientData, current.clientData);
       await updateResource(transaction, resource, caller.accountId, id, members);
       return zones;
     });

@@ -47,10 +47,10 @@ export const SITE: Resource = {
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
- * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). The levels are in the
- * order of R-C4, which numbers them.
+ * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds the
+ * values that break a form. The levels are in the order of R-C4, which numbers them.
  */
-export const SITE_LEVELS = { Site: OWN, VerboseSite: OWN, Normal: OWN } as const;
+export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 
 /**
  * Deletes a site; with `hard` also its sources, variables and points.

@@ -13,6 +13,7 @@ import {
   patchBody,
 } from '../platform/openapi/operation.ts';
 import { DELETED, DELETION_OPERATIONS } from './deletion/deletion-docs.ts';
+import { formProblemsSchema } from './forms/form-docs.ts';
 import { type Resource, writableShape } from './resource.ts';
 import { SITE, SITE_LEVELS } from './site.ts';
 import { SOURCE, SOURCE_LEVELS } from './source.ts';
@@ -42,14 +43,17 @@ function readShape(resource: Resource, levels: Levels<string>): Record<string, z
   return shape;
 }
 
-const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
-const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
+const formProblems = formProblemsSchema.optional().meta({
+  description: 'Values of `clientData` that break a form, from before the form or by an older definition.',
+});
+const site = z.object({ ...readShape(SITE, SITE_LEVELS), formProblems }).meta({ id: 'Site' });
+const source = z.object({ ...readShape(SOURCE, SOURCE_LEVELS), formProblems }).meta({ id: 'Source' });
 const problems = z.array(z.object({ path: z.string(), message: z.string() })).meta({
   description:
     'References of `calculated` to something that was deleted or no longer converts; runs fail until they change.',
 });
 const variable = z
-  .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional() })
+  .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional(), formProblems })
   .meta({ id: 'Variable' });
 
 /**

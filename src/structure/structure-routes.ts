@@ -8,6 +8,7 @@ import type { ErrorDetail } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { type AuditRemoval, deleteHandler, deletionRoutes } from './deletion/deletion-routes.ts';
+import { assertFormValues } from './forms/check-values.ts';
 import { getResource, insertResource, parseNew, type ResourceObject } from './resource.ts';
 import {
   anyOf,
@@ -127,6 +128,7 @@ function sitesRoutes(parts: Parts): Hono<Env> {
       const members = parseNew(SITE, await readJsonBody(c.req.raw));
       const { accountId } = c.var.caller;
       const id = await withTransaction(database, async (transaction) => {
+        await assertFormValues(transaction, accountId, 'Site', members.clientData);
         const timeZoneId = members.timeZoneId ?? (await accountTimeZone(transaction, accountId));
         return insertResource(transaction, SITE, accountId, {
           ...members,
@@ -165,6 +167,7 @@ function sourcesRoutes(parts: Parts): Hono<Env> {
       const { caller } = c.var;
       const source = await withTransaction(database, async (transaction) => {
         await getResource(transaction, SITE, caller, members.siteId as number);
+        await assertFormValues(transaction, caller.accountId, 'Source', members.clientData);
         const id = await insertResource(transaction, SOURCE, caller.accountId, members);
         return getResource(transaction, SOURCE, caller, id);
       });
@@ -231,6 +234,7 @@ function variablesRoutes(parts: Parts): Hono<Env> {
       const variable = await inTurn(caller, members, async (transaction) => {
         await getResource(transaction, SOURCE, caller, sourceId);
         await assertUniqueInSource(transaction, { ...members, sourceId });
+        await assertFormValues(transaction, caller.accountId, 'Variable', given.clientData);
         const id = await insertResource(transaction, VARIABLE, caller.accountId, members);
         await declarations.save(transaction, caller, id, members.calculated);
         return getResource(transaction, VARIABLE, caller, id);

@@ -4,7 +4,15 @@ import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { booleanSchema } from '../platform/http/lenient.ts';
 import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './catalogue/enumerations.ts';
-import { enumerationField, idField, jsonObjectSchema, referenceField, textField, textSchema } from './fields.ts';
+import {
+  clientDataField,
+  enumerationField,
+  idField,
+  jsonObjectSchema,
+  referenceField,
+  textField,
+  textSchema,
+} from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 
 const MAX_VERSION_LIMIT = 1000;
@@ -73,15 +81,22 @@ export const VARIABLE: Resource = {
     },
     // Any JSON object here; `calculation` validates the declaration.
     calculated: { column: 'calculated', schema: jsonObjectSchema.nullable(), isJson: true },
+    clientData: clientDataField,
   },
   derived: { sourceName: 'source.name' },
   required: ['sourceId'],
 };
 
-/** Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12), one without problems no `problems`. */
+/** Members that may be large. */
+const VERBOSE: readonly string[] = ['calculated', 'clientData'];
+
+/**
+ * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12), one without
+ * problems no `problems` and no `formProblems`.
+ */
 export const VARIABLE_LEVELS = {
-  Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => name !== 'calculated')],
-  Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems'],
+  Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => !VERBOSE.includes(name))],
+  Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems', 'formProblems'],
 } as const;
 
 /** The job that a deletion belongs to; null: without hardDelete. */

@@ -105,6 +105,10 @@ const entitySchema = lenientObject({
     .string()
     .max(1000)
     .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
+  // No default: an absent member must not change the hash of a declaration.
+  canBeUsedAsATrigger: booleanSchema.nullish().meta({
+    description: 'Whether a change of the value recalculates the variable for all dates of its inputs. Default: false.',
+  }),
 });
 
 const constantSchema = lenientObject({ alias: aliasSchema, value: scalarSchema.default(null) });

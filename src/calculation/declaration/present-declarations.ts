@@ -27,7 +27,7 @@ const INPUT_NAMES = namesOf(
   ],
   ...['relativeVersion', 'horizon', 'tags'],
 );
-const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourceId', 'path');
+const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourceId', 'path', 'canBeUsedAsATrigger');
 const CONSTANT_NAMES = namesOf('alias', 'value');
 
 interface Owners {

@@ -15,6 +15,7 @@ import { type Declaration, type InputDeclaration, SAVED_DECLARATION_SCHEMA } fro
 import { keepSave } from './declaration-history.ts';
 import { presentVariables } from './declaration-problems.ts';
 import { findCycle } from './find-cycle.ts';
+import { replaceFormEdges } from './form-edges.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
 import { findGraphCycle, saveDeclarations } from './save-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
@@ -73,6 +74,7 @@ export async function saveDeclaration(
     variableId,
     formulas.flatMap(({ variables }) => variables),
   );
+  await replaceFormEdges(transaction, caller.accountId, [{ variableId, formulas }]);
   await replaceSchedules(transaction, variableId, formulas);
 }
 

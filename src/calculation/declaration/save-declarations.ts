@@ -12,6 +12,7 @@ import { replaceSchedules } from '../schedule/schedules.ts';
 import { isSameDeclaration, referencesOf } from './accepted-references.ts';
 import { findProblemsOf, findVisible } from './check-references.ts';
 import { type Declaration, hashDeclaration, SAVED_DECLARATION_SCHEMA } from './declaration.ts';
+import { replaceFormEdges } from './form-edges.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
@@ -127,6 +128,9 @@ async function store(transaction: Transaction, caller: Caller, sound: readonly P
      group by edge.id, input_id`,
     [0, 1, 2].map((column) => edges.map((edge) => edge[column])),
   );
+  const formulasOf = ({ declaration }: Parsed) => declaration?.calculatedVariableFormulas ?? [];
+  const forms = sound.map((one) => ({ variableId: one.variableId, formulas: formulasOf(one) }));
+  await replaceFormEdges(transaction, caller.accountId, forms);
   const { rows } = await transaction.query<{ id: number }>(
     'select distinct variable_id as id from calculation_schedule where variable_id = any($1::int[])',
     [ids],

@@ -24,7 +24,7 @@ const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'input
   .join(' + ')} + 12 * cardinality(ancestors || causes)`;
 
 export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
-export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate'] as const;
+export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
 
 export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly id: number;

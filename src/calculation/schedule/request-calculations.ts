@@ -79,20 +79,41 @@ const STOP_LOOPS = `${CHANGES}
   from reached where variable_id = any(way)
   returning id`;
 
+/** Range of a run without dates: all dates of the inputs of `variable`. @param end SQL of the last date. */
+const wholeRange = (begin: string, end: string) => `
+  lateral (
+    select coalesce(${begin}min(first.date), now()) as from_date, ${end} as to_date
+    from variable_input edge left join lateral (
+      select date from point where point.variable_id = edge.input_variable_id order by date limit 1
+    ) first on true
+    where edge.variable_id = variable.id
+  ) range`;
+const NEXT_WAVE = `(select nextval(pg_get_serial_sequence('outbox_event', 'id')))`;
+
 // Without dates a forced run covers all dates of its inputs. Runs that are forced together are one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id,
                                    is_background)
   select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
-         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), $4, true
-  from variable cross join lateral (
-    select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
-    from variable_input edge left join lateral (
-      select date from point where point.variable_id = edge.input_variable_id order by date limit 1
-    ) first on true
-    where edge.variable_id = variable.id
-  ) range
+         coalesce($3::timestamptz, now()), ${NEXT_WAVE}, $4, true
+  from variable cross join ${wholeRange('$2::timestamptz, ', 'coalesce($3::timestamptz, now())')}
   where variable.id = any($1::int[]) and variable.calculated is not null
+  order by variable.id
+  ${WIDEN}`;
+
+// A form value has no date, so its change concerns all dates. Such runs are background runs, as forced ones.
+const REQUEST_FORM_READERS = `
+  with changed as (
+    delete from form_change where id in (
+      select id from form_change where account_id = any($1::int[]) order by id for update skip locked)
+    returning variable_id
+  )
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, is_background)
+  select variable.id, variable.account_id, 'Form', range.from_date, greatest(range.from_date, range.to_date), now(),
+         ${NEXT_WAVE}, true
+  from (select distinct variable_id from changed) triggered join variable on variable.id = triggered.variable_id
+  cross join ${wholeRange('', 'now()')}
+  where variable.calculated is not null
   order by variable.id
   ${WIDEN}`;
 
@@ -143,9 +164,10 @@ const FIND_WAITING_FOR = `
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
+    const readers = await requestFormReaders(transaction, events);
     const waiting = await findWaitingFor(transaction, events);
     await followTimeZones(transaction, events);
-    const wanted = [...requested, ...waiting];
+    const wanted = [...requested, ...readers, ...waiting];
     return wanted.length === 0 ? undefined : () => wakeTurns(queue, wanted.map(toTurn));
   };
 }
@@ -166,6 +188,18 @@ async function requestDependents(
   ];
   const { rows } = await transaction.query<RequestedRun>(REQUEST_DEPENDENTS, values);
   if (changes.some(({ isResult }) => isResult)) await stopLoops(transaction, values);
+  return rows;
+}
+
+/** Requests the variables that changed form values trigger; the change was noted in the transaction of its event (R-H5). */
+async function requestFormReaders(
+  transaction: Transaction,
+  events: readonly OutboxEvent[],
+): Promise<readonly RequestedRun[]> {
+  const changes = events.filter(({ type }) => type === 'SiteUpdated' || type === 'SourceUpdated');
+  if (changes.length === 0) return [];
+  const accountIds = [...new Set(changes.map(({ accountId }) => accountId))];
+  const { rows } = await transaction.query<RequestedRun>(REQUEST_FORM_READERS, [accountIds]);
   return rows;
 }
 

@@ -983,7 +983,7 @@ export interface components {
       /** Format: date-time */
       to: string;
       /** @enum {string} */
-      trigger: "Input" | "Schedule" | "ForceUpdate";
+      trigger: "Input" | "Schedule" | "ForceUpdate" | "Form";
       /** Format: date-time */
       triggerDate: string;
       variableId: number;
@@ -1002,6 +1002,10 @@ export interface components {
       clientData: Record<string, never> | null;
       country: string | null;
       externalId: string | null;
+      formProblems?: {
+        message: string;
+        path: string;
+      }[];
       id: number;
       location: string | null;
       name: string;
@@ -1028,6 +1032,10 @@ export interface components {
       eanNumber?: string | null;
       energyTypeId?: number | null;
       energyUsageId?: number | null;
+      formProblems?: {
+        message: string;
+        path: string;
+      }[];
       id: number;
       localisation?: string | null;
       meterAddress?: string | null;
@@ -1068,7 +1076,12 @@ export interface components {
       /** @enum {string|null} */
       aggregate: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
       calculated?: Record<string, never> | null;
+      clientData?: Record<string, never> | null;
       divider: number | null;
+      formProblems?: {
+        message: string;
+        path: string;
+      }[];
       granularity: number | null;
       /** @enum {string|null} */
       granularityTimeBase: "Millisecond" | "Second" | "Minute" | "Hour" | "Day" | "Week" | "Month" | "Year" | null;

@@ -139,7 +139,12 @@ export const de: Texts = {
     unlabelled: 'ohne Label',
     run: 'Lauf {{id}} ({{trigger}}) las',
   },
-  trigger: { Input: 'eine Eingabe änderte sich', Schedule: 'Zeitplan', ForceUpdate: 'erzwungen' },
+  trigger: {
+    Input: 'eine Eingabe änderte sich',
+    Schedule: 'Zeitplan',
+    ForceUpdate: 'erzwungen',
+    Form: 'ein Formularwert änderte sich',
+  },
   export: {
     title: 'Exportieren',
     file: 'Als Datei',

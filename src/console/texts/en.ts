@@ -137,7 +137,7 @@ export const en = {
     unlabelled: 'without label',
     run: 'Run {{id}} ({{trigger}}) read',
   },
-  trigger: { Input: 'an input changed', Schedule: 'schedule', ForceUpdate: 'forced' },
+  trigger: { Input: 'an input changed', Schedule: 'schedule', ForceUpdate: 'forced', Form: 'a form value changed' },
   export: {
     title: 'Export',
     file: 'As a file',

@@ -147,7 +147,12 @@ export const fr: Texts = {
     unlabelled: 'sans libellé',
     run: 'L’exécution {{id}} ({{trigger}}) a lu',
   },
-  trigger: { Input: 'une entrée a changé', Schedule: 'planification', ForceUpdate: 'forcée' },
+  trigger: {
+    Input: 'une entrée a changé',
+    Schedule: 'planification',
+    ForceUpdate: 'forcée',
+    Form: 'une valeur de formulaire a changé',
+  },
   export: {
     title: 'Exporter',
     file: 'Comme fichier',

@@ -139,7 +139,12 @@ export const nl: Texts = {
     unlabelled: 'zonder label',
     run: 'Run {{id}} ({{trigger}}) las',
   },
-  trigger: { Input: 'een invoer wijzigde', Schedule: 'planning', ForceUpdate: 'geforceerd' },
+  trigger: {
+    Input: 'een invoer wijzigde',
+    Schedule: 'planning',
+    ForceUpdate: 'geforceerd',
+    Form: 'een formulierwaarde wijzigde',
+  },
   export: {
     title: 'Exporteren',
     file: 'Als bestand',

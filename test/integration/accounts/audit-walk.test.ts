@@ -46,6 +46,8 @@ const made = async (path: string, body: unknown) =>
   (await manager.post<{ id: string; guid?: string }>(path, body)).body.id;
 const newView = () => made('/account/users/views', { name: 'View', filter: {} });
 const newMapper = () => made('/account/mappers', { name: 'Mapper', expression: '[]' });
+const newFormBody = () => ({ name: `Form ${++count}`, groups: [] });
+const newForm = () => made('/form', newFormBody());
 const webhook = { name: 'Hook', url: 'https://receiver.example/', eventType: 'SiteCreated' };
 const newWebhook = () => made('/account/webhooks', webhook);
 const replayWebhook: Deed = async () => {
@@ -173,6 +175,9 @@ const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
   ],
   'POST /account/webhooks/:id/history/:historyId/replay': ['WebhookReplayed', replayWebhook],
   'POST /account/webhooks/test': ['WebhookTested', () => manager.post('/account/webhooks/test', webhook)],
+  'POST /form': ['FormCreated', () => manager.post('/form', newFormBody())],
+  'PUT /form/:id': ['FormUpdated', async () => manager.put(`/form/${await newForm()}`, { groups: [] })],
+  'DELETE /form/:id': ['FormDeleted', async () => manager.delete(`/form/${await newForm()}`)],
   'DELETE /sites/:id': ['SiteDeleted', async () => manager.delete(`/sites/${await createSite(manager)}`)],
   'DELETE /sources/:id': [
     'SourceDeleted',

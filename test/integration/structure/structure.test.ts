@@ -26,7 +26,7 @@ const SOURCE = {
 const VARIABLE = {
   ...{ name: 'Power', variableTypeId: 1, unitId: 8, divider: 0.5, granularity: 15, granularityTimeBase: 'Minute' },
   ...{ quantityType: 'Integrated', aggregate: 'SUM', mappingConfig: 'm', isDefault: true, isVersioned: true },
-  ...{ versionLimit: 3 },
+  ...{ versionLimit: 3, clientData: { Form: { Group: { Field: 1 } } } },
 };
 
 interface Kind {

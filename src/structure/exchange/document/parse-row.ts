@@ -34,7 +34,7 @@ type PathOf = (member: string) => string;
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
-  variables: { name: '', divider: 1, is_default: false, is_versioned: false },
+  variables: { name: '', divider: 1, is_default: false, is_versioned: false, client_data: {} },
 };
 
 /** Columns of a new resource whose row does not say. */

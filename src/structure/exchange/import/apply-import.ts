@@ -10,6 +10,7 @@ import { announce } from '../../resource.ts';
 import { KIND_NAMES, KINDS, type Kind } from '../document/kinds.ts';
 import { NEW_COLUMNS } from '../document/parse-row.ts';
 import type { ApplyRef, ApplyServices } from './apply-context.ts';
+import { checkRowValues } from './check-row-values.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
 
 /** The account changed between plan and writing; the import is planned again. */
@@ -23,7 +24,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns the problems of declarations, at most 1,000; when there are any, the transaction must be rolled back.
+ * @returns the problems of form values, or else of declarations, at most 1,000; when there are any, the transaction must be
+ *   rolled back.
  * @throws {StalePlan} when a found resource is gone.
  */
 export async function applyImport(
@@ -31,6 +33,8 @@ export async function applyImport(
   transaction: Transaction,
   applied: ApplyRef,
 ): Promise<readonly ErrorDetail[]> {
+  const broken = await checkRowValues(transaction, applied);
+  if (broken.length > 0) return broken;
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
   const { rows } = await transaction.query(
     `select from structure_import_row r where import_id = $1 and ${HAS_DECLARATION} limit 1`,

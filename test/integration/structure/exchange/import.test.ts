@@ -278,6 +278,20 @@ describe('structure import: a document with problems', () => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
+  test('is checked by the forms of the account; values accepted before stay good (R-C11)', async () => {
+    const manager = await stack.newAccount();
+    const stored = { name: 'Old', clientData: { Building: { Main: { Area: 'large' } } } };
+    await manager.post('/sites', stored);
+    const fields = [{ name: 'Area', type: 'Double', minimum: 0 }];
+    await manager.post('/form', { name: 'Building', groups: [{ name: 'Main', fields }] });
+    const bad = { name: 'New', clientData: { Building: { Main: { Area: -1 } } } };
+    const refused = await stack.run(manager, { sites: [stored, bad] });
+    const problems = [{ path: '$.sites[1].clientData.Building.Main.Area', message: 'must be at least 0, got -1' }];
+    expect(refused).toMatchObject({ state: 'Refused', problems });
+    const kept = { ...stored, city: 'Ghent', clientData: { ...stored.clientData, more: 1 } };
+    expect(await stack.run(manager, { sites: [kept] })).toMatchObject({ state: 'Completed', problems: [] });
+  });
+
   test('that cannot be read fails, with the reason (R-A5)', async () => {
     const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
     expect(await failures('{"sites":[{"name":"A"}')).toMatchObject({ code: 'malformed_document' });

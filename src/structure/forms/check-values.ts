@@ -1,0 +1,86 @@
+/**
+ * Checks the clientData of a site, source or variable by the forms of the account. Values that were accepted before stay good: only
+ * problems that a write adds are refused, and those that remain are shown.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
+import type { ResourceObject } from '../resource.ts';
+import type { EntityType, Form } from './form-definition.ts';
+import { listForms } from './form-store.ts';
+import { findFormProblems, toDetail } from './form-validator.ts';
+
+const ROOT = '$.clientData';
+const EMPTY = {};
+
+/**
+ * Checks clientData to be written.
+ * @param written undefined: it is not written; null: it is cleared.
+ * @param former clientData stored now. Default: the resource is new.
+ * @throws {DomainError} invalid_input with one detail for each value that breaks its form and was not stored before.
+ */
+export async function assertFormValues(
+  queryable: Queryable,
+  accountId: number,
+  entityType: EntityType,
+  written: unknown,
+  former: unknown = EMPTY,
+): Promise<void> {
+  if (!hasMembers(written)) return;
+  const forms = await listForms(queryable, accountId, { entityType });
+  const problems = findNewProblems(forms, written, former, ROOT);
+  if (problems.length > 0) throw invalidInput(problems);
+}
+
+/** @returns the problems of `written` that `former` does not have with the same value. */
+export function findNewProblems(
+  forms: readonly Pick<Form, 'name' | 'groups'>[],
+  written: unknown,
+  former: unknown,
+  root: string,
+): readonly ErrorDetail[] {
+  if (!hasMembers(written)) return [];
+  return forms.flatMap((form) =>
+    findFormProblems(form, written)
+      .filter(
+        ({ keys }) => !isDeepStrictEqual(valueAt(former, keys), valueAt(written, keys)) || !isFilled(former, form),
+      )
+      .map((problem) => toDetail(root, problem)),
+  );
+}
+
+/** @returns resources with `formProblems`, the values that break a form of the account; without it where there are none. */
+export async function withFormProblems(
+  queryable: Queryable,
+  accountId: number,
+  entityType: EntityType,
+  items: readonly ResourceObject[],
+): Promise<readonly ResourceObject[]> {
+  if (!items.some(({ clientData }) => hasMembers(clientData))) return items;
+  const forms = await listForms(queryable, accountId, { entityType });
+  return items.map((item) => {
+    const formProblems = findNewProblems(forms, item.clientData, undefined, ROOT);
+    return formProblems.length > 0 ? { ...item, formProblems } : item;
+  });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function hasMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}
+
+/** A required field that is missing was also missing before only where the form was filled in. */
+function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
+  const values = valueAt(clientData, [name]);
+  return values !== undefined && values !== null;
+}
+
+function valueAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Members)[key] : undefined,
+    value,
+  );
+}

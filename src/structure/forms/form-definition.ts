@@ -1,0 +1,193 @@
+/**
+ * The definition of a form, as clients write and read it: groups of fields with type, unit, choices and range. The values are in
+ * `clientData` of a site, source or variable, at `<form>.<group>.<field>`. `form-validator.ts` checks them.
+ */
+import { z } from 'zod';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { parseInstant } from '../../platform/dates/date-rules.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
+import type { Resource } from '../resource.ts';
+
+/** Kinds of resources with forms, numbered as the owners of forms in declarations (R-H1). */
+export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
+export type EntityType = keyof typeof ENTITY_TYPE;
+
+/** Types of fields. Shipped clients send the numbers of all but Boolean. */
+export const FIELD_TYPE = { String: 0, Int: 1, Double: 2, Boolean: 3, Date: 5 } as const;
+export type FieldType = keyof typeof FIELD_TYPE;
+
+export const FORM_LIMITS = { formsPerKind: 100, groups: 100, fields: 300, items: 5000 } as const;
+const MAX_NAME = 200;
+const MAX_TEXT = 1000;
+
+/** Names that an object of JavaScript has by itself. */
+const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+const nameSchema = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(MAX_NAME)
+  .refine(isStorableText, { error: STORABLE_RULE })
+  .refine((name) => !RESERVED.has(name), { error: `must not be one of ${[...RESERVED].join(', ')}` });
+
+const itemSchema = lenientObject({
+  name: z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }).nullish(),
+  value: z.union([z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }), z.number(), z.boolean()]),
+});
+
+const fieldSchema = lenientObject({
+  name: nameSchema,
+  type: enumerationSchema(FIELD_TYPE),
+  description: z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }).nullish(),
+  isList: booleanSchema.nullish().meta({ description: 'Whether the value must be one of `items`.' }),
+  items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
+  isRequired: booleanSchema
+    .nullish()
+    .meta({ description: 'Whether the field must have a value where its form is filled in.' }),
+  minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
+  maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
+  unitId: idSchema.nullish().meta({ description: 'Unit of an Int or Double field.' }),
+})
+  .superRefine(checkItems)
+  .superRefine(checkRange);
+
+const groupSchema = lenientObject({ name: nameSchema, fields: z.array(fieldSchema) }).superRefine(
+  ({ fields }, context) => refuseRepeated(fields, 'fields', context),
+);
+
+const groupsSchema = z
+  .array(groupSchema)
+  .max(FORM_LIMITS.groups)
+  .superRefine((groups, context) => {
+    const fields = groups.flatMap((group) => group.fields);
+    const items = fields.reduce((total, field) => total + (field.items?.length ?? 0), 0);
+    const counts = [
+      ['fields', fields.length, FORM_LIMITS.fields],
+      ['items', items, FORM_LIMITS.items],
+    ] as const;
+    for (const [what, count, most] of counts) {
+      if (count <= most) continue;
+      context.addIssue({ code: 'custom', message: `must have at most ${most} ${what} in all, got ${count}` });
+    }
+  });
+
+/** Members of a form that clients write. */
+export const FORM_SHAPE = {
+  name: nameSchema,
+  entityType: enumerationSchema(ENTITY_TYPE),
+  groups: groupsSchema,
+};
+
+/** Schema of a new form; shipped clients leave out the entity type of a form of sites. */
+export const NEW_FORM = lenientObject({
+  ...FORM_SHAPE,
+  entityType: z.preprocess((value) => value ?? 'Site', FORM_SHAPE.entityType),
+}).superRefine(({ groups }, context) => refuseRepeated(groups, 'groups', context));
+
+/** Schema of a change: absent and null members keep their value. */
+export const CHANGED_FORM = lenientObject({
+  name: FORM_SHAPE.name.nullish(),
+  entityType: FORM_SHAPE.entityType.nullish(),
+  groups: FORM_SHAPE.groups.nullish(),
+}).superRefine(({ groups }, context) => refuseRepeated(groups ?? [], 'groups', context));
+
+export type FormGroup = z.output<typeof groupSchema>;
+export type FormField = FormGroup['fields'][number];
+
+/** A form as clients read it. */
+export interface Form {
+  readonly id: number;
+  readonly name: string;
+  readonly entityType: EntityType;
+  readonly groups: readonly FormGroup[];
+  readonly createdDate: string;
+  readonly modifiedDate: string;
+}
+
+type Context = z.RefinementCtx;
+
+function refuseRepeated(named: readonly { readonly name: string }[], list: string, context: Context): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of named.entries()) {
+    const key = name.toLowerCase();
+    if (seen.has(key)) {
+      context.addIssue({ code: 'custom', path: [list, index, 'name'], message: `must be unique, got ${name} twice` });
+    }
+    seen.add(key);
+  }
+}
+
+interface WrittenField {
+  readonly type: FieldType;
+  readonly isList?: boolean | null | undefined;
+  readonly items?: readonly { readonly value: string | number | boolean }[] | null | undefined;
+  readonly minimum?: number | null | undefined;
+  readonly maximum?: number | null | undefined;
+  readonly unitId?: number | null | undefined;
+}
+
+function checkItems({ type, isList, items }: WrittenField, context: Context): void {
+  const count = items?.length ?? 0;
+  if (isList && count === 0) {
+    context.addIssue({ code: 'custom', path: ['items'], message: 'must have at least 1 item for a list' });
+  }
+  if (!isList && count > 0) {
+    context.addIssue({ code: 'custom', path: ['isList'], message: 'must be true for a field with items' });
+  }
+  const seen = new Set<unknown>();
+  for (const [index, { value }] of (items ?? []).entries()) {
+    if (seen.has(value)) {
+      const message = `must be unique, got ${JSON.stringify(value)} twice`;
+      context.addIssue({ code: 'custom', path: ['items', index, 'value'], message });
+    }
+    seen.add(value);
+    if (isOfType(type, value)) continue;
+    const message = `${TYPE_RULES[type]}, got ${JSON.stringify(value)}`;
+    context.addIssue({ code: 'custom', path: ['items', index, 'value'], message });
+  }
+}
+
+function checkRange(field: WrittenField, context: Context): void {
+  const { type, minimum, maximum } = field;
+  const isNumeric = type === 'Int' || type === 'Double';
+  for (const name of ['minimum', 'maximum', 'unitId'] as const) {
+    if (isNumeric || field[name] === undefined || field[name] === null) continue;
+    context.addIssue({ code: 'custom', path: [name], message: `must be absent for a field of type ${type}` });
+  }
+  if (typeof minimum === 'number' && typeof maximum === 'number' && minimum > maximum) {
+    context.addIssue({ code: 'custom', path: ['maximum'], message: 'must not be less than minimum' });
+  }
+}
+
+/** What a value of each type must be. */
+export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
+  String: 'must be a string',
+  Int: 'must be an integer',
+  Double: 'must be a number',
+  Boolean: 'must be true or false',
+  Date: 'must be an ISO 8601 date such as 2026-03-01 or 2026-03-01T00:15:00Z',
+};
+
+/** Whether a value of a list has the type of its field. */
+function isOfType(type: FieldType, value: unknown): boolean {
+  switch (type) {
+    case 'String':
+      return typeof value === 'string';
+    case 'Int':
+      return Number.isInteger(value);
+    case 'Double':
+      return typeof value === 'number';
+    case 'Boolean':
+      return typeof value === 'boolean';
+    case 'Date':
+      return typeof value === 'string' && isIsoDate(value);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Whether a text is a value of a Date field: an ISO 8601 date, or date and time with or without a zone. */
+export function isIsoDate(text: string): boolean {
+  return text.includes('-', 1) && parseInstant(text) !== undefined;
+}

@@ -1,0 +1,113 @@
+/** Reads and writes the definitions of forms of an account. Their values belong to sites, sources and variables. */
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { EntityType, Form, FormGroup } from './form-definition.ts';
+import { FORM_LIMITS } from './form-definition.ts';
+
+const COLUMNS = `id, name, entity_type as "entityType", groups, created_date as "createdDate", modified_date as "modifiedDate"`;
+const UNIQUE_VIOLATION = '23505';
+
+export interface FormFilter {
+  readonly name?: string | undefined;
+  readonly entityType?: EntityType | undefined;
+}
+
+/** Lists the forms of an account by id. @param filter `name` in any case. */
+export async function listForms(
+  queryable: Queryable,
+  accountId: number,
+  filter: FormFilter = {},
+): Promise<readonly Form[]> {
+  const { rows } = await queryable.query<Form>(
+    `select ${COLUMNS} from form where account_id = $1 and ($2::text is null or entity_type = $2)
+       and ($3::text is null or lower(name) = lower($3)) order by id`,
+    [accountId, filter.entityType ?? null, filter.name ?? null],
+  );
+  return rows;
+}
+
+/** @param isChanged locks the form until the end of the transaction. @throws {DomainError} not_found, also for a form of another account. */
+export async function getForm(queryable: Queryable, accountId: number, id: number, isChanged = false): Promise<Form> {
+  const { rows } = await queryable.query<Form>(
+    `select ${COLUMNS} from form where id = $1 and account_id = $2 ${isChanged ? 'for update' : ''}`,
+    [id, accountId],
+  );
+  const [form] = rows;
+  if (!form) throw new DomainError('not_found', `form ${id} does not exist`);
+  return form;
+}
+
+export interface WrittenForm {
+  readonly name: string;
+  readonly entityType: EntityType;
+  readonly groups: readonly FormGroup[];
+}
+
+/** @throws {DomainError} conflict when the name is taken, or the account has as many forms as it may. */
+export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
+  const { name, entityType, groups } = form;
+  const { rows } = await transaction.query<{ count: number }>(
+    'select count(*) as count from form where account_id = $1 and entity_type = $2',
+    [accountId, entityType],
+  );
+  if ((rows[0]?.count ?? 0) >= FORM_LIMITS.formsPerKind) {
+    throw new DomainError(
+      'conflict',
+      `an account has at most ${FORM_LIMITS.formsPerKind} forms for ${PLURAL[entityType]}`,
+    );
+  }
+  const inserted = await refuseTaken(form, () =>
+    transaction.query<Form>(
+      `insert into form (account_id, entity_type, name, groups) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+      [accountId, entityType, name, JSON.stringify(groups)],
+    ),
+  );
+  return inserted.rows[0] as Form;
+}
+
+/**
+ * @param stored the form, locked.
+ * @throws {DomainError} conflict when the name is taken, or changes while resources have values of the form.
+ */
+export async function updateForm(transaction: Transaction, stored: Form, form: WrittenForm): Promise<void> {
+  const { name, entityType, groups } = form;
+  if (name !== stored.name || entityType !== stored.entityType) await assertEmpty(transaction, stored);
+  await refuseTaken(form, () =>
+    transaction.query(
+      `update form set name = $2, entity_type = $3, groups = $4, modified_date = clock_timestamp() where id = $1`,
+      [stored.id, name, entityType, JSON.stringify(groups)],
+    ),
+  );
+}
+
+/** Deletes a definition; the values stay in clientData. */
+export async function deleteForm(transaction: Transaction, accountId: number, id: number): Promise<Form> {
+  const form = await getForm(transaction, accountId, id, true);
+  await transaction.query('delete from form where id = $1 and account_id = $2', [id, accountId]);
+  return form;
+}
+
+const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 'sources', Variable: 'variables' };
+const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
+
+/** Values are found by the name of their form: under a new name they would no longer belong to it. */
+async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from ${TABLE[entityType]} where account_id = (select account_id from form where id = $1) and client_data ? $2
+     order by id limit 1`,
+    [id, name],
+  );
+  if (!rows[0]) return;
+  const owner = `${entityType.toLowerCase()} ${rows[0].id}`;
+  throw new DomainError('conflict', `name and entityType of the form cannot change, because ${owner} has values of it`);
+}
+
+async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== UNIQUE_VIOLATION) throw error;
+    const message = `name must be unique among the forms for ${PLURAL[entityType]}, ${JSON.stringify(name)} is taken`;
+    throw new DomainError('conflict', message, [{ path: '$.name', message }]);
+  }
+}

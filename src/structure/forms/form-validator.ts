@@ -1,0 +1,143 @@
+/**
+ * Checks the values of a form by a JSON Schema made of its definition. A form, a group and a field may be absent; a required field
+ * must have a value where its form is filled in. A group or field that the form does not define is a problem.
+ */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { LRUCache } from 'lru-cache';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
+
+/** A problem of a value, at a path of keys within clientData. */
+export interface FormProblem {
+  readonly keys: readonly string[];
+  readonly message: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+type Definition = Pick<Form, 'name' | 'groups'>;
+
+const ISO_DATE = 'iso-date';
+/** Problems of one form that are reported. */
+const MAX_PROBLEMS = 100;
+const MAX_NAMES = 20;
+const MAX_SHOWN = 60;
+
+// The schemas are made here, so they are neither validated nor optimized: that takes more time than it saves.
+const ajv = new Ajv({
+  ...{ allErrors: true, verbose: true, messages: false, strict: true, allowUnionTypes: true, ownProperties: true },
+  ...{ validateSchema: false, code: { optimize: false } },
+});
+ajv.addFormat(ISO_DATE, { type: 'string', validate: isIsoDate });
+
+/** Compiled schemas by the JSON of their groups. Compiling 300 fields takes 36 ms, a check 0.1 ms (CPU time, measured 2026-11). */
+const compiled = new LRUCache<string, ValidateFunction>({ max: 200 });
+
+/** @returns the problems of the values of a form in `clientData`; none where the form is absent or null. */
+export function findFormProblems(form: Definition, clientData: Members): readonly FormProblem[] {
+  const values = Object.hasOwn(clientData, form.name) ? clientData[form.name] : null;
+  if (values === null || values === undefined) return [];
+  const validate = validatorOf(form);
+  if (validate(values)) return [];
+  return (validate.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => toProblem(form, error));
+}
+
+function validatorOf({ groups }: Definition): ValidateFunction {
+  const key = JSON.stringify(groups);
+  let validate = compiled.get(key);
+  if (!validate) {
+    validate = ajv.compile(toSchema(groups));
+    // The schema is found here again; ajv would keep every schema of every account.
+    ajv.removeSchema(validate.schema);
+    compiled.set(key, validate);
+  }
+  return validate;
+}
+
+function toSchema(groups: Definition['groups']): Members {
+  const required = groups.filter(({ fields }) => fields.some(({ isRequired }) => isRequired)).map(({ name }) => name);
+  return objectSchema(
+    groups.map(({ name, fields }) => {
+      const names = fields.filter(({ isRequired }) => isRequired).map((field) => field.name);
+      const schema = objectSchema(
+        fields.map((field) => [field.name, fieldSchema(field)] as const),
+        names,
+      );
+      return [name, names.length > 0 ? schema : { ...schema, type: ['object', 'null'] }] as const;
+    }),
+    required,
+  );
+}
+
+function objectSchema(properties: readonly (readonly [string, Members])[], required: readonly string[]): Members {
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
+}
+
+function fieldSchema({ type, isList, items, isRequired, minimum, maximum }: FormField): Members {
+  const range = { ...(minimum != null && { minimum }), ...(maximum != null && { maximum }) };
+  const values = isList ? { enum: [...(items ?? []).map(({ value }) => value), ...(isRequired ? [] : [null])] } : {};
+  const json = (name: string) => ({ type: isRequired ? name : [name, 'null'] });
+  switch (type) {
+    case 'String':
+      return { ...json('string'), ...values };
+    case 'Int':
+      return { ...json('integer'), ...range, ...values };
+    case 'Double':
+      return { ...json('number'), ...range, ...values };
+    case 'Boolean':
+      return { ...json('boolean'), ...values };
+    case 'Date':
+      return { ...json('string'), format: ISO_DATE, ...values };
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Describes an error of ajv by the field of the form it is about. */
+function toProblem({ name, groups }: Definition, { instancePath, keyword, params, data }: ErrorObject): FormProblem {
+  const keys = instancePath.split('/').slice(1).map(unescapePointer);
+  const group = groups.find((one) => one.name === keys[0]);
+  const field = group?.fields.find((one) => one.name === keys[1]);
+  const below = (key: unknown) => [name, ...keys, String(key)];
+  if (keyword === 'required') return { keys: below(params.missingProperty), message: 'is required' };
+  if (keyword === 'additionalProperties') {
+    const known = (group?.fields ?? groups).map((one) => one.name);
+    const kind = group ? `field of the group ${group.name}` : `group of the form ${name}`;
+    return { keys: below(params.additionalProperty), message: `is not a ${kind}, which has ${listNames(known)}` };
+  }
+  return { keys: [name, ...keys], message: `${describeRule(field, keyword, params)}, got ${show(data)}` };
+}
+
+function describeRule(field: FormField | undefined, keyword: string, params: Members): string {
+  if (!field) return 'must be an object';
+  if (keyword === 'enum') return `must be one of ${listNames((field.items ?? []).map(nameItem))}`;
+  if (keyword === 'minimum') return `must be at least ${params.limit}`;
+  if (keyword === 'maximum') return `must be at most ${params.limit}`;
+  return TYPE_RULES[field.type];
+}
+
+function nameItem({ name, value }: { readonly name?: string | null | undefined; readonly value: unknown }): string {
+  const text = JSON.stringify(value);
+  return name && name !== value ? `${text} (${name})` : text;
+}
+
+function listNames(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** RFC 6901 §4. */
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** JSON path of a problem below `root`: words follow a dot, other keys stand in brackets. */
+export function toDetail(root: string, { keys, message }: FormProblem): ErrorDetail {
+  const path = keys.reduce((text, key) => text + (/^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`), root);
+  return { path, message };
+}

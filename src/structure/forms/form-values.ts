@@ -1,0 +1,71 @@
+/** Lists the values of a form: the sites, sources or variables that have it filled in, with the values that break it. */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
+import {
+  listResources,
+  type Resource,
+  type ResourceObject,
+  type ResourceSelection,
+  selectResources,
+} from '../resource.ts';
+import { SITE } from '../site.ts';
+import { SOURCE } from '../source.ts';
+import { VARIABLE } from '../variable.ts';
+import { findNewProblems } from './check-values.ts';
+import type { EntityType, Form } from './form-definition.ts';
+
+/** The values of one resource. */
+export interface FilledForm {
+  /** Id of the site, source or variable. */
+  readonly id: number;
+  readonly name: string;
+  readonly siteId?: number;
+  readonly sourceId?: number;
+  /** Group → field → value. */
+  readonly values: unknown;
+  readonly problems?: readonly ErrorDetail[];
+}
+
+const RESOURCES: Readonly<Record<EntityType, Resource>> = { Site: SITE, Source: SOURCE, Variable: VARIABLE };
+/** Members that an entry has besides its values. */
+const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
+  Site: ['name'],
+  Source: ['name', 'siteId'],
+  Variable: ['name', 'sourceId'],
+};
+
+/** Selects the resources with values of the form that the caller may see (R-B9). */
+export function selectFilled(caller: Caller, { entityType, name }: Form): ResourceSelection {
+  const resource = RESOURCES[entityType];
+  const isFilled = (values: unknown[]) =>
+    `jsonb_typeof(${resource.table}.client_data -> $${values.push(name)}::text) = 'object'`;
+  return selectResources(resource, caller, [], [isFilled]);
+}
+
+/** @param isBroken returns only resources with problems (true) or without (false). Default: all. */
+export function listFilled(
+  form: Form,
+  selection: ResourceSelection,
+  isBroken: boolean | undefined,
+): Listing<number, FilledForm> {
+  const members = MEMBERS[form.entityType];
+  const { read, ...listing } = listResources(selection, [...members, 'clientData']);
+  const readFilled = async (queryable: Queryable, ids: readonly number[]): Promise<readonly FilledForm[]> => {
+    const filled = (await read(queryable, ids)).map((item) => toFilled(form, members, item));
+    return isBroken === undefined ? filled : filled.filter(({ problems }) => (problems !== undefined) === isBroken);
+  };
+  return { ...listing, read: readFilled };
+}
+
+function toFilled(form: Form, members: readonly string[], item: ResourceObject): FilledForm {
+  const clientData = item.clientData as Readonly<Record<string, unknown>>;
+  const problems = findNewProblems([form], clientData, undefined, '$.clientData');
+  return {
+    id: item.id,
+    ...(Object.fromEntries(members.map((name) => [name, item[name]])) as { readonly name: string }),
+    values: clientData[form.name],
+    ...(problems.length > 0 && { problems }),
+  };
+}

@@ -1,0 +1,128 @@
+/** Values of forms against their definition: each type, choices, ranges, required and unknown fields. */
+import { describe, expect, test } from 'vitest';
+import { parseInput } from '../../../src/platform/http/lenient.ts';
+import { findNewProblems } from '../../../src/structure/forms/check-values.ts';
+import { FORM_LIMITS, NEW_FORM } from '../../../src/structure/forms/form-definition.ts';
+
+type Field = Readonly<Record<string, unknown>>;
+
+const define = (fields: readonly Field[], name = 'Boiler') =>
+  parseInput(NEW_FORM, { name, entityType: 'Source', groups: [{ name: 'Main', fields }] });
+const problemsOf = (fields: readonly Field[], main: unknown, former?: unknown) =>
+  findNewProblems(
+    [define(fields)],
+    { Boiler: { Main: main } },
+    former === undefined ? undefined : { Boiler: { Main: former } },
+    '$.clientData',
+  );
+
+const FUEL = { name: 'Fuel', type: 'Int', isList: true, items: [{ name: 'Gas', value: 1 }, { value: 2 }] };
+
+describe('forms: a value', () => {
+  test.each([
+    ['String', 'x', 1, 'must be a string, got 1'],
+    ['Int', 3, 3.5, 'must be an integer, got 3.5'],
+    ['Double', 3.5, '3.5', 'must be a number, got "3.5"'],
+    ['Boolean', false, 'false', 'must be true or false, got "false"'],
+    ['Date', '2026-03-01', '01/03/2026', 'must be an ISO 8601 date such as 2026-03-01'],
+    ['Date', '2026-03-01T10:00:00.1234567Z', '1767225600000', 'must be an ISO 8601 date'],
+  ])('of type %s accepts %o and null, and refuses %o (R-C11)', (type, good, bad, message) => {
+    const fields = [{ name: 'Value', type }];
+    expect(problemsOf(fields, { Value: good })).toEqual([]);
+    expect(problemsOf(fields, { Value: null })).toEqual([]);
+    expect(problemsOf(fields, { Value: bad })).toEqual([
+      { path: '$.clientData.Boiler.Main.Value', message: expect.stringContaining(message) },
+    ]);
+  });
+
+  test('of a list must be one of its items; the message names them', () => {
+    expect(problemsOf([FUEL], { Fuel: 2 })).toEqual([]);
+    expect(problemsOf([FUEL], { Fuel: 3 })).toMatchObject([{ message: 'must be one of 1 (Gas), 2, got 3' }]);
+  });
+
+  test('must be within its range, both ends inclusive', () => {
+    const fields = [{ name: 'Power', type: 'Double', minimum: 0, maximum: 10 }];
+    for (const Power of [0, 10]) expect(problemsOf(fields, { Power })).toEqual([]);
+    expect(problemsOf(fields, { Power: -1 })).toMatchObject([{ message: 'must be at least 0, got -1' }]);
+    expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
+  });
+
+  test('of a required field is needed wherever the form is filled in, and nowhere else', () => {
+    const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
+    const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
+    expect(problems({})).toEqual([]);
+    expect(problems({ Boiler: null, other: 1 })).toEqual([]);
+    expect(problems({ Boiler: {} })).toEqual([{ path: '$.Boiler.Main', message: 'is required' }]);
+    expect(problems({ Boiler: { Main: {} } })).toEqual([{ path: '$.Boiler.Main.Serial', message: 'is required' }]);
+    expect(problems({ Boiler: { Main: { Serial: null } } })).toHaveLength(1);
+  });
+
+  test('that the form does not define is named, with the known names', () => {
+    expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
+      { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main, which has Fuel' },
+    ]);
+    expect(findNewProblems([define([FUEL])], { Boiler: { "O'ther": {} } }, undefined, '$')).toEqual([
+      { path: `$.Boiler["O'ther"]`, message: 'is not a group of the form Boiler, which has Main' },
+    ]);
+  });
+
+  test('that was stored before stays good until it changes', () => {
+    const fields = [FUEL, { name: 'Serial', type: 'String', isRequired: true }];
+    const stored = { Fuel: 9, Extra: { deep: [1] } };
+    expect(problemsOf(fields, stored)).toHaveLength(3);
+    expect(problemsOf(fields, stored, stored)).toEqual([]);
+    expect(problemsOf(fields, { ...stored, Serial: 'S' }, stored)).toEqual([]);
+    expect(problemsOf(fields, { ...stored, Fuel: 8 }, stored)).toMatchObject([
+      { path: '$.clientData.Boiler.Main.Fuel' },
+    ]);
+  });
+
+  test('in a field named as a part of a JSON pointer or an object is checked under its name', () => {
+    const fields = [
+      { name: 'a/b~c', type: 'Int' },
+      { name: 'toString', type: 'Int' },
+      { name: "it's.", type: 'Int' },
+    ];
+    expect(problemsOf(fields, { 'a/b~c': 1, toString: 2, "it's.": 3 })).toEqual([]);
+    expect(problemsOf(fields, {})).toEqual([]);
+    expect(problemsOf(fields, { 'a/b~c': 'x' })).toMatchObject([{ path: '$.clientData.Boiler.Main["a/b~c"]' }]);
+    const proto = JSON.parse('{"__proto__": {"x": 1}}') as object;
+    expect(problemsOf(fields, proto)).toMatchObject([{ message: expect.stringContaining('is not a field') }]);
+  });
+});
+
+describe('forms: a definition', () => {
+  const expectRefusal = (fields: readonly Field[], message: string) => expect(() => define(fields)).toThrow(message);
+  test.each([
+    ['a list without items', { name: 'x', type: 'Int', isList: true }, 'items must have at least 1 item'],
+    ['items of another type', { name: 'x', type: 'Int', isList: true, items: [{ value: 'a' }] }, 'must be an integer'],
+    ['items without isList', { name: 'x', type: 'Int', items: [{ value: 1 }] }, 'isList must be true'],
+    ['equal items', { name: 'x', type: 'Int', isList: true, items: [{ value: 1 }, { value: 1 }] }, 'must be unique'],
+    ['a range of text', { name: 'x', type: 'String', minimum: 1 }, 'minimum must be absent for a field of type String'],
+    ['a reversed range', { name: 'x', type: 'Int', minimum: 2, maximum: 1 }, 'maximum must not be less than minimum'],
+    ['an unknown type', { name: 'x', type: 'Money' }, 'must be one of String, Int, Double, Boolean, Date'],
+    ['a reserved name', { name: '__proto__', type: 'Int' }, 'must not be one of __proto__'],
+  ])('with %s is refused', (_what, field, message) => {
+    expectRefusal([field], message);
+  });
+
+  test('with two fields of one name in any case, or too many fields, is refused', () => {
+    expectRefusal(
+      [
+        { name: 'Power', type: 'Int' },
+        { name: 'POWER', type: 'Int' },
+      ],
+      'must be unique, got POWER twice',
+    );
+    const many = Array.from({ length: FORM_LIMITS.fields + 1 }, (_, index) => ({ name: `f${index}`, type: 'Int' }));
+    expectRefusal(many, 'must have at most 300 fields in all, got 301');
+  });
+
+  test('is read as shipped clients write it: names in any case, types by number, sites by default', () => {
+    const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
+    expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
+      entityType: 'Site',
+      groups: [{ fields: [{ type: 'Date' }] }],
+    });
+  });
+});

@@ -17,7 +17,7 @@ import type { Operation } from '../platform/openapi/operation.ts';
 import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
 import { PUSH_OPERATIONS } from '../push/push-docs.ts';
 import { READING_OPERATIONS } from '../reading/reading-docs.ts';
-import { CATALOGUE_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
+import { CATALOGUE_OPERATIONS, OWN_ENTRY_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
 import { EXCHANGE_OPERATIONS } from '../structure/exchange/exchange-docs.ts';
 import { FORM_OPERATIONS } from '../structure/forms/form-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
@@ -83,6 +83,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...FORM_OPERATIONS,
     ...EXCHANGE_OPERATIONS,
     ...CATALOGUE_OPERATIONS,
+    ...OWN_ENTRY_OPERATIONS,
     ...ACCOUNT_OPERATIONS,
     HEALTH_OPERATION,
     ...LISTING_OPERATIONS,

@@ -24,6 +24,7 @@ import { deleteRoutes } from '../reading/delete-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
 import { watchRoutes } from '../reading/watch/watch-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
+import { ownEntryRoutes } from '../structure/catalogue/own-entry-routes.ts';
 import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
 import { type ImportRouteServices, importRoutes } from '../structure/exchange/import/import-routes.ts';
 import { templateRoutes } from '../structure/exchange/template.ts';
@@ -108,6 +109,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ...webhookServices(parts),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
+      ['/', ownEntryRoutes({ database, audit: writeAudit })],
       ['/', formRoutes({ ...parts, audit: writeAudit })],
       ['/', structureRoutes({ ...parts, declarations, audit: writeAudit })],
       ['/', exportRoutes({ ...parts, present: declarations.present })],

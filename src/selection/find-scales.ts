@@ -17,12 +17,13 @@ const MAX_DETAILS = 100;
  */
 export async function findScales(
   queryable: Queryable,
+  accountId: number,
   variables: ReadonlyMap<number, { readonly unitId: number | null }>,
   unitId: number,
   location: InputLocation,
 ): Promise<ReadonlyMap<number, LinearScale>> {
   const ids = [...variables.values()].flatMap((variable) => variable.unitId ?? []);
-  const units = await findUnits(queryable, [...new Set([unitId, ...ids])]);
+  const units = await findUnits(queryable, accountId, [...new Set([unitId, ...ids])]);
   const asked = units.get(unitId);
   if (!asked) throw locationError(location, `must be a unit of GET /units, got ${unitId}`);
   const scales = new Map<number, LinearScale>();

@@ -66,7 +66,7 @@ export async function resolveSelection(
 ): Promise<ResolvedSelection> {
   assertMeaningful(request);
   const stored = await findVisible(queryable, caller, request);
-  const { variables, scales } = await convertUnits(queryable, stored, request);
+  const { variables, scales } = await convertUnits(queryable, caller, stored, request);
   const { fromMicros, toMicros, limit } = request;
   const selection: PointSelection = {
     variableIds: [...variables.keys()],
@@ -94,6 +94,7 @@ function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, l
 /** Adds unit conversions when a unit is requested. */
 async function convertUnits(
   queryable: Queryable,
+  { accountId }: Caller,
   stored: ReadonlyMap<number, ReadVariable>,
   { unitId, locationOf }: ReadRequest,
 ): Promise<{
@@ -101,7 +102,7 @@ async function convertUnits(
   readonly scales?: ReadonlyMap<number, LinearScale>;
 }> {
   if (unitId === undefined) return { variables: stored };
-  const scales = await findScales(queryable, stored, unitId, locationOf('unitId'));
+  const scales = await findScales(queryable, accountId, stored, unitId, locationOf('unitId'));
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 

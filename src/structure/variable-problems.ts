@@ -4,13 +4,15 @@
  * those of `calculation/declaration/check-references.ts`.
  */
 
+import { isOffered } from './catalogue/units.ts';
+
 /** SQL condition on a row of `variable`. */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference
   left join variable input
     on reference.kind = 'variable' and input.id = reference.target_id and input.account_id = variable.account_id
-  left join unit own on own.id = input.unit_id
-  left join unit wanted on wanted.id = reference.unit_id
+  left join unit own on own.id = input.unit_id and ${isOffered('own', 'variable.account_id')}
+  left join unit wanted on wanted.id = reference.unit_id and ${isOffered('wanted', 'variable.account_id')}
   where reference.variable_id = variable.id and case reference.kind
     when 'variable' then input.id is null or (reference.unit_id <> coalesce(input.unit_id, 0)
       and (wanted.id is null or own.unit_family_id is distinct from wanted.unit_family_id))

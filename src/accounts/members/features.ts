@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
+import { BUILT_IN_TYPES, listOwnEntries } from '../../structure/catalogue/list-types.ts';
 import type { WrittenFeature } from '../field-schemas.ts';
 
 export type FeatureKind = 'Feature' | 'SecondaryAccess';
@@ -15,10 +16,7 @@ export interface UserFeature {
   readonly level: FeatureLevel;
 }
 
-const NAMES: Readonly<Record<FeatureKind, readonly string[]>> = {
-  Feature: ['Structure', 'Data', 'Files', 'Calculations', 'Webhooks', 'Users', 'Dashboards', 'Reports'],
-  SecondaryAccess: ['Api', 'Push', 'Grpc', 'Export'],
-};
+const SECONDARY_ACCESSES = ['Api', 'Push', 'Grpc', 'Export'].map((name, index) => ({ id: index + 1, name }));
 const RANK: Readonly<Record<FeatureLevel, number>> = { None: 0, Read: 1, Write: 2, Admin: 3 };
 
 interface LevelRow {
@@ -36,7 +34,7 @@ export async function listAccountFeatures(
     'select feature_id as id, level from account_feature where account_id = $1 and kind = $2',
     [accountId, kind],
   );
-  return withLevels(kind, rows, 'Admin');
+  return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
 /** Levels of a user in an account: every feature, with `None` where none was granted (§4.2). */
@@ -50,17 +48,38 @@ export async function listUserFeatures(
     'select feature_id as id, level from user_feature where account_id = $1 and user_id = $2 and kind = $3',
     [accountId, userId, kind],
   );
-  return withLevels(kind, rows, 'None');
+  return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));
 }
 
-/** Completes stored rows to the list of all features. @param defaultLevel level of features without a row. */
+/** Features that the account added; secondary accesses are built in. */
+async function listOwnFeatures(
+  database: Queryable,
+  accountId: number,
+  kind: FeatureKind,
+): Promise<readonly NamedFeature[]> {
+  return kind === 'Feature' ? listOwnEntries(database, accountId, 'Feature') : [];
+}
+
+type NamedFeature = Pick<UserFeature, 'id' | 'name'>;
+
+/**
+ * Completes stored rows to the list of all features.
+ * @param defaultLevel level of features without a row.
+ * @param own features that the account added.
+ */
 export function withLevels(
   kind: FeatureKind,
   rows: readonly LevelRow[],
   defaultLevel: FeatureLevel,
+  own: readonly NamedFeature[],
 ): readonly UserFeature[] {
   const levels = new Map(rows.map(({ id, level }) => [id, level]));
-  return NAMES[kind].map((name, index) => ({ id: index + 1, name, level: levels.get(index + 1) ?? defaultLevel }));
+  const builtIn = kind === 'Feature' ? BUILT_IN_TYPES.Feature : SECONDARY_ACCESSES;
+  return [...builtIn, ...own].map(({ id, name }) => ({
+    id,
+    name,
+    level: levels.get(id) ?? defaultLevel,
+  }));
 }
 
 /**
@@ -81,7 +100,7 @@ export async function saveUserFeatures(
   const problems = written.flatMap((feature, index) => {
     const limit = findFeature(limits, feature);
     const path = `${root}[${index}]`;
-    if (!limit) return [{ path, message: `must name one of ${NAMES[kind].join(', ')}` }];
+    if (!limit) return [{ path, message: `must name one of ${limits.map(({ name }) => name).join(', ')}` }];
     if (RANK[feature.level] > RANK[limit.level]) {
       return [
         { path: `${path}.level`, message: `must be at most ${limit.level} in this account, got ${feature.level}` },

@@ -63,7 +63,10 @@ interface FeatureRow {
   readonly level: FeatureLevel;
 }
 
-type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & { readonly featureRows: readonly FeatureRow[] };
+type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
+  readonly featureRows: readonly FeatureRow[];
+  readonly ownFeatures: readonly Pick<UserFeature, 'id' | 'name'>[];
+};
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /** End of the latest lock of a network after wrong passwords (R-B11). */
@@ -97,6 +100,11 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
       'f.feature_id',
     )} as "featureRows",
     ${list(
+      `jsonb_build_object('id', e.id, 'name', e.name)`,
+      `catalogue_entry e where e.account_id = $3 and e.catalogue = 'Feature'`,
+      'e.id',
+    )} as "ownFeatures",
+    ${list(
       `jsonb_strip_nulls(jsonb_build_object('siteId', s.id, 'level', x.level, 'sourceIds', ${GRANTED_SOURCES}))`,
       'site_access x join site s on s.id = x.site_id where s.account_id = $3 and x.user_id = u.id',
       's.id',
@@ -118,12 +126,15 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
 /** Converts a row with the columns of `level`. */
 export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unknown>>): UserInfoLight {
   if (level !== 'Verbose') return row as unknown as UserInfoLight;
-  const { featureRows, lockedUntilOrPast, ...info } = row as unknown as InfoRow & { lockedUntilOrPast: string | null };
+  const { featureRows, ownFeatures, lockedUntilOrPast, ...info } = row as unknown as InfoRow & {
+    lockedUntilOrPast: string | null;
+  };
   const featuresOf = (kind: FeatureKind) =>
     withLevels(
       kind,
       featureRows.filter((feature) => feature.kind === kind),
       'None',
+      kind === 'Feature' ? ownFeatures : [],
     );
   const lockedUntil = info.isLocked ? lockedUntilOrPast : null;
   const shown: UserInfo = {

@@ -14,6 +14,7 @@ export interface Reader {
 
 /** References that exist and may be read; variables with their units. */
 export interface Visible {
+  readonly accountId: number;
   readonly variables: ReadonlyMap<number, number | null>;
   readonly sites: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
@@ -81,6 +82,7 @@ export async function findVisible(
   ]);
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   return {
+    accountId,
     variables: new Map(of('variable').map(({ id, unitId }) => [id, unitId])),
     sites: new Set(of('site').map(({ id }) => id)),
     sources: new Set(of('source').map(({ id }) => id)),
@@ -119,15 +121,16 @@ function findMissingOwners(
 async function findUnitProblems(
   queryable: Queryable,
   { variables }: FormulaDeclaration,
-  { variables: known }: Visible,
+  visible: Visible,
   accepted: AcceptedReferences,
   path: string,
 ): Promise<ErrorDetail[]> {
+  const { variables: known } = visible;
   const pairs = variables.map(({ variableId, unitId }) => {
     const isChecked = known.has(variableId) && unitId && !accepted.hasUnit(variableId, unitId);
     return { unitId: known.get(variableId) ?? null, wantedId: isChecked ? unitId : undefined };
   });
-  const scales = await findInputScales(queryable, pairs);
+  const scales = await findInputScales(queryable, visible.accountId, pairs);
   return scales.flatMap((scale, index) =>
     scale.kind === 'ok' ? [] : [{ path: `${path}.variables[${index}].unitId`, message: scale.message }],
   );

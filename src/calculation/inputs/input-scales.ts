@@ -17,11 +17,12 @@ export type FoundScale =
 /** @returns for each pair its scale (undefined when the units are equal), or why it cannot be converted (R-C8). */
 export async function findInputScales(
   queryable: Queryable,
+  accountId: number,
   pairs: readonly UnitPair[],
 ): Promise<readonly FoundScale[]> {
   const wanted = pairs.filter(({ unitId, wantedId }) => wantedId && wantedId !== unitId);
   const ids = new Set(wanted.flatMap(({ unitId, wantedId }) => [unitId ?? [], wantedId ?? []].flat()));
-  const units = ids.size === 0 ? new Map() : await findUnits(queryable, [...ids]);
+  const units = ids.size === 0 ? new Map() : await findUnits(queryable, accountId, [...ids]);
   return pairs.map(({ unitId, wantedId }): FoundScale => {
     if (!wantedId || wantedId === unitId) return { kind: 'ok', scale: undefined };
     const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];

@@ -134,7 +134,9 @@ async function findScales(
   variables: ReadonlyMap<number, KnownVariable>,
 ): Promise<readonly (LinearScale | undefined)[]> {
   const pairs = inputs.map((input) => ({ unitId: getVariable(input, variables).unitId, wantedId: input.unitId }));
-  const found = await findInputScales(transaction, pairs);
+  // The variables that a formula reads are of one account.
+  const [first] = variables.values();
+  const found = first ? await findInputScales(transaction, first.accountId, pairs) : [];
   return found.map((scale, index) => {
     if (scale.kind === 'ok') return scale.scale;
     throw new DomainError('invalid_input', `input ${inputs[index]?.alias}: unitId ${scale.message}`);

@@ -15,6 +15,7 @@ export interface KnownVariable {
   readonly timeZoneId: string;
   readonly siteId: number;
   readonly unitId: number | null;
+  readonly accountId: number;
   /** Default aggregation of its points (R-C8). */
   readonly aggregate: Aggregate;
 }
@@ -25,6 +26,7 @@ interface Row {
   readonly sourceId: number;
   readonly siteId: number;
   readonly unitId: number | null;
+  readonly accountId: number;
   readonly granularity: number | null;
   readonly timeBase: number | null;
   readonly quantityType: number | null;
@@ -40,7 +42,7 @@ export async function findVariables(
   const { rows } = await queryable.query<Row>({
     name: 'calculation-variables',
     text: `select variable.id, variable.name, variable.source_id as "sourceId", source.site_id as "siteId",
-             variable.unit_id as "unitId", variable.granularity, variable.granularity_time_base as "timeBase",
+             variable.unit_id as "unitId", variable.account_id as "accountId", variable.granularity, variable.granularity_time_base as "timeBase",
              variable.quantity_type as "quantityType", variable.aggregate,
              coalesce(source.time_zone_id, site.time_zone_id) as "timeZoneId"
            from variable join source on source.id = variable.source_id join site on site.id = source.site_id
@@ -50,7 +52,16 @@ export async function findVariables(
   return new Map(rows.map((row) => [row.id, toKnown(row)]));
 }
 
-function toKnown({ siteId, unitId, timeBase, quantityType, aggregate, timeZoneId, ...row }: Row): KnownVariable {
+function toKnown({
+  siteId,
+  unitId,
+  accountId,
+  timeBase,
+  quantityType,
+  aggregate,
+  timeZoneId,
+  ...row
+}: Row): KnownVariable {
   const quantity = nameOf(QUANTITY_TYPE, quantityType);
   const own = nameOf(AGGREGATE, aggregate);
   const info: VariableInfo = {
@@ -60,5 +71,5 @@ function toKnown({ siteId, unitId, timeBase, quantityType, aggregate, timeZoneId
     aggregate: own,
     sourceTimeZoneId: timeZoneId,
   };
-  return { info, timeZoneId, siteId, unitId, aggregate: own ?? defaultAggregate(quantity) };
+  return { info, timeZoneId, siteId, unitId, accountId, aggregate: own ?? defaultAggregate(quantity) };
 }

@@ -362,7 +362,7 @@ export interface paths {
     };
     get: operations["listUnits"];
     put?: never;
-    post?: never;
+    post: operations["createUnit"];
     delete?: never;
     options?: never;
     head?: never;
@@ -1070,6 +1070,13 @@ export interface components {
       name: string;
       offset: number;
       symbol: string;
+      unitFamilyId: number;
+    };
+    UnitWritten: {
+      divisor?: number;
+      name: string;
+      offset?: number;
+      symbol?: string;
       unitFamilyId: number;
     };
     Variable: {
@@ -2084,6 +2091,29 @@ export interface operations {
       };
     };
   };
+  createUnit: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnitWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Unit"];
+        };
+      };
+    };
+  };
   signOutEverywhere: {
     parameters: {
       query?: never;
@@ -2184,7 +2214,7 @@ export interface operations {
         pageNumber?: number;
         states?: ("Running" | "Succeeded" | "Failed" | "Abandoned")[];
         to?: string;
-        triggers?: ("Input" | "Schedule" | "ForceUpdate")[];
+        triggers?: ("Input" | "Schedule" | "ForceUpdate" | "Form")[];
       };
       header?: never;
       path: {

@@ -1,10 +1,19 @@
 /** OpenAPI description of the catalogue routes (R-A9, R-C8). */
 import { z } from 'zod';
-import { ALL_USERS, answersJson, type Operation } from '../../platform/openapi/operation.ts';
+import {
+  ALL_USERS,
+  answersJson,
+  answersNothing,
+  jsonBody,
+  MANAGERS,
+  type Operation,
+} from '../../platform/openapi/operation.ts';
 import { CATALOGUE_LIST, UNIT_LIST } from './catalogue-routes.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import type { Language } from './languages.ts';
 import type { TimeZone } from './list-time-zones.ts';
+import { FIRST_OWN_ID, OWN_CATALOGUES, type OwnCatalogue } from './own-catalogues.ts';
+import { entrySchema } from './own-entries.ts';
 import type { VariableType } from './types.ts';
 import type { Unit, UnitFamily } from './units.ts';
 
@@ -83,3 +92,49 @@ export const CATALOGUE_OPERATIONS: readonly Operation[] = [
   catalogue('/energyTypes', 'listEnergyTypes', 'Types of energy', numbered(z.string())),
   catalogue('/energyUsages', 'listEnergyUsages', 'Energy usages', numbered(z.string())),
 ];
+
+const READ: Readonly<Record<string, z.ZodType>> = {
+  '/units': unit,
+  '/unitFamily': unitFamily,
+  '/variables/types': variableType,
+  '/account/features': numbered(z.string()),
+};
+
+/** Name of the operations of a catalogue: `Unit` in `createUnit`. */
+const toOperationName = ({ label }: OwnCatalogue): string =>
+  label.replaceAll(/(?:^| )([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+/** Routes by which managers extend the catalogues of their account (R-C8). */
+export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap((catalogue): readonly Operation[] => {
+  const { path, label } = catalogue;
+  const name = toOperationName(catalogue);
+  const article = /^[aeiou](?!ni)/.test(label) ? 'an' : 'a';
+  const common = { tag: 'Catalogues', access: MANAGERS } as const;
+  const example = path === '/units' ? { name: 'crate', unitFamilyId: 32, divisor: 0.05 } : { name: `Own ${label}` };
+  return [
+    {
+      ...{ method: 'post', path, operationId: `create${name}`, summary: `Add ${article} ${label} of the account` },
+      ...common,
+      description: `The name must be unique in any case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see it.`,
+      body: jsonBody(entrySchema(catalogue, true).meta({ id: `${name}Written`, examples: [example] })),
+      answers: [answersJson('The entry.', READ[path] ?? numbered(z.string()))],
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'put', path: `${path}/:id`, operationId: `update${name}`, ...common },
+      summary: `Change ${article} ${label} of the account`,
+      description:
+        'Absent members keep their value. Answers 409 for a built-in entry; the conversion of a unit is fixed.',
+      body: jsonBody(entrySchema(catalogue, false).meta({ id: `${name}Change`, examples: [{ name: `Own ${label}` }] })),
+      answers: [answersNothing('Changed.')],
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'delete', path: `${path}/:id`, operationId: `delete${name}`, ...common },
+      summary: `Delete ${article} ${label} of the account`,
+      description: 'Answers 409, naming what uses it, while the entry is in use, and for a built-in entry.',
+      answers: [answersNothing('Deleted.')],
+      errors: ['conflict'],
+    },
+  ];
+});

@@ -1,4 +1,7 @@
-/** Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them. */
+/**
+ * Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them; managers add
+ * entries by `own-entry-routes.ts`.
+ */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -9,20 +12,24 @@ import { idsParameter, named } from '../../platform/http/query-parameters.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { listLanguages } from './languages.ts';
 import { listTimeZones } from './list-time-zones.ts';
-import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from './types.ts';
+import { listTypes, listVariableTypes } from './list-types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** The catalogue served at each path; the number of each member is its `id`. */
+/** The enumeration served at each path; the number of each member is its `id`. */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,
   '/aggregates': AGGREGATE,
   '/quantityTypes': QUANTITY_TYPE,
   '/variables/periodTypes': PERIOD_TYPE,
-  '/sitetypes': SITE_TYPES,
-  '/sourceTypes': SOURCE_TYPES,
-  '/energyTypes': ENERGY_TYPES,
-  '/energyUsages': ENERGY_USAGES,
+} as const;
+
+/** The catalogue of types served at each path. */
+const TYPES = {
+  '/sitetypes': 'SiteType',
+  '/sourceTypes': 'SourceType',
+  '/energyTypes': 'EnergyType',
+  '/energyUsages': 'EnergyUsage',
 } as const;
 
 export const CATALOGUE_LIST = declareQuery(PAGING, { isListing: true });
@@ -44,20 +51,23 @@ export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
     .get('/units', async (c) => {
       const query = UNIT_LIST.parse(c.req.url);
       const families = new Set(query.unitFamilyId);
-      const units = await listUnits(database);
+      const units = await listUnits(database, c.var.caller.accountId);
       return answerPage(
         c,
         query,
         units.filter(({ unitFamilyId }) => families.size === 0 || families.has(unitFamilyId)),
       );
     })
-    .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database)))
+    .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database, c.var.caller.accountId)))
     .get('/timezones', async (c) => answer(c, await timeZones()))
     .get('/languages', (c) => answer(c, LANGUAGES))
-    .get('/variables/types', (c) => answer(c, VARIABLE_TYPES));
+    .get('/variables/types', async (c) => answer(c, await listVariableTypes(database, c.var.caller.accountId)));
   for (const [path, members] of Object.entries(ENUMERATIONS)) {
     const items = Object.entries(members).map(([name, id]) => ({ id, name }));
     routes.get(path, (c) => answer(c, items));
+  }
+  for (const [path, catalogue] of Object.entries(TYPES)) {
+    routes.get(path, async (c) => answer(c, await listTypes(database, c.var.caller.accountId, catalogue)));
   }
   return routes;
 }

@@ -1,5 +1,5 @@
 /**
- * Catalogues of types (R-C8): sites, sources, variables, energies and energy usages. They are suggestions: a resource
+ * Built-in types (R-C8) of sites, sources, variables, energies and energy usages, and features. Types are suggestions: a resource
  * may have any number, because accounts already use numbers of their own. Shipped clients send site type 1, source type
  * 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
  */
@@ -63,6 +63,18 @@ export const ENERGY_USAGES = {
   Vehicles: 9,
   Generation: 10,
   Other: 11,
+} as const;
+
+/** What a front end offers a user; `accounts/members/features.ts` keeps the levels. */
+export const FEATURES = {
+  Structure: 1,
+  Data: 2,
+  Files: 3,
+  Calculations: 4,
+  Webhooks: 5,
+  Users: 6,
+  Dashboards: 7,
+  Reports: 8,
 } as const;
 
 export interface VariableType {

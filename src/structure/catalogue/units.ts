@@ -1,4 +1,7 @@
-/** Reads the catalogue of units (R-C8), which is small, shared by all accounts, and changed by migrations only. */
+/**
+ * Reads the catalogue of units (R-C8): those built in, which migrations change only, and those of an account. The conversion of a
+ * unit never changes, so that what was read in a unit is read alike later, and no process keeps an outdated one.
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 
 export interface UnitFamily {
@@ -20,31 +23,42 @@ export interface UnitOfFamily extends Unit {
   readonly familyName: string;
 }
 
-/** Lists every unit, by family, the base unit of each first (R-C8). */
-export async function listUnits(queryable: Queryable): Promise<readonly Unit[]> {
+/** SQL condition on a row of `unit` or `unit_family`: it is built in, or belongs to the account. */
+export const isOffered = (table: string, accountId: string) =>
+  `(${table}.account_id is null or ${table}.account_id = ${accountId})`;
+
+/** Lists every unit of an account, by family, the base unit of each built-in family first (R-C8). */
+export async function listUnits(queryable: Queryable, accountId: number): Promise<readonly Unit[]> {
   const { rows } = await queryable.query<Unit>(
     `select id, name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset"
-     from unit order by unit_family_id, divisor <> 1 or zero_offset <> 0, id`,
+     from unit where ${isOffered('unit', '$1')}
+     order by unit_family_id, account_id is not null, divisor <> 1 or zero_offset <> 0, id`,
+    [accountId],
   );
   return rows;
 }
 
-/** Lists the unit families by id (R-C8). */
-export async function listUnitFamilies(queryable: Queryable): Promise<readonly UnitFamily[]> {
-  const { rows } = await queryable.query<UnitFamily>('select id, name from unit_family order by id');
+/** Lists the unit families of an account by id (R-C8). */
+export async function listUnitFamilies(queryable: Queryable, accountId: number): Promise<readonly UnitFamily[]> {
+  const { rows } = await queryable.query<UnitFamily>(
+    `select id, name from unit_family where ${isOffered('unit_family', '$1')} order by id`,
+    [accountId],
+  );
   return rows;
 }
 
-/** Returns the units with these ids by id; unknown ids are absent (R-C8). */
+/** Returns the units of an account with these ids by id; unknown ids are absent (R-C8). */
 export async function findUnits(
   queryable: Queryable,
+  accountId: number,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, UnitOfFamily>> {
   const { rows } = await queryable.query<UnitOfFamily>(
     `select unit.id, unit.name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset",
             unit_family.name as "familyName"
-     from unit join unit_family on unit_family.id = unit_family_id where unit.id = any($1::int[])`,
-    [ids],
+     from unit join unit_family on unit_family.id = unit_family_id
+     where unit.id = any($1::int[]) and ${isOffered('unit', '$2')}`,
+    [ids, accountId],
   );
   return new Map(rows.map((unit) => [unit.id, unit]));
 }

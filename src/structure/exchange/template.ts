@@ -10,7 +10,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { listTimeZones } from '../catalogue/list-time-zones.ts';
-import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from '../catalogue/types.ts';
+import { type CatalogueType, listTypes, listVariableTypes } from '../catalogue/list-types.ts';
 import { listUnits } from '../catalogue/units.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, membersOf } from './document/kinds.ts';
 
@@ -27,10 +27,10 @@ interface List {
 
 /** Answers the template to every user. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
-  // The template of the last catalogues: it is the same for every request, and takes a tenth of a second to write.
+  // The template of the last catalogues: it is the same for all accounts without own entries, and takes a tenth of a second to write.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
-    const lists = await readLists(database);
+    const lists = await readLists(database, c.var.caller.accountId);
     const key = JSON.stringify(lists);
     if (last?.key !== key) last = { key, bytes: writeTemplate(lists) };
     const bytes = await last.bytes;
@@ -40,23 +40,19 @@ export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdE
   });
 }
 
-const fromCatalogue = (name: string, members: Readonly<Record<string, number>>): List => {
-  return { name, values: Object.values(members), names: Object.keys(members) };
+const fromCatalogue = (name: string, entries: readonly CatalogueType[]): List => {
+  return { name, values: entries.map(({ id }) => id), names: entries.map((entry) => entry.name) };
 };
 
-async function readLists(database: Queryable): Promise<readonly List[]> {
-  const [zones, units] = [await listTimeZones(database), await listUnits(database)];
+async function readLists(database: Queryable, accountId: number): Promise<readonly List[]> {
+  const [zones, units] = [await listTimeZones(database), await listUnits(database, accountId)];
   return [
     { name: 'timeZoneId', values: zones.map(({ id }) => id) },
-    fromCatalogue('typeId', SITE_TYPES),
-    fromCatalogue('sourceTypeId', SOURCE_TYPES),
-    fromCatalogue('energyTypeId', ENERGY_TYPES),
-    fromCatalogue('energyUsageId', ENERGY_USAGES),
-    {
-      name: 'variableTypeId',
-      values: VARIABLE_TYPES.map(({ id }) => id),
-      names: VARIABLE_TYPES.map(({ name }) => name),
-    },
+    fromCatalogue('typeId', await listTypes(database, accountId, 'SiteType')),
+    fromCatalogue('sourceTypeId', await listTypes(database, accountId, 'SourceType')),
+    fromCatalogue('energyTypeId', await listTypes(database, accountId, 'EnergyType')),
+    fromCatalogue('energyUsageId', await listTypes(database, accountId, 'EnergyUsage')),
+    fromCatalogue('variableTypeId', await listVariableTypes(database, accountId)),
     {
       name: 'unitId',
       values: units.map(({ id }) => id),

@@ -79,7 +79,23 @@ const accept =
     return { status: response.status, headers: response.headers, body: undefined };
   };
 
+/** Catalogues that managers extend: path → members of an entry besides its name. */
+const CATALOGUES = {
+  ...{ '/units': { unitFamilyId: 2 }, '/unitFamily': {}, '/sitetypes': {}, '/sourceTypes': {}, '/energyTypes': {} },
+  ...{ '/energyUsages': {}, '/variables/types': {}, '/account/features': {} },
+};
+const onCatalogues = Object.entries(CATALOGUES).flatMap(([path, members]): [string, readonly [AuditAction, Deed]][] => {
+  const body = () => ({ name: `Entry ${++count}`, ...members });
+  const newEntry = async () => `${path}/${await made(path, body())}`;
+  return [
+    [`POST ${path}`, ['CatalogueEntryCreated', () => manager.post(path, body())]],
+    [`PUT ${path}/:id`, ['CatalogueEntryUpdated', async () => manager.put(await newEntry(), body())]],
+    [`DELETE ${path}/:id`, ['CatalogueEntryDeleted', async () => manager.delete(await newEntry())]],
+  ];
+});
+
 const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
+  ...Object.fromEntries(onCatalogues),
   'PUT /account': ['AccountUpdated', () => manager.put('/account', { currency: 'EUR' })],
   'POST /account/user/create': [
     'UserCreated',

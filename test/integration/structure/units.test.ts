@@ -184,3 +184,174 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await insider.get(`/data?variableId=${variableId}&unitId=${KW}`)).status).toBe(200);
   });
 });
+
+interface Entry {
+  readonly id: number;
+  readonly name: string;
+}
+
+describe('catalogues: entries of an account (R-C8)', () => {
+  const FIRST_OWN_ID = 1_000_000_000;
+  let made = 0;
+  const create = async (path: string, members: object = {}) => {
+    const answer = await api.manager.post<Entry>(path, { name: `Own ${++made}`, ...members });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body;
+  };
+  const refusal = async (method: string, path: string, body?: object, client = api.manager) => {
+    const answer = await client.send<{ message: string }>(method, path, body);
+    return [answer.status, answer.body?.message] as const;
+  };
+  const CATALOGUES = [
+    ['/units', { unitFamilyId: ENERGY }],
+    ['/unitFamily', {}],
+    ['/sitetypes', {}],
+    ['/sourceTypes', {}],
+    ['/energyTypes', {}],
+    ['/energyUsages', {}],
+    ['/variables/types', { aggregate: 'MAX' }],
+    ['/account/features', {}],
+  ] as const;
+
+  test.each(CATALOGUES)(
+    '%s takes them beside the built-in ones, for this account and its managers only',
+    async (path, members) => {
+      const before = (await get<Entry[]>(path)).body;
+      const entry = await create(path, members);
+      expect(entry).toMatchObject(members);
+      expect(entry.id).toBeGreaterThanOrEqual(FIRST_OWN_ID);
+      expect((await get<Entry[]>(path)).body).toHaveLength(before.length + 1);
+      expect((await get<Entry[]>(path)).body).toContainEqual(expect.objectContaining(entry));
+
+      expect((await api.stranger.get<Entry[]>(path)).body.map(({ id }) => id)).not.toContain(entry.id);
+      for (const method of ['PUT', 'DELETE']) {
+        expect((await refusal(method, `${path}/${entry.id}`, { name: 'x' }, api.stranger))[0]).toBe(404);
+      }
+      expect((await api.stranger.post(path, { name: entry.name, ...members })).status).toBe(200);
+
+      for (const name of [entry.name.toUpperCase(), before[0]?.name.toUpperCase()]) {
+        expect(await refusal('POST', path, { name, ...members })).toEqual([409, expect.stringContaining('is taken')]);
+      }
+      const builtIn = `${path}/${before[1]?.id}`;
+      expect(await refusal('PUT', builtIn, { name: 'x' })).toEqual([409, expect.stringContaining('is built in')]);
+      expect(await refusal('DELETE', builtIn)).toEqual([409, expect.stringContaining('is built in')]);
+
+      const name = `Renamed ${++made}`;
+      expect((await api.manager.put(`${path}/${entry.id}`, { ...entry, name })).status).toBe(204);
+      expect((await get<Entry[]>(path)).body).toContainEqual(expect.objectContaining({ ...entry, name }));
+      expect((await api.manager.delete(`${path}/${entry.id}`)).status).toBe(204);
+      expect((await get<Entry[]>(path)).body).toEqual(before);
+      expect((await refusal('DELETE', `${path}/${entry.id}`))[0]).toBe(404);
+    },
+  );
+
+  test('are written by managers only, and have a name that is not a number', async () => {
+    const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
+    expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
+    expect((await get<Entry[]>('/sitetypes')).status).toBe(200);
+    for (const name of ['', ' ', '12', 'x'.repeat(201)])
+      expect((await refusal('POST', '/sitetypes', { name }))[0]).toBe(400);
+    expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: 4711 }))[0]).toBe(400);
+    expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
+  });
+
+  test('in use are not deleted: the answer names what uses them (409)', async () => {
+    const family = await create('/unitFamily');
+    const unit = await create('/units', { unitFamilyId: family.id });
+    const types = {
+      site: await create('/sitetypes'),
+      source: await create('/sourceTypes'),
+      energy: await create('/energyTypes'),
+      usage: await create('/energyUsages'),
+      variable: await create('/variables/types'),
+    };
+    const site = (await api.manager.post<number>('/sites', { name: 'x', typeId: types.site.id })).body;
+    const ids = { sourceTypeId: types.source.id, energyTypeId: types.energy.id, energyUsageId: types.usage.id };
+    const source = (await api.manager.post<Entry>('/sources', { siteId: site, name: 'x', ...ids })).body.id;
+    const variable = await createVariable(api.manager, source, { unitId: unit.id, variableTypeId: types.variable.id });
+    const uses = [
+      [`/unitFamily/${family.id}`, `unit ${unit.id}`],
+      [`/units/${unit.id}`, `variable ${variable}`],
+      [`/sitetypes/${types.site.id}`, `site ${site}`],
+      [`/sourceTypes/${types.source.id}`, `source ${source}`],
+      [`/energyTypes/${types.energy.id}`, `source ${source}`],
+      [`/energyUsages/${types.usage.id}`, `source ${source}`],
+      [`/variables/types/${types.variable.id}`, `variable ${variable}`],
+    ];
+    for (const [path = '', use = ''] of uses) {
+      expect(await refusal('DELETE', path)).toEqual([409, expect.stringContaining(`is used by ${use};`)]);
+    }
+    await api.manager.delete(`/sites/${site}?hardDelete=true`);
+    for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
+  });
+
+  test('that forms and inputs of formulas name count as used', async () => {
+    const unit = await create('/units', { unitFamilyId: ENERGY });
+    const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
+    const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;
+    expect(await refusal('DELETE', `/units/${unit.id}`)).toEqual([409, expect.stringContaining(`form ${form.id};`)]);
+    await api.manager.delete(`/form/${form.id}`);
+    const input = await createVariable(api.manager, sourceId, { unitId: KWH });
+    const formulas = [{ formula: 'a', variables: [{ alias: 'a', variableId: input, unitId: unit.id }] }];
+    const reader = await createVariable(api.manager, sourceId, {
+      calculated: { calculatedVariableFormulas: formulas },
+    });
+    expect((await refusal('DELETE', `/units/${unit.id}`))[1]).toContain(`declaration of variable ${reader};`);
+  });
+
+  test('convert exactly within their family, built-in or own, and only in their account', async () => {
+    const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
+    const variableId = await withValues(crate.id, [1, 2.5]);
+    const read = async (unitId: number) =>
+      (await get<{ rawValue: number }[]>(`/data?variableId=${variableId}&unitId=${unitId}`)).body.map(
+        (row) => row.rawValue,
+      );
+    expect(await read(KWH)).toEqual([25, 62.5]);
+    expect(await read(WH)).toEqual([25_000, 62_500]);
+
+    const family = await create('/unitFamily');
+    const degree = await create('/units', { unitFamilyId: family.id });
+    const shifted = await create('/units', { unitFamilyId: family.id, divisor: 1.8, offset: 32 });
+    const own = await withValues(degree.id, [100]);
+    const { body } = await get<object[]>(`/data?variableId=${own}&unitId=${shifted.id}`);
+    expect(body).toMatchObject([{ rawValue: 212, unitId: shifted.id }]);
+    expect((await get(`/data?variableId=${own}&unitId=${KWH}`)).status).toBe(400);
+
+    const site = (await api.stranger.post<number>('/sites', { name: 's', timeZoneId: 'UTC' })).body;
+    const source = (await api.stranger.post<Entry>('/sources', { siteId: site, name: 's' })).body.id;
+    const foreign = (await api.stranger.post<Entry>(`/variables/source/${source}`, { unitId: crate.id })).body.id;
+    const { status, body: refused } = await api.stranger.get<{ message: string }>(
+      `/data?variableId=${foreign}&unitId=${KWH}`,
+    );
+    expect([status, refused.message]).toEqual([400, expect.stringContaining('which is not in GET /units')]);
+    expect((await api.stranger.get(`/data?variableId=${foreign}&unitId=${crate.id}`)).status).toBe(400);
+  });
+
+  test('of units keep their conversion: another divisor, offset or family is refused (409)', async () => {
+    const unit = await create('/units', { unitFamilyId: ENERGY, divisor: 2 });
+    expect((await api.manager.put(`/units/${unit.id}`, { ...unit, symbol: 'u' })).status).toBe(204);
+    expect((await get<object[]>('/units')).body).toContainEqual({ ...unit, symbol: 'u', offset: 0 });
+    for (const members of [{ divisor: 3 }, { offset: 1 }, { unitFamilyId: 3 }]) {
+      expect(await refusal('PUT', `/units/${unit.id}`, members)).toEqual([409, expect.stringContaining('is fixed')]);
+    }
+  });
+
+  test('of features are given to users with a level, and then are in use (R-C3)', async () => {
+    const feature = await create('/account/features');
+    const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
+    const written = [{ id: feature.id, level: 'Read' }];
+    expect((await api.manager.post(`/account/user/${me}/features`, written)).status).toBe(200);
+    expect((await get<object[]>(`/account/user/${me}/features`)).body).toContainEqual({ ...feature, level: 'Read' });
+    expect((await get<{ features: object[] }>(`/account/user/${me}`)).body.features).toContainEqual({
+      ...feature,
+      level: 'Read',
+    });
+    expect(await refusal('DELETE', `/account/features/${feature.id}`)).toEqual([
+      409,
+      expect.stringContaining(`user ${me};`),
+    ]);
+    await api.manager.post(`/account/user/${me}/features`, [{ id: feature.id, level: 'None' }]);
+    expect((await api.manager.delete(`/account/features/${feature.id}`)).status).toBe(204);
+    expect((await get<Entry[]>(`/account/user/${me}/features`)).body.map(({ id }) => id)).not.toContain(feature.id);
+  });
+});

@@ -25,7 +25,7 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
-  /^\/variables\/source\/\{\w+\} \/variables\/\{\w+\}\/\w+$/,
+  /^\/variables\/(source|types)\/\{\w+\} \/variables\/\{\w+\}\/\w+$/,
 ];
 
 describe('openapi: portability', () => {

@@ -1,0 +1,114 @@
+/**
+ * The catalogues that an account may extend (R-C8): where each is stored, what an entry has, and what uses it. `own-entries.ts`
+ * writes them; the routes and their description follow from this table.
+ */
+import { z } from 'zod';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { enumerationSchema, idSchema } from '../../platform/http/lenient.ts';
+import { AGGREGATE } from './enumerations.ts';
+import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
+
+/** Ids of own entries begin here, far above every built-in one and the numbers that accounts brought. */
+export const FIRST_OWN_ID = 1_000_000_000;
+
+const MAX_NAME = 200;
+const MAX_SYMBOL = 50;
+
+const textOf = (max: number) => z.string().trim().max(max).refine(isStorableText, { error: STORABLE_RULE });
+
+/** Imports take an entry by its name or its number, so a name is not a number. */
+const nameSchema = textOf(MAX_NAME)
+  .min(1, 'must not be empty')
+  .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
+
+/** A member of an entry that clients write. */
+export interface EntryMember {
+  readonly column: string;
+  readonly schema: z.ZodType;
+  /** Used when a new entry does not have the member; absent: it must. */
+  readonly fallback?: unknown;
+  /** Enumeration: name → stored number. */
+  readonly stored?: Readonly<Record<string, number>>;
+  /** The member is fixed when the entry is created. */
+  readonly isFixed?: true;
+}
+
+export interface OwnCatalogue {
+  /** Path of its routes. */
+  readonly path: string;
+  /** Name of an entry in messages. */
+  readonly label: string;
+  readonly table: 'unit' | 'unit_family' | 'catalogue_entry';
+  /** Value of the column `catalogue`, of the table that several catalogues share. */
+  readonly catalogue?: EntryCatalogue;
+  readonly members: Readonly<Record<string, EntryMember>>;
+  /** Built-in entries; absent: they are rows of the table, without an account. */
+  readonly builtIn?: readonly { readonly id: number; readonly name: string }[];
+  /** Selects `kind` and `id` of what uses the entry $2 in the account $1. */
+  readonly uses: string;
+}
+
+const name: EntryMember = { column: 'name', schema: nameSchema };
+const finite = z.number();
+
+/** @param column where the resource has the number of the entry. */
+const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
+  `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
+
+const typeCatalogue = (path: string, label: string, catalogue: EntryCatalogue, uses: string): OwnCatalogue => ({
+  ...{ path, label, table: 'catalogue_entry', catalogue, members: { name }, builtIn: BUILT_IN_TYPES[catalogue], uses },
+});
+
+const UNITS: OwnCatalogue = {
+  ...{ path: '/units', label: 'unit', table: 'unit' },
+  members: {
+    name,
+    symbol: { column: 'symbol', schema: textOf(MAX_SYMBOL), fallback: '' },
+    unitFamilyId: { column: 'unit_family_id', schema: idSchema, isFixed: true },
+    divisor: {
+      column: 'divisor',
+      schema: finite.refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' }),
+      fallback: 1,
+      isFixed: true,
+    },
+    offset: { column: 'zero_offset', schema: finite, fallback: 0, isFixed: true },
+  },
+  uses: `${ofResource('variable', 'unit_id')}
+    union select 'declaration of variable', variable.id::text from declaration_reference reference
+    join variable on variable.id = reference.variable_id where variable.account_id = $1 and reference.unit_id = $2
+    union select 'form', id::text from form where account_id = $1
+      and jsonb_path_exists(groups, '$[*].fields[*].unitId ? (@ == $id)', jsonb_build_object('id', $2::int))`,
+};
+
+const FAMILIES: OwnCatalogue = {
+  ...{ path: '/unitFamily', label: 'unit family', table: 'unit_family', members: { name } },
+  uses: `select 'unit' as kind, id::text from unit where account_id = $1 and unit_family_id = $2`,
+};
+
+/** `accounts/members/features.ts` lists features with their levels. */
+export const FEATURE_CATALOGUE = typeCatalogue(
+  '/account/features',
+  'feature',
+  'Feature',
+  `select 'user' as kind, user_id as id from user_feature
+   where account_id = $1 and kind = 'Feature' and feature_id = $2 and level <> 'None'`,
+);
+
+const VARIABLE_TYPE_CATALOGUE: OwnCatalogue = {
+  ...typeCatalogue('/variables/types', 'variable type', 'VariableType', ofResource('variable', 'variable_type_id')),
+  members: {
+    name,
+    aggregate: { column: 'aggregate', schema: enumerationSchema(AGGREGATE), stored: AGGREGATE, fallback: 'AVG' },
+  },
+};
+
+export const OWN_CATALOGUES: readonly OwnCatalogue[] = [
+  UNITS,
+  FAMILIES,
+  VARIABLE_TYPE_CATALOGUE,
+  typeCatalogue('/sitetypes', 'site type', 'SiteType', ofResource('site', 'type_id')),
+  typeCatalogue('/sourceTypes', 'source type', 'SourceType', ofResource('source', 'source_type_id')),
+  typeCatalogue('/energyTypes', 'energy type', 'EnergyType', ofResource('source', 'energy_type_id')),
+  typeCatalogue('/energyUsages', 'energy usage', 'EnergyUsage', ofResource('source', 'energy_usage_id')),
+  FEATURE_CATALOGUE,
+];

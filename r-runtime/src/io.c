@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,12 +73,18 @@ void write_hex(char *text, const void *bytes, size_t size) {
   text[2 * size] = 0;
 }
 
+/* Reads only what write_hex writes; sscanf took 30 us of every run. */
+static int read_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
 /* @return 0, or -1 when the text is not exactly the hexadecimal digits of `size` bytes. */
 int read_hex(const char *text, void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
-    unsigned byte;
-    if (sscanf(text + 2 * i, "%2x", &byte) != 1) return -1;
-    ((unsigned char *)bytes)[i] = (unsigned char)byte;
+    int high = read_digit(text[2 * i]), low = high < 0 ? -1 : read_digit(text[2 * i + 1]);
+    if (low < 0) return -1;
+    ((unsigned char *)bytes)[i] = (unsigned char)(high << 4 | low);
   }
   return text[2 * size] == 0 ? 0 : -1;
 }

@@ -356,7 +356,9 @@ static void oversee(struct run *r) {
 
 /* argv[1] is a struct supervision in hexadecimal digits. */
 int main(int argc, char **argv) {
-  static struct run r = {.connection = -1};
+  /* Starts as zeros: the executable then does not hold its buffers. */
+  static struct run r;
+  r.connection = -1;
   if (argc != 2 || read_hex(argv[1], &r.s, sizeof r.s) < 0) return 2;
   signal(SIGPIPE, SIG_IGN);
   struct stage_error e = take_over(&r);

@@ -27,6 +27,7 @@ zygote_main <- function(socket_path, mode) {
   gc(full = TRUE)
   gc(full = TRUE)
   freeze()
+  gather_constants()
   gc(full = TRUE)
   # Keeps the objects with which tm_fill fills the free memory (../src/fill.c).
   filler <- .Call("tm_fill", pairlist(NULL), PACKAGE = "sandbox")
@@ -119,6 +120,15 @@ freeze <- function() {
     lapply(search(), as.environment), options()
   )
   try(.Call("tm_freeze", roots, PACKAGE = "sandbox"), silent = TRUE)
+  invisible()
+}
+
+# Makes a plain run in a child and gathers the constants that it loads (../src/constants.c).
+gather_constants <- function() {
+  if (.C("tm_learn_constants", is_child = 0L, PACKAGE = "sandbox")$is_child == 1L) {
+    tryCatch(make_plain_run(), finally = .C("tm_end_constants", PACKAGE = "sandbox"))
+  }
+  .Call("tm_gather_constants", NULL, PACKAGE = "sandbox")
   invisible()
 }
 

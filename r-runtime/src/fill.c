@@ -14,8 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-typedef void *SEXP;
-
 struct range fresh;
 
 /* Functions of libR. Weak: an R without one of them still loads the helper. */
@@ -25,20 +23,29 @@ R_FUNCTION SEXP Rf_cons(SEXP, SEXP);
 R_FUNCTION SEXP CDR(SEXP);
 R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 
-#define REALSXP 14
-
 /* R allocates small objects in pages of this size, which it gets from malloc. */
 #define R_PAGE_BYTES 2000
 /* Maximum objects of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
+/* Free chunks above this size are few. */
+#define LARGEST_CHUNK 65536
 /* Range of huge pages above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
+/* Takes every free chunk of at least 24 bytes, so that a run allocates nothing between objects of the zygote. */
+static void drain_chunks(void) {
+  const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
+  for (size_t bytes = LARGEST_CHUNK; bytes >= 24; bytes = bytes > 2048 ? bytes / 2 : bytes - 16)
+    for (uintptr_t chunk = 1; chunk != 0 && chunk < top;) chunk = (uintptr_t)malloc(bytes);
+  malloc_trim(0);
+}
+
 /* Makes malloc take new memory from empty huge pages, which the children forked later inherit. */
 void reserve_fresh(void) {
+  drain_chunks();
   mallopt(M_MMAP_THRESHOLD, 4 * HUGE_PAGE);
-  mallopt(M_TOP_PAD, FRESH_BYTES);
+  mallopt(M_TOP_PAD, FRESH_BYTES + 2 * HUGE_PAGE);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const uintptr_t at = (uintptr_t)malloc(R_PAGE_BYTES), begin = (at + 2 * HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
   /* Pads the heap so that the next chunk starts at a huge page, with its header in the 16 bytes before. */

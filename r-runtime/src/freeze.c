@@ -6,13 +6,13 @@
  * Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
+#include "sandbox.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-typedef void *SEXP;
 
 /* Functions of libR. Weak: an R without one of them still loads the helper. */
 #define R_FUNCTION __attribute__((weak)) extern
@@ -29,12 +29,6 @@ R_FUNCTION SEXP STRING_ELT(SEXP, ptrdiff_t);
 R_FUNCTION SEXP VECTOR_ELT(SEXP, ptrdiff_t);
 R_FUNCTION ptrdiff_t Rf_xlength(SEXP);
 R_FUNCTION void MARK_NOT_MUTABLE(SEXP);
-
-/* Types of objects, as in R's Rinternals.h. */
-enum {
-  SYMSXP = 1, LISTSXP = 2, CLOSXP = 3, ENVSXP = 4, PROMSXP = 5, LANGSXP = 6, CHARSXP = 9, STRSXP = 16, DOTSXP = 17,
-  VECSXP = 19, EXPRSXP = 20, BCODESXP = 21, EXTPTRSXP = 22, WEAKREFSXP = 23
-};
 
 /* `seen` is a hash set with open addressing, `pending` a stack of objects to visit. */
 #define SLOTS (1u << 24)
@@ -122,6 +116,7 @@ SEXP tm_freeze(SEXP roots) {
     /* CHARSXP uses the attribute field for its hash chain. */
     if (type != CHARSXP) visit(&w, ATTRIB(object));
     if (type != WEAKREFSXP) visit_parts(&w, object);
+    if (type == BCODESXP) note_constants(CDR(object));
     MARK_NOT_MUTABLE(object);
   }
   if (w.seen) munmap(w.seen, SLOTS * sizeof(SEXP));

@@ -7,15 +7,9 @@
 #include "sandbox.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define MAX_RANGES 4096
-#define TRIAL_TIMEOUT_MS 20000
 
 /* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
 #define IS_PRESENT (1ull << 63)
@@ -24,7 +18,6 @@
 
 static struct range learned[MAX_RANGES];
 static size_t learned_count;
-static int report_fd = -1;
 
 static void note_page(uintptr_t at, size_t page) {
   if (at >= fresh.at && at < fresh.at + fresh.bytes) return;
@@ -61,48 +54,17 @@ static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *wi
   if (maps) fclose(maps);
 }
 
-/* Called in the zygote. Reads the ranges that the child reports. */
-static void read_report(int fd) {
-  size_t capacity = sizeof learned, received = 0;
-  struct pollfd p = {.fd = fd, .events = POLLIN};
-  while (received < capacity && poll(&p, 1, TRIAL_TIMEOUT_MS) > 0) {
-    ssize_t n = read(fd, (char *)learned + received, capacity - received);
-    if (n <= 0) break;
-    received += (size_t)n;
-  }
-  learned_count = received / sizeof *learned;
-}
-
-/*
- * Forks the child of the trial run. @param is_child out: 1 in the child, which must make a run and then call
- * tm_end_trial.
- */
+/* @param is_child out: 1 in the child, which must make a run and then call tm_end_trial. */
 void tm_fork_trial(int *is_child) {
-  int report[2];
-  *is_child = 0;
-  if (pipe2(report, O_CLOEXEC) < 0) return;
   reserve_fresh();
-  pid_t child = fork();
-  *is_child = child == 0;
-  report_fd = report[1];
-  if (child == 0) {
-    close(report[0]);
-    return;
-  }
-  close(report[1]);
-  if (child > 0) read_report(report[0]);
-  close(report[0]);
-  if (child <= 0) return;
-  kill(child, SIGKILL);
-  waitpid(child, NULL, 0);
+  *is_child = fork_trial(learned, &learned_count);
 }
 
 /* Called in the child, after the run. Reports the pages and does not return. */
 void tm_end_trial(void) {
   int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap >= 0) visit_mappings(note_mapping, &pagemap);
-  (void)write_full(report_fd, learned, learned_count * sizeof *learned, TRIAL_TIMEOUT_MS);
-  _exit(0);
+  end_trial(learned, learned_count);
 }
 
 /* Moves the ranges that lie within the mapping to the front. */

@@ -1,6 +1,6 @@
 /*
  * Shared by the files of the C helper: framing of the connection, limits of a run, and its end. Byte layouts: ../FRAMES.md;
- * the other end is src/calculation/sandbox/wire.ts. R loads the helper by dyn.load and calls it through .C, so it needs no R
+ * the other end is src/calculation/sandbox/wire.ts. R loads the helper by dyn.load; no file needs R's
  * headers.
  */
 #ifndef TIDEMARK_SANDBOX_H
@@ -155,6 +155,16 @@ struct usage {
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
 uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
+/* An object of R, and types of objects, as in R's Rinternals.h. */
+typedef void *SEXP;
+enum {
+  SYMSXP = 1, LISTSXP = 2, CLOSXP = 3, ENVSXP = 4, PROMSXP = 5, LANGSXP = 6, CHARSXP = 9, LGLSXP = 10, INTSXP = 13,
+  REALSXP = 14, STRSXP = 16, DOTSXP = 17, VECSXP = 19, EXPRSXP = 20, BCODESXP = 21, EXTPTRSXP = 22, WEAKREFSXP = 23
+};
+
+/* constants.c */
+void note_constants(SEXP pool);
+
 /* fill.c */
 struct range {
   uintptr_t at;
@@ -162,6 +172,11 @@ struct range {
 };
 extern struct range fresh; /* empty huge pages above the heap */
 void reserve_fresh(void);
+
+/* trial.c */
+enum { MAX_RANGES = 4096 };
+int fork_trial(struct range *ranges, size_t *count);
+void end_trial(const struct range *ranges, size_t count);
 
 /* pages.c */
 void drop_foreign_pages(void);

@@ -1,0 +1,56 @@
+/* A trial run in a child of the zygote, which reports what the zygote can learn from it. Users: constants.c, pages.c. */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRIAL_TIMEOUT_MS 20000
+
+static int report_fd = -1;
+
+/* Called in the zygote. @return number of ranges. */
+static size_t read_report(int fd, struct range *ranges) {
+  const size_t capacity = MAX_RANGES * sizeof *ranges;
+  size_t received = 0;
+  struct pollfd p = {.fd = fd, .events = POLLIN};
+  while (received < capacity && poll(&p, 1, TRIAL_TIMEOUT_MS) > 0) {
+    ssize_t n = read(fd, (char *)ranges + received, capacity - received);
+    if (n <= 0) break;
+    received += (size_t)n;
+  }
+  return received / sizeof *ranges;
+}
+
+/*
+ * Forks the child of a trial run.
+ * @param ranges out, in the zygote: what the child reported, at most MAX_RANGES; 0 when the trial failed.
+ * @return 1 in the child, which must make a run and then call end_trial.
+ */
+int fork_trial(struct range *ranges, size_t *count) {
+  int report[2];
+  *count = 0;
+  if (pipe2(report, O_CLOEXEC) < 0) return 0;
+  pid_t child = fork();
+  report_fd = report[1];
+  if (child == 0) {
+    close(report[0]);
+    return 1;
+  }
+  close(report[1]);
+  if (child > 0) *count = read_report(report[0], ranges);
+  close(report[0]);
+  if (child <= 0) return 0;
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  return 0;
+}
+
+/* Called in the child, after the run. Does not return. */
+void end_trial(const struct range *ranges, size_t count) {
+  (void)write_full(report_fd, ranges, count * sizeof *ranges, TRIAL_TIMEOUT_MS);
+  _exit(0);
+}

@@ -29,7 +29,7 @@ in_root sh -euc '
   cd "$stage/src"
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
   gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c trial.c constants.c freeze.c fill.c pages.c \
-    networks.c confine.c spawn.c zygote.c
+    request.c networks.c confine.c spawn.c zygote.c
   # Links musl statically: every run starts a supervisor, and the dynamic linker, or the start of glibc, which asks the
   # processor for its features, would take longer than the rest of its start.
   musl-gcc -O2 -Wall -Wextra -fstack-protector-strong -static -s -o "$home/supervisor" io.c watch.c supervise.c

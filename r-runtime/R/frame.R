@@ -1,105 +1,13 @@
 # Codec of the columnar frames that enter and leave the sandbox: little-endian, without R serialisation (R-H7). Byte layouts:
 # ../FRAMES.md; the other end is src/calculation/sandbox/frame.ts.
 
-request_magic <- 0x32514d54L # "TMQ2"
 result_magic <- 0x32524d54L # "TMR2"
 
-# --- reading -----------------------------------------------------------------------------------------------------
-
-read_ints <- function(con, n) readBin(con, "integer", n, size = 4L, endian = "little")
-read_doubles <- function(con, n) readBin(con, "double", n, size = 8L, endian = "little")
-read_int <- function(con) {
-  value <- readBin(con, "integer", 1L, size = 4L, endian = "little")
-  if (length(value) != 1L) stop("the request ended early")
-  value
-}
-
-read_text <- function(con) read_texts(con, 1L)
-
-# Reads `n` texts: first the byte lengths of all of them, then the bytes of all of them.
-read_texts <- function(con, n) {
-  if (n == 0L) return(character())
-  texts <- readChar(con, read_ints(con, n), useBytes = TRUE)
-  Encoding(texts) <- "UTF-8"
-  texts
-}
-
-# Reads a dictionary-coded text column: the table of its texts, then a zero-based code for each row.
-read_coded <- function(con, n) {
-  texts <- read_texts(con, read_int(con))
-  texts[read_ints(con, n) + 1L]
-}
-
-read_scalar <- function(con) {
-  switch(read_int(con) + 1L,
-    NULL,
-    read_doubles(con, 1L),
-    read_text(con),
-    read_int(con) != 0L,
-    read_int(con)
-  )
-}
-
-variable_fields <- c(
-  "Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType", "Aggregate", "SourceTimeZoneId"
-)
-
-# Assigning list(NULL) keeps the name of a NULL value.
-read_named <- function(con, names, read_one) {
-  values <- vector("list", length(names))
-  for (i in seq_along(names)) values[i] <- list(read_one(con))
-  names(values) <- names
-  values
-}
-
-read_aliased <- function(con, read_one) {
-  n <- read_int(con)
-  values <- vector("list", n)
-  aliases <- character(n)
-  for (i in seq_len(n)) {
-    aliases[i] <- read_text(con)
-    values[i] <- list(read_one(con))
-  }
-  names(values) <- aliases
-  values
-}
-
-read_series <- function(con) {
-  n <- read_int(con)
-  # Dates are integers, or doubles when one is after 2038-01-19.
-  read_dates <- if (read_int(con) == 8L) read_doubles else read_ints
-  # Sets the attributes of a data frame on a list: calling data.frame() would take 0.2 ms and check the columns again.
-  columns <- list(
-    Dates = read_dates(con, n), Values = read_doubles(con, n),
-    Version = read_coded(con, n), Tags = read_coded(con, n)
-  )
-  attr(columns, "row.names") <- .set_row_names(n)
-  class(columns) <- "data.frame"
-  columns
-}
-
-read_input <- function(con) {
-  variable <- read_named(con, variable_fields, read_scalar)
-  window <- read_named(con, c("From", "To"), read_scalar)
-  c(list(Variable = variable, TimeSeries = read_series(con)), window)
-}
-
-# Reads a request: the script, the five globals (R-H2), the wanted file format and the seed.
-read_request <- function(con) {
-  if (read_int(con) != request_magic) stop("not a request frame")
-  list(
-    script = read_text(con),
-    globals = list(
-      triggerDate = read_scalar(con),
-      targetVariable = read_named(con, c(variable_fields, "ChangedFrom", "ChangedTo"), read_scalar),
-      inputVariables = read_aliased(con, read_input),
-      inputForms = read_aliased(con, read_scalar),
-      inputConstants = read_aliased(con, read_scalar)
-    ),
-    files = file_kinds[read_int(con) + 1L],
-    seed = read_int(con)
-  )
-}
+#' Reads a request: the script, the five globals (R-H2), the wanted file format and the seed (../src/request.c).
+#' @param path file that holds the frame; NULL reads standard input.
+#' @return list(script, globals, files, seed).
+#' @noRd
+read_request <- function(path = NULL) .Call("tm_read_request", path, PACKAGE = "sandbox")
 
 # --- writing -----------------------------------------------------------------------------------------------------
 

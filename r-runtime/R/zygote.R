@@ -96,9 +96,7 @@ check_zone <- function(tz) {
 # Runs in the runner. Never returns, so that neither exit handlers of R nor finalizers of the script run.
 runner_main <- function(result_fd, limits) {
   dir.create(tempdir(), showWarnings = FALSE, mode = "0700")
-  con <- file("stdin", "rb")
-  request <- read_request(con)
-  close(con)
+  request <- read_request()
   .C("tm_close_request", PACKAGE = "sandbox")
   # The seed is a checksum of the inputs: a retry and a preview on the same inputs draw the same numbers.
   set.seed(request$seed)
@@ -143,9 +141,7 @@ learn_pages <- function() {
 make_plain_run <- function() {
   path <- tempfile()
   writeBin(plain_request(), path)
-  con <- file(path, "rb")
-  request <- read_request(con)
-  close(con)
+  request <- read_request(path)
   set.seed(request$seed)
   result <- run_script(request$script, request$globals, list(max_points = 1000, max_text_bytes = 1000))
   sink <- file("/dev/null", "wb")
@@ -167,7 +163,7 @@ plain_request <- function(rows = 96L) {
   no_texts <- c(counted_texts_bytes(""), int_bytes(integer(rows)))
   series <- c(int_bytes(c(rows, 4L, seq_len(rows) * 900L)), double_bytes(seq_len(rows)), no_texts, no_texts)
   c(
-    int_bytes(request_magic), text_bytes(script), int_bytes(c(4L, 0L)), variable, window,
+    int_bytes(0x32514d54L), text_bytes(script), int_bytes(c(4L, 0L)), variable, window,
     int_bytes(1L), text_bytes("a"), variable, window, series, int_bytes(c(0L, 0L, 0L, 1L))
   )
 }
@@ -194,7 +190,4 @@ rehearse <- function() {
   for (text in c(script, script, "f <- function() stop('no')\nf()", "1 +")) {
     result_parts(run_script(text, globals, list(max_points = 10, max_text_bytes = 1000), new.env(parent = globalenv())))
   }
-  con <- rawConnection(plain_request(), "rb")
-  read_request(con)
-  close(con)
 }

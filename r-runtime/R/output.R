@@ -52,10 +52,10 @@ reported_error <- function(errors) {
 }
 
 describe_unknown <- function(members) {
-  unknown <- setdiff(members, c("TimeSeries", "Errors", ""))
+  unknown <- members[!members %in% c("TimeSeries", "Errors", "")]
   if (length(unknown) == 0L) return(character())
   paste0(
-    "the result has unknown members, which are ignored: ", paste0("`", unknown, "`", collapse = ", "),
+    "the result has unknown members, which are ignored: ", paste0("`", unique(unknown), "`", collapse = ", "),
     "; known are TimeSeries and Errors"
   )
 }
@@ -70,11 +70,12 @@ as_series <- function(series, max_points) {
   if (!is.list(series)) {
     stop(output_error("TimeSeries must be a data.frame or a list of columns, got ", describe_value(series), hint_series(series)))
   }
-  missing <- setdiff(c("Dates", "Values"), names(series))
-  if (length(missing) > 0L) {
+  if (!all(c("Dates", "Values") %in% names(series))) {
     stop(output_error("TimeSeries must have the columns Dates and Values, got ", describe_value(series), hint_series(series)))
   }
-  points <- max(length(series[["Dates"]]), length(series[["Values"]]))
+  # A plain list: `[[` of a data frame takes ten times as long.
+  columns <- unclass(series)
+  points <- max(length(columns[["Dates"]]), length(columns[["Values"]]))
   if (points > max_points) {
     stop(output_error(
       "the script returned ", format(points, big.mark = ","), " points, more than ", format(max_points, big.mark = ","),
@@ -82,17 +83,18 @@ as_series <- function(series, max_points) {
     ))
   }
   in_date_order(list(
-    Dates = as_unix_seconds(series[["Dates"]]), Values = as_numeric_values(series[["Values"]]),
-    Version = as_labels(series[["Version"]]), Tags = as_labels(series[["Tags"]])
+    Dates = as_unix_seconds(columns[["Dates"]]), Values = as_numeric_values(columns[["Values"]]),
+    Version = as_labels(columns[["Version"]]), Tags = as_labels(columns[["Tags"]])
   ))
 }
 
 # Sorts rows by date: stable, NA last. Columns of unequal length are unchanged: the calculator refuses them (§7).
 in_date_order <- function(columns) {
+  if (!is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
   rows <- length(columns$Dates)
   is_whole <- all(lengths(columns)[c("Dates", "Values")] == rows) &&
     all(vapply(columns[c("Version", "Tags")], function(column) is.null(column) || length(column) == rows, NA))
-  if (!is_whole || !is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
+  if (!is_whole) return(columns)
   sorted <- order(columns$Dates, method = "radix")
   lapply(columns, function(column) column[sorted])
 }

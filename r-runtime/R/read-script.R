@@ -37,9 +37,13 @@ alias_pattern <- paste0("\\b(", paste(global_lists, collapse = "|"), ")\\s*(?:\\
 
 # Searches the script's text, which takes a tenth of the time that walking its syntax tree takes.
 reads_undeclared <- function(script, globals) {
-  found <- regmatches(script, gregexpr(alias_pattern, script, perl = TRUE))[[1]]
-  part <- regmatches(found, regexec(alias_pattern, found, perl = TRUE))
-  for (read in unique(part)) if (is.na(pmatch(read[3], names(globals[[read[2]]])))) return(TRUE)
+  found <- gregexpr(alias_pattern, script, perl = TRUE)[[1]]
+  if (found[1] < 0L) return(FALSE)
+  # The first group is the list, the second the alias.
+  start <- attr(found, "capture.start")
+  read <- substring(script, start, start + attr(found, "capture.length") - 1L)
+  count <- length(found)
+  for (i in seq_len(count)) if (is.na(pmatch(read[count + i], names(globals[[read[i]]])))) return(TRUE)
   FALSE
 }
 

@@ -71,10 +71,13 @@ export async function openSandboxPool(options: {
   readonly log: Log;
   /** Pause before a standby of R is started. Default: none. */
   readonly standbyDelayMs?: number | undefined;
+  /** The same for the first standby. Default: `standbyDelayMs`. */
+  readonly firstStandbyDelayMs?: number | undefined;
 }): Promise<SandboxPool> {
-  const { config, log } = options;
+  const { config, log, standbyDelayMs, firstStandbyDelayMs } = options;
   const launcher = await chooseLauncher(config, log);
-  const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log, options.standbyDelayMs);
+  const zygoteMetrics = createZygoteMetrics(options.metrics);
+  const zygote = await Zygote.open(launcher, zygoteMetrics, log, standbyDelayMs, firstStandbyDelayMs);
   const limits = limitsOf(config);
   const decoder = openResultDecoder();
   const underWay = new Set<SandboxJob>();

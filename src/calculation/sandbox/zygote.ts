@@ -62,17 +62,21 @@ export class Zygote {
     metrics.watch(() => this.#isAlive);
   }
 
-  /** @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error. */
+  /**
+   * @param firstStandbyDelayMs pause before the first standby is started; `standbyDelayMs` before every later one.
+   * @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error.
+   */
   static async open(
     launcher: Launcher,
     metrics: ZygoteMetrics,
     log: Log,
     standbyDelayMs = STANDBY_DELAY_MS,
+    firstStandbyDelayMs = standbyDelayMs,
   ): Promise<Zygote> {
     const zygote = new Zygote(launcher, metrics, log, standbyDelayMs);
     try {
       await zygote.#serving;
-      zygote.#prepareStandby();
+      zygote.#prepareStandby(firstStandbyDelayMs);
       return zygote;
     } catch (error) {
       await zygote.close();
@@ -129,9 +133,9 @@ export class Zygote {
    * Starts a standby after a pause, unless there is one or one is being started. After a failed start the next replacement
    * tries again.
    */
-  #prepareStandby(): void {
+  #prepareStandby(delayMs = this.#standbyDelayMs): void {
     if (this.#standby) return;
-    this.#preparing ??= this.#startStandby()
+    this.#preparing ??= this.#startStandby(delayMs)
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
         this.#log.warn({ err: error }, 'a standby of the R zygote could not be started');
@@ -141,8 +145,8 @@ export class Zygote {
       });
   }
 
-  async #startStandby(): Promise<void> {
-    await pause(this.#standbyDelayMs, undefined, { signal: this.#closing.signal, ref: false });
+  async #startStandby(delayMs: number): Promise<void> {
+    await pause(delayMs, undefined, { signal: this.#closing.signal, ref: false });
     this.#starting = this.#start().then((container) => {
       this.#standby = container;
     });

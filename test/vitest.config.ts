@@ -6,6 +6,7 @@ import FileOrder from './support/file-order.ts';
 const TESTS_OF_POINTS = [
   'test/integration/points/*.test.ts',
   'test/integration/reading/*.test.ts',
+  'test/integration/retention/*.test.ts',
   'test/integration/grpc/grpc-read*.test.ts',
 ];
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));

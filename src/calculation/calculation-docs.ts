@@ -51,6 +51,10 @@ const input = z.object({
     description:
       'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been cut.',
   }),
+  rawFrom: instantSchema.exactOptional().meta({
+    description:
+      'The date from which all points of the variable are kept. Present when the window begins earlier, where retention has replaced points by rollups.',
+  }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
 const notes = {

@@ -1,15 +1,14 @@
 /**
- * Sends `history-from` in the initial metadata of a read: the instants from which the states of its variables are
- * complete (R-F9).
+ * Sends `history-from` and `raw-from` in the initial metadata of a read: the instants from which the states of its variables
+ * are complete (R-F9), and the dates from which their points are.
  */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
-import { HISTORY_HEADER, historyHeader } from '../selection/history-notice.ts';
+import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
-/** @returns a receiver of cuts that sends them as `history-from`; it sends nothing when every state is complete. */
+/** @returns a receiver of cuts that sends them; it sends nothing when there are none. */
 export function sendCuts(send: SendMetadata): NoteCuts {
-  return (cuts) => {
-    const historyFrom = historyHeader({ cuts });
-    if (historyFrom !== undefined) send(HISTORY_HEADER.toLowerCase(), historyFrom);
+  return (cuts, rolledUp) => {
+    for (const [name, value] of noticeHeaders({ cuts, rolledUp })) send(name.toLowerCase(), value);
   };
 }

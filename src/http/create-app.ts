@@ -56,7 +56,16 @@ const COMPRESSION_THRESHOLD_BYTES = 1024;
 const PREFLIGHT_SEC = 7200;
 /** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
 const EXPOSED_HEADERS = [
-  ...['Api-Version', 'X-Request-Id', 'x-total-count', 'Time-Zone', 'History-From', 'Retry-After', 'Location'],
+  ...[
+    'Api-Version',
+    'X-Request-Id',
+    'x-total-count',
+    'Time-Zone',
+    'History-From',
+    'Raw-From',
+    'Retry-After',
+    'Location',
+  ],
   ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
 ];
 /** HTML pages besides the issuer's. */

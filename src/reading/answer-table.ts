@@ -1,7 +1,7 @@
 /** Streams the formatted rows of a read, announces cuts of their history, and counts the open answer and its bytes. */
 import type { Context } from 'hono';
 import { type StreamServices, streamAnswer } from '../platform/streaming/stream-answer.ts';
-import { HISTORY_HEADER, type HistoryNotice, historyHeader } from '../selection/history-notice.ts';
+import { type HistoryNotice, noticeHeaders } from '../selection/history-notice.ts';
 import { countedPieces, type ReadMetrics } from './read-metrics.ts';
 
 /**
@@ -19,7 +19,6 @@ export function answerTable(
   const headers = { 'Content-Type': contentType, Vary: 'Accept' };
   const pieces = (signal: AbortSignal) => countedPieces(write(signal), services.readMetrics);
   return streamAnswer(c, headers, pieces, services, () => {
-    const historyFrom = historyHeader(notice);
-    if (historyFrom !== undefined) c.header(HISTORY_HEADER, historyFrom);
+    for (const [name, value] of noticeHeaders(notice)) c.header(name, value);
   });
 }

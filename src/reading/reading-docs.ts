@@ -12,7 +12,7 @@ import {
   MANAGERS,
   type Operation,
 } from '../platform/openapi/operation.ts';
-import { HISTORY_HEADER, HISTORY_RULE } from '../selection/history-notice.ts';
+import { HISTORY_HEADER, HISTORY_RULE, RAW_HEADER, RAW_RULE } from '../selection/history-notice.ts';
 import { FORMAT_QUERY, READ_QUERY } from '../selection/read-parameters.ts';
 import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
@@ -71,7 +71,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. After a cut of history, the metadata `historyFrom` of its schema is a JSON object of instants by variable id.',
+        'An Arrow IPC stream. After a cut of history, the metadata `historyFrom` of its schema is a JSON object of instants by variable id; `rawFrom` likewise after retention.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
@@ -82,7 +82,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     status: 200,
     description: `${description} The parameter \`format\`, else the header \`Accept\`, chooses the format; every format is streamed.`,
     types,
-    headers: { ...DATE_ZONES, [HISTORY_HEADER]: HISTORY_RULE },
+    headers: { ...DATE_ZONES, [HISTORY_HEADER]: HISTORY_RULE, [RAW_HEADER]: RAW_RULE },
   };
 }
 
@@ -110,6 +110,10 @@ const compared = z
     historyFrom: instantSchema.optional().meta({
       description:
         'The instant from which the states of the variable are complete, when a side reads an earlier state whose versions were cut.',
+    }),
+    rawFrom: instantSchema.optional().meta({
+      description:
+        'The date from which all points of the variable are kept, when the period begins earlier (retention).',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Dates with a value in either version.' }),

@@ -14,6 +14,7 @@ import type { Log } from '../platform/log.ts';
 import { describeStoredPoints } from '../points/columns/describe-storage.ts';
 import { measureStorage } from '../points/columns/measure-storage.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
+import { describeRetention } from '../retention/describe-retention.ts';
 import { describeDividers, describeRepeatedMappings } from '../structure/operator-reports.ts';
 import { renewSecrets } from '../webhooks/sealed-columns.ts';
 import { openSecretVault, type VaultKey } from '../webhooks/secret-vault.ts';
@@ -38,6 +39,7 @@ export async function runAdmin(
     const reports = {
       describeStorage,
       describeRepeatedMappings: () => describeRepeatedMappings(database),
+      describeRetention: (accountId?: number) => describeRetention(database, accountId),
       describeDividers: () => describeDividers(database),
       renewWebhookSecrets: () => describeRenewal(database, config.WEBHOOK_KEYS),
     };

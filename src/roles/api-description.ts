@@ -17,6 +17,7 @@ import type { Operation } from '../platform/openapi/operation.ts';
 import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
 import { PUSH_OPERATIONS } from '../push/push-docs.ts';
 import { READING_OPERATIONS } from '../reading/reading-docs.ts';
+import { RETENTION_OPERATIONS } from '../retention/retention-docs.ts';
 import { CATALOGUE_OPERATIONS, OWN_ENTRY_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
 import { EXCHANGE_OPERATIONS } from '../structure/exchange/exchange-docs.ts';
 import { FORM_OPERATIONS } from '../structure/forms/form-docs.ts';
@@ -34,6 +35,7 @@ const TAGS = {
   Files: 'Upload Standard Files (CSV, Excel) and follow their processing.',
   Points: 'Read points: current, as known at an instant, by version label, in buckets, or compared.',
   Versions: 'Versions of a variable.',
+  Retention: 'Replace old points by rollups.',
   Calculations: 'Variables calculated by R scripts: runs, and tools for script authors.',
   Sites: 'Places where measurements are taken.',
   Sources: 'Meters, sensors and other origins of variables.',
@@ -78,6 +80,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...FILE_OPERATIONS,
     ...READING_OPERATIONS,
     ...VERSION_OPERATIONS,
+    ...RETENTION_OPERATIONS,
     ...CALCULATION_OPERATIONS,
     ...structureOperations(SAVED_DECLARATION_SCHEMA),
     ...FORM_OPERATIONS,

@@ -23,6 +23,7 @@ import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
 import { watchRoutes } from '../reading/watch/watch-routes.ts';
+import { retentionRoutes } from '../retention/retention-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
 import { ownEntryRoutes } from '../structure/catalogue/own-entry-routes.ts';
 import { exportRoutes } from '../structure/exchange/export/export-routes.ts';
@@ -116,6 +117,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/', importRoutes(importServices(parts))],
       ['/', templateRoutes(database)],
       ['/', versionRoutes({ database, audit: writeAudit })],
+      ['/', retentionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ ...parts, queue: parts.calculationQueue })],
       ['/data/compare', compareRoutes(reading)],
       ['/data/watch', watchRoutes({ ...parts, watches })],

@@ -1,8 +1,10 @@
 /** The ingester role: writes accepted pushes and Standard Files as points, imports structures, and removes expired rows. */
+import { writeAudit } from '../accounts/audit/audit.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { startFileIngester } from '../files/processing/file-ingester.ts';
 import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
 import { startIngester } from '../ingest/ingester.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { createStalledSessionEnder } from '../platform/database/end-stalled-sessions.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { compressChunks } from '../points/columns/compress-chunks.ts';
@@ -10,6 +12,7 @@ import { watchStorage } from '../points/columns/describe-storage.ts';
 import { packIndexes } from '../points/columns/pack-indexes.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
 import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
+import { applyRetention, type RetentionCounts } from '../retention/apply-retention.ts';
 import { startImporter } from '../structure/exchange/import/importer.ts';
 import type { Parts, Role } from './parts.ts';
 
@@ -17,6 +20,7 @@ const PURGE_INTERVAL_MS = 600_000;
 const STALLED_SESSION_INTERVAL_MS = 1000;
 const COLUMNS_INTERVAL_MS = 60_000;
 const STORAGE_INTERVAL_MS = 3_600_000;
+const RETENTION_INTERVAL_MS = 600_000;
 
 /** Starts the ingest of pushes and files, the purges, and the task that ends stalled database sessions. */
 export function startIngesterRole(parts: Parts): Role {
@@ -35,6 +39,9 @@ export function startIngesterRole(parts: Parts): Role {
     await compressChunks(database, columns, log, () => isStopped);
     await packIndexes(database, columns.quietSec, log, () => isStopped);
   };
+  const retain = async (): Promise<void> => {
+    await applyRetention({ database, audit: auditRollups, log, isStopped: () => isStopped });
+  };
   const running: readonly Role[] = [
     startPushes(parts),
     startFiles(parts),
@@ -43,6 +50,7 @@ export function startIngesterRole(parts: Parts): Role {
     startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log),
     startSweeper('storage', STORAGE_INTERVAL_MS, watchStorage(database, parts.metrics), log),
     startSweeper('columns', COLUMNS_INTERVAL_MS, compress, log),
+    startSweeper('retention', RETENTION_INTERVAL_MS, retain, log),
     startSweeper('rewrites', PURGE_INTERVAL_MS, () => compactRewrites(database), log),
     startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log),
   ];
@@ -52,6 +60,12 @@ export function startIngesterRole(parts: Parts): Role {
       await Promise.all(running.map((one) => one.stop()));
     },
   };
+}
+
+/** Writes the counts as an entry of the user `retention`. */
+function auditRollups(queryable: Queryable, accountId: number, counts: RetentionCounts): Promise<void> {
+  const caller = { userId: 'retention', userName: 'retention', accountId };
+  return writeAudit(queryable, { caller, requestId: null }, { action: 'PointsRolledUp', details: { ...counts } });
 }
 
 function startPushes(parts: Parts): Role {

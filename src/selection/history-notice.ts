@@ -1,9 +1,14 @@
-/** Says in an answer from which instant the states of its variables are complete (R-F9). REST and gRPC share the text. */
+/**
+ * Says in an answer from which instant the states of its variables are complete (R-F9), and from which date their points are
+ * (retention). REST and gRPC share the texts.
+ */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
+import type { RawBoundary } from '../points/rollups/find-rolled-up.ts';
 
 /** Header of REST answers, and metadata of gRPC answers in lower case. */
 export const HISTORY_HEADER = 'History-From';
+export const RAW_HEADER = 'Raw-From';
 
 /** Keeps the header below 2 KiB; proxies commonly allow 4 KiB for all headers of an answer. */
 const MAX_VARIABLES = 40;
@@ -14,38 +19,66 @@ const MAX_VARIABLES = 40;
  */
 export const HISTORY_RULE = `For a read of past states: the instants from which the states of variables are complete, when versions known earlier were cut. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item with the parameter \`others\` counts the rest and has their latest instant.`;
 
-/** The cuts of history that concern one answer, latest first. They are known before its first row. */
+export const RAW_RULE = `For a read of dates before points were replaced by rollups (retention): the date from which all points of a variable are kept, as a list like that of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups.`;
+
+/** The cuts that concern one answer, latest first. They are known before its first row. */
 export interface HistoryNotice {
   readonly cuts: readonly HistoryCut[];
+  readonly rolledUp: readonly RawBoundary[];
 }
 
 /** @returns a notice to fill: `note` receives the cuts of the read. */
 export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   const notice = {
     cuts: [] as readonly HistoryCut[],
-    note: (cuts: readonly HistoryCut[]): void => {
+    rolledUp: [] as readonly RawBoundary[],
+    note: (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]): void => {
       notice.cuts = cuts;
+      notice.rolledUp = rolledUp;
     },
   };
   return notice;
 }
 
-/** @returns the value of the header; undefined when every state read is complete (R-F9). */
-export function historyHeader({ cuts }: HistoryNotice): string | undefined {
-  if (cuts.length === 0) return undefined;
-  const items = cuts.slice(0, MAX_VARIABLES).map(({ variableId, historyFromMicros }) => {
-    return `${formatInstant(historyFromMicros)};variableId=${variableId}`;
+/** @returns the headers of an answer; none when every state and every point read is kept (R-F9). */
+export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
+  const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
+  const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));
+  return [
+    ...(history === undefined ? [] : [[HISTORY_HEADER, history] as const]),
+    ...(raw === undefined ? [] : [[RAW_HEADER, raw] as const]),
+  ];
+}
+
+interface Item {
+  readonly variableId: number;
+  readonly micros: number;
+}
+
+function listOf(instants: readonly Item[]): string | undefined {
+  if (instants.length === 0) return undefined;
+  const items = instants.slice(0, MAX_VARIABLES).map(({ variableId, micros }) => {
+    return `${formatInstant(micros)};variableId=${variableId}`;
   });
-  const next = cuts[MAX_VARIABLES];
-  const others = next && `${formatInstant(next.historyFromMicros)};others=${cuts.length - MAX_VARIABLES}`;
+  const next = instants[MAX_VARIABLES];
+  const others = next && `${formatInstant(next.micros)};others=${instants.length - MAX_VARIABLES}`;
   return [...items, ...(others === undefined ? [] : [others])].join(', ');
 }
 
-const METADATA_KEY = 'historyFrom';
-
-/** @returns the metadata of an Arrow schema: `historyFrom` is a JSON object of instants by variable id (R-F9). */
-export function historyMetadata({ cuts }: HistoryNotice): ReadonlyMap<string, string> {
-  if (cuts.length === 0) return new Map();
-  const byId = cuts.map(({ variableId, historyFromMicros }) => [variableId, formatInstant(historyFromMicros)]);
-  return new Map([[METADATA_KEY, JSON.stringify(Object.fromEntries(byId))]]);
+/** @returns the metadata of an Arrow schema: `historyFrom` and `rawFrom` are JSON objects of instants by variable id (R-F9). */
+export function historyMetadata({ cuts, rolledUp }: HistoryNotice): ReadonlyMap<string, string> {
+  const metadata = new Map<string, string>();
+  const put = (name: string, entries: readonly (readonly [number, number])[]): void => {
+    const texts = entries.map(([variableId, micros]) => [variableId, formatInstant(micros)]);
+    if (texts.length > 0) metadata.set(name, JSON.stringify(Object.fromEntries(texts)));
+  };
+  put(
+    'historyFrom',
+    cuts.map(({ variableId, historyFromMicros }) => [variableId, historyFromMicros]),
+  );
+  put(
+    'rawFrom',
+    rolledUp.map(({ variableId, rawFromMicros }) => [variableId, rawFromMicros]),
+  );
+  return metadata;
 }

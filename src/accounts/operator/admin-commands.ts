@@ -30,6 +30,8 @@ export interface AdminServices {
   readonly renewWebhookSecrets: () => Promise<string>;
   /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;
+  /** @returns lines: every retention, and what it would delete now. @param accountId default: all accounts. */
+  readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
   /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns a line for each variable whose readings are divided by a divider. */
@@ -69,6 +71,7 @@ export const ADMIN_USAGE = `admin <command>
                                          WEBHOOK_KEYS; afterwards the other keys may be removed, after 24 hours
   retry-batches [--account ID]           queues failed batches of pushes again
   storage                                prints the disk space of stored points by account, in rows and in columns
+  retention [--account ID]               prints every retention and what it would delete now; changes nothing
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
                                          changed before an upgrade
   dividers                               prints the variables whose readings are divided when they arrive
@@ -128,6 +131,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-webhook-keys': async ({ renewWebhookSecrets, print }) => print(await renewWebhookSecrets()),
   'retry-batches': retryBatchesCommand,
   storage: async ({ describeStorage, print }) => printLines(print, await describeStorage()),
+  retention: async ({ describeRetention, print }, { account }) =>
+    printLines(print, await describeRetention(account === undefined ? undefined : toAccountId(account))),
   dividers: async ({ describeDividers, print }) => printLines(print, await describeDividers()),
   'repeated-mappings': async ({ describeRepeatedMappings, print }) =>
     printLines(print, await describeRepeatedMappings()),

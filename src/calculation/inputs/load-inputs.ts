@@ -8,6 +8,7 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
 import { findHistoryCuts, type HistoryCut } from '../../points/read/history-cuts.ts';
 import { readPoints } from '../../points/read/read-points.ts';
+import { findRolledUp, type RawBoundary } from '../../points/rollups/find-rolled-up.ts';
 import { CURRENT, parseDuration, parseRelative } from '../../selection/duration-rules.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
 import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-names.ts';
@@ -44,6 +45,8 @@ export interface InputRecord {
   readonly lastVersionTimestamp: string | null;
   /** The instant from which the states of the variable are complete; present when the input reads an earlier state (R-F9). */
   readonly historyFrom?: string;
+  /** The date from which all points of the variable are kept; present when the window begins earlier (retention). */
+  readonly rawFrom?: string;
 }
 
 export interface LoadedInputs {
@@ -93,8 +96,9 @@ export async function loadInputs(
     whole = intersect(whole, window.whole);
     const series = columns.finish(labels);
     inputs.push({ alias: input.alias, variable: plan.variable.info, series, window: toSeconds(window) });
-    const [cut] = await findHistoryCuts(transaction, { ...plan.selection, ...periodOf(window), order: 'ASC' });
-    records.push(toRecord(formula, plan, window, columns, { last: stamps.get(input.variableId) ?? null, cut }));
+    const selection = { ...plan.selection, ...periodOf(window), order: 'ASC' } as const;
+    const [[cut], [raw]] = [await findHistoryCuts(transaction, selection), await findRolledUp(transaction, selection)];
+    records.push(toRecord(formula, plan, window, columns, { last: stamps.get(input.variableId) ?? null, cut, raw }));
   }
   return { inputs, records, pointCount, whole };
 }
@@ -239,12 +243,18 @@ async function findLastVersionTimestamps(
   return new Map(rows.map(({ id, last }) => [id, last]));
 }
 
+interface Stamps {
+  readonly last: string | null;
+  readonly cut: HistoryCut | undefined;
+  readonly raw: RawBoundary | undefined;
+}
+
 function toRecord(
   formula: number,
   { input, buckets, selection }: InputPlan,
   { fromMicros, toMicros }: Window,
   { pointCount }: InputColumns,
-  { last: lastVersionTimestamp, cut }: { readonly last: string | null; readonly cut: HistoryCut | undefined },
+  { last: lastVersionTimestamp, cut, raw }: Stamps,
 ): InputRecord {
   const { alias, variableId, granularity, alignTo, version, horizon, tags } = input;
   const { asOfMicros } = selection.version;
@@ -261,6 +271,7 @@ function toRecord(
     ...(tags && { tags: [tags].flat() }),
     lastVersionTimestamp,
     ...(cut && { historyFrom: formatInstant(cut.historyFromMicros) }),
+    ...(raw && { rawFrom: formatInstant(raw.rawFromMicros) }),
   };
 }
 

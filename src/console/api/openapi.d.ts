@@ -568,6 +568,8 @@ export interface components {
     Comparison: {
       /** Format: date-time */
       historyFrom?: string;
+      /** Format: date-time */
+      rawFrom?: string;
       rows: {
         /** Format: date-time */
         date: string;
@@ -952,6 +954,8 @@ export interface components {
         /** Format: date-time */
         lastVersionTimestamp: string | null;
         points: number;
+        /** Format: date-time */
+        rawFrom?: string;
         relativeVersion?: string;
         tags?: string[];
         /** Format: date-time */

@@ -14,6 +14,8 @@ import { type NoteCuts, withHistoryCuts } from '../read/history-cuts.ts';
 import { EIGHT_BYTES, FOUR_BYTES, readDoubles, readInstants, rowLayout, runsOf } from '../read/row-codec.ts';
 import { scaleAggregates, unscaledFunction } from '../read/scale-values.ts';
 import { groupsOf, streamFromIndexes } from '../read/select-of-variables.ts';
+import { findRolledUp } from '../rollups/find-rolled-up.ts';
+import { isAnsweredByRollups } from '../rollups/select-rollups.ts';
 import type { AggregateChunk, AggregateFunction, Buckets } from './bucket.ts';
 import { type BucketRun, fillBuckets } from './fill-buckets.ts';
 import { planFilling } from './plan-filling.ts';
@@ -37,10 +39,12 @@ export async function* aggregatePoints(
 ): AsyncGenerator<AggregateChunk> {
   const filling = planFilling(selection, buckets);
   const labels = await findChosenLabels(transaction, selection);
+  const rolledUp = await findRollups(transaction, selection);
   await streamFromIndexes(transaction);
-  for (const { aggregate, computed, variableIds } of groupsOfFunction(selection, buckets)) {
+  for (const { aggregate, computed, isRolledUp, variableIds } of groupsOfFunction(selection, buckets, rolledUp)) {
     const page = filling?.pageOf(computed) ?? selection;
-    const found = readBuckets(transaction, variableIds, { selection, labels, buckets, aggregate: computed, page });
+    const wanted = { selection, labels, buckets, aggregate: computed, isRolledUp, page };
+    const found = readBuckets(transaction, variableIds, wanted);
     const runs = filling ? fillBuckets(variableIds, found, filling.options, selection) : found;
     for await (const { variableId, starts, values } of runs) yield { variableId, aggregate, dates: starts, values };
   }
@@ -92,34 +96,50 @@ export async function countBuckets(
 async function countFound(transaction: Transaction, selection: PointSelection, buckets: Buckets): Promise<number> {
   const labels = await findChosenLabels(transaction, selection);
   if (isNothingChosen(labels)) return 0;
+  const rolledUp = await findRollups(transaction, selection);
   await streamFromIndexes(transaction);
   let count = 0;
-  for (const variableIds of groupsOf(selection.variableIds)) {
-    const found = selectBuckets(variableIds, { selection, labels, buckets, aggregate: 'count', page: {} });
+  const counted = { ...buckets, functionOf: () => 'count' as const };
+  for (const { variableIds, isRolledUp } of groupsOfFunction(selection, counted, rolledUp)) {
+    const wanted = { selection, labels, buckets, aggregate: 'count', isRolledUp, page: {} } as const;
+    const found = selectBuckets(variableIds, wanted);
     const { rows } = await transaction.query<{ count: number }>(`select count(*) as count from (${found}) found`);
     count += rows[0]?.count ?? 0;
   }
   return count;
 }
 
+/** @returns the variables of the selection whose rollups answer for deleted points. */
+async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
+  if (!isAnsweredByRollups(selection)) return new Set();
+  return new Set((await findRolledUp(transaction, selection)).map(({ variableId }) => variableId));
+}
+
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
   /** Function that the database computes in place of the requested one (`unscaledFunction`). */
   readonly computed: AggregateFunction;
+  readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];
 }
 
-/** Groups consecutive variables with the same function, to aggregate them in one statement. */
-function* groupsOfFunction({ variableIds, scales }: PointSelection, { functionOf }: Buckets): Generator<FunctionGroup> {
+/** Groups consecutive variables with the same statement. */
+function* groupsOfFunction(
+  { variableIds, scales }: PointSelection,
+  { functionOf }: Buckets,
+  rolledUp: ReadonlySet<number>,
+): Generator<FunctionGroup> {
   for (const group of groupsOf(variableIds)) {
-    let current: { aggregate: AggregateFunction; computed: AggregateFunction; variableIds: number[] } | undefined;
+    let current: (Omit<FunctionGroup, 'variableIds'> & { variableIds: number[] }) | undefined;
     for (const variableId of group) {
       const aggregate = functionOf(variableId);
       const computed = unscaledFunction(aggregate, scales?.get(variableId));
-      if (current?.aggregate === aggregate && current.computed === computed) current.variableIds.push(variableId);
+      const isRolledUp = rolledUp.has(variableId);
+      const isSame = current?.aggregate === aggregate && current.computed === computed;
+      if (isSame && current?.isRolledUp === isRolledUp) current.variableIds.push(variableId);
       else {
         if (current) yield current;
-        current = { aggregate, computed, variableIds: [variableId] };
+        current = { aggregate, computed, isRolledUp, variableIds: [variableId] };
       }
     }
     if (current) yield current;

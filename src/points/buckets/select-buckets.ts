@@ -5,9 +5,10 @@ import type { ChosenLabels } from '../read/find-chosen-labels.ts';
 import { selectOfVariables, VARIABLE } from '../read/select-of-variables.ts';
 import { pagingClause, selectVersions } from '../read/select-versions.ts';
 import { integerLiteral } from '../read/sql-literal.ts';
-import type { AggregateFunction, Bucket, Buckets } from './bucket.ts';
-import { offsetAtInstant } from './civil-sql.ts';
-import { mergeSpans, type OffsetSpan, offsetSpans } from './zone-offsets.ts';
+import { MERGED_FUNCTIONS, PART_COLUMNS, withRollups } from '../rollups/select-rollups.ts';
+import type { AggregateFunction, Buckets } from './bucket.ts';
+import { bucketStart } from './bucket-start.ts';
+import { offsetSpans } from './zone-offsets.ts';
 
 const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   sum: 'sum(value)',
@@ -19,8 +20,6 @@ const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   stdev: 'stddev_samp(value)',
 };
 
-const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
-
 const COLUMNS = 'variable.id, wanted.start, wanted.value, wanted.points';
 
 export interface BucketSelection {
@@ -28,6 +27,8 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
+  /** Some points of the variables are kept as rollups only. */
+  readonly isRolledUp: boolean;
   /** The limit and offset apply to each variable separately. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
 }
@@ -38,35 +39,37 @@ export interface BucketSelection {
  *   server may differ from that of the runtime.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
-  const { selection, labels, buckets, aggregate, page } = wanted;
+  const { selection, labels, buckets, isRolledUp, page } = wanted;
   const versions = selectVersions(selection, VARIABLE, labels, 'date, value');
-  const results = `coalesce(${FUNCTIONS[aggregate]}, 'NaN') as value, count(*)::float8 as points`;
-  const having = `having count(*) >= ${integerLiteral(Math.max(1, buckets.minCount ?? 1))}`;
+  const { results, having } = resultsOf(wanted);
   const paging = pagingClause(page);
   if (buckets.bucket === 'all') {
-    const whole = `select min(date) as start, ${results} from (${versions}) version ${having}${paging}`;
+    const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, undefined) : versions;
+    const whole = `select min(date) as start, ${results} from (${parts}) version ${having}${paging}`;
     return selectOfVariables(variableIds, COLUMNS, whole);
   }
+  const { bucket } = buckets;
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
-  const start = bucketStart(buckets.bucket, offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros));
+  const spans = offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros);
+  const start = (date: string) => bucketStart(bucket, spans, date);
+  // A rollup of a day is in no hour; in longer buckets it counts where it begins.
+  const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
+  const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
   // `offset 0` hides the expression of `start`. Otherwise the planner expects as many buckets as points and sorts all
   // points instead of aggregating them by hash.
-  const placed = `select ${start} as start, value from (${versions}) version offset 0`;
+  const columns = isRolledUp ? PART_COLUMNS : 'value';
+  const placed = `select ${start('date')} as start, ${columns} from (${parts}) version offset 0`;
   const grouped = `select start, ${results} from (${placed}) placed group by start ${having}`;
   return selectOfVariables(variableIds, COLUMNS, `${grouped} order by start ${order}${paging}`);
 }
 
-/**
- * Minutes and hours keep the offset of the point. Only the remainder of the offset modulo the bucket length matters, which
- * is zero in most zones. `date::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
- */
-function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[]): string {
-  if (bucket !== 'minute' && bucket !== 'hour') {
-    return `date_trunc('${bucket}', date::timestamp + ${offsetAtInstant('date', mergeSpans(spans))})`;
-  }
-  const length = CLOCK_LENGTHS[bucket];
-  const rests = mergeSpans(spans, (offset) => ((offset % length) + length) % length);
-  if (rests.every(({ offset }) => offset === 0)) return `date_trunc('${bucket}', date::timestamp)`;
-  const rest = offsetAtInstant('date', rests);
-  return `date_trunc('${bucket}', date::timestamp + ${rest}) - ${rest}`;
+function resultsOf({ aggregate, buckets, isRolledUp }: BucketSelection): {
+  readonly results: string;
+  readonly having: string;
+} {
+  const minCount = integerLiteral(Math.max(1, buckets.minCount ?? 1));
+  const value = (isRolledUp ? MERGED_FUNCTIONS : FUNCTIONS)[aggregate];
+  const points = isRolledUp ? 'sum(points)' : 'count(*)';
+  const results = `coalesce(${value}, 'NaN') as value, ${points}::float8 as points`;
+  return { results, having: `having ${points} >= ${minCount}` };
 }

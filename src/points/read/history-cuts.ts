@@ -6,6 +6,7 @@
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
+import { findRolledUp, type RawBoundary } from '../rollups/find-rolled-up.ts';
 import { horizonBefore } from './select-versions.ts';
 import { instantLiteral } from './sql-literal.ts';
 
@@ -15,8 +16,11 @@ export interface HistoryCut {
   readonly historyFromMicros: Micros;
 }
 
-/** Receives the cuts that concern a read, before its first row; empty when there are none. */
-export type NoteCuts = (cuts: readonly HistoryCut[]) => void;
+/**
+ * Receives the cuts that concern a read, before its first row: those of history, and the variables whose early points are
+ * kept as rollups only. Empty when there are none.
+ */
+export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 
 /**
  * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement for the latest versions.
@@ -44,7 +48,10 @@ export async function* withHistoryCuts<Item>(
   rows: AsyncIterable<Item>,
   noteCuts: NoteCuts | undefined,
 ): AsyncGenerator<Item> {
-  if (noteCuts) noteCuts(await findHistoryCuts(transaction, selection));
+  if (noteCuts) {
+    const cuts = await findHistoryCuts(transaction, selection);
+    noteCuts(cuts, await findRolledUp(transaction, selection));
+  }
   yield* rows;
 }
 

@@ -69,7 +69,8 @@ export function pagingClause({ limit, offset }: Pick<PointSelection, 'limit' | '
   return offset ? `${limitClause} offset ${integerLiteral(offset)}` : limitClause;
 }
 
-function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection, variable: string): string[] {
+/** @returns SQL conditions on `variable_id` and `date`. */
+export function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection, variable: string): string[] {
   return [
     `variable_id = ${variable}`,
     ...(fromMicros === undefined ? [] : [`date >= ${instantLiteral(fromMicros)}`]),
@@ -77,7 +78,8 @@ function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection
   ];
 }
 
-function narrowingConditions(selection: PointSelection, { versionTagIds }: ChosenLabels): string[] {
+/** @returns SQL conditions on the version of a row: VersionTimestamp and VersionTag. */
+export function narrowingConditions(selection: PointSelection, { versionTagIds }: ChosenLabels): string[] {
   const { asOfMicros, horizon } = selection.version;
   return [
     ...(asOfMicros === undefined ? [] : [`version_timestamp <= ${instantLiteral(asOfMicros)}`]),

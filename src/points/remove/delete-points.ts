@@ -1,4 +1,7 @@
-/** Deletes points with their history (R-G5), or counts what a deletion would remove. */
+/**
+ * Deletes points with their history (R-G5), or counts what a deletion would remove. A rollup is deleted when its first point
+ * lies in the period; its points count as dates.
+ */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';
@@ -33,6 +36,22 @@ export const deleteCurrent = (target: string) => `
   with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
   ${RANGES} from removed group by variable_id`;
 
+const ROLLUPS_IN_REMOVAL = `
+  variable_id = any($1::int[]) and first_date >= $2::timestamptz and first_date < $3::timestamptz`;
+
+const ROLLUP_RANGES = `
+  select variable_id as "variableId", (extract(epoch from min(first_date)) * 1000000)::int8 as "fromMicros",
+         (extract(epoch from max(last_date)) * 1000000)::int8 as "toMicros", sum(point_count)::int as count`;
+
+/** Counts the points of rollups that begin in the period. */
+export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
+
+/** Deletes the rollups that begin in the period and returns the dates of their points by variable. */
+export const DELETE_ROLLUPS = `
+  with removed as (delete from point_rollup where ${ROLLUPS_IN_REMOVAL}
+                   returning variable_id, first_date, last_date, point_count)
+  ${ROLLUP_RANGES} from removed group by variable_id`;
+
 // A removal up to the last date lowers the high-water mark, so that new points are appended again; a removal of everything
 // also resets the state of versions. VersionTimestamps continue from the last one assigned (R-F1).
 const SAVE_REMOVAL = `
@@ -42,7 +61,8 @@ const SAVE_REMOVAL = `
       has_history = has_history and not is_whole,
       last_version_tag_id = case when is_whole then 0 else last_version_tag_id end,
       version_bound = case when is_whole then 0 else version_bound end,
-      history_from = case when is_whole then null else history_from end
+      history_from = case when is_whole then null else history_from end,
+      raw_from = case when is_whole then null else raw_from end
   from (select variable_id, max_date < $3::timestamptz as is_to_end,
                max_date < $3::timestamptz and $2::timestamptz = '-infinity' as is_whole
         from series where variable_id = any($1::int[])) removal
@@ -59,7 +79,8 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
   for (const chunk of chunks.filter(({ table }) => table === 'point_version')) {
     await transaction.query(deleteHistory(chunk.target), valuesOf(removal, chunk));
   }
-  const ranges = await collect(transaction, removal, chunks, deleteCurrent);
+  const rolledUp = await collectRollups(transaction, removal, DELETE_ROLLUPS);
+  const ranges = await collect(transaction, removal, chunks, deleteCurrent, rolledUp);
   const { fromMicros, toMicros } = spanOfRemoval(removal);
   const bounds = [boundOf(fromMicros), boundOf(toMicros)];
   await transaction.query(SAVE_REMOVAL, [ranges.map(({ variableId }) => variableId), ...bounds]);
@@ -73,7 +94,8 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
 export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
   const chunks = await findChunks(transaction, spanOfRemoval(removal));
-  return collect(transaction, removal, chunks, countDates);
+  const rolledUp = await collectRollups(transaction, removal, COUNT_ROLLUPS);
+  return collect(transaction, removal, chunks, countDates, rolledUp);
 }
 
 /** Waits for writers of the variables and blocks new ones. */
@@ -85,14 +107,29 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** Runs a statement on every chunk of current values and joins the ranges it returns for each variable. */
+/** Runs a statement on the rollups of the period. */
+async function collectRollups(
+  transaction: Transaction,
+  removal: Removal,
+  statement: string,
+): Promise<readonly WrittenRange[]> {
+  const { fromMicros, toMicros } = spanOfRemoval(removal);
+  const values = [removal.variableIds, boundOf(fromMicros), boundOf(toMicros)];
+  return (await transaction.query<WrittenRange>(statement, values)).rows;
+}
+
+/**
+ * Runs a statement on every chunk of current values and joins the ranges it returns for each variable.
+ * @param rolledUp ranges of rollups, to which the others are joined.
+ */
 async function collect(
   transaction: Transaction,
   removal: Removal,
   chunks: readonly Chunk[],
   statement: (target: string) => string,
+  rolledUp: readonly WrittenRange[],
 ): Promise<readonly WrittenRange[]> {
-  const ranges = new Map<number, WrittenRange>();
+  const ranges = new Map(rolledUp.map((range) => [range.variableId, range]));
   for (const chunk of chunks.filter(({ table }) => table === 'point')) {
     const { rows } = await transaction.query<WrittenRange>(statement(chunk.target), valuesOf(removal, chunk));
     for (const range of rows) ranges.set(range.variableId, join(ranges.get(range.variableId), range));
@@ -100,10 +137,15 @@ async function collect(
   return [...ranges.values()].sort((a, b) => a.variableId - b.variableId);
 }
 
-/** Joins the ranges of one variable in two chunks, the earlier chunk first. */
-function join(earlier: WrittenRange | undefined, later: WrittenRange): WrittenRange {
-  if (!earlier) return later;
-  return { ...later, fromMicros: earlier.fromMicros, count: earlier.count + later.count };
+/** Joins two ranges of one variable. */
+function join(first: WrittenRange | undefined, second: WrittenRange): WrittenRange {
+  if (!first) return second;
+  return {
+    ...second,
+    fromMicros: Math.min(first.fromMicros, second.fromMicros),
+    toMicros: Math.max(first.toMicros, second.toMicros),
+    count: first.count + second.count,
+  };
 }
 
 function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToIncluded = false }: Removal): Span {

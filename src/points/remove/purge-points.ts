@@ -28,6 +28,7 @@ export function purgeDeletedVariable(database: Database): Promise<boolean> {
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);
+    await transaction.query('delete from point_rollup where variable_id = $1', [variableId]);
     return purgeNextChunks(transaction, variableId);
   });
 }

@@ -17,6 +17,7 @@ export const ADD_SERIES = `
 export const LOCK_SERIES = `
   select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
          version_bound as "versionBound", history_from is not null as "isHistoryCut",
+         (extract(epoch from greatest(raw_from, rollup_next)) * 1000000)::int8 as "rolledUntilMicros",
          case when max_date > '-infinity' then (extract(epoch from max_date) * 1000000)::int8 end as "maxDateMicros",
          case when last_version_timestamp > '-infinity'
               then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
@@ -43,7 +44,8 @@ export const SAVE_SERIES = `
        written (variable_id, to_micros, version_timestamp, has_history, version_tag_id, version_bound, history_from_micros)
   where series.variable_id = written.variable_id`;
 
-type State = Pick<Series, 'variableId' | 'hasHistory' | 'lastVersionTagId' | 'versionBound' | 'isHistoryCut'> & {
+type Kept = 'variableId' | 'hasHistory' | 'lastVersionTagId' | 'versionBound' | 'isHistoryCut' | 'rolledUntilMicros';
+type State = Pick<Series, Kept> & {
   readonly maxDateMicros: Micros | null;
   readonly lastVersionTimestamp: Micros | null;
 };

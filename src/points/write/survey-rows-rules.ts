@@ -29,6 +29,8 @@ export interface Series {
   readonly versionBound: number;
   /** A version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
+  /** Earlier dates may be rolled up, and what is written there must be noted for the rollup; absent or null: none. */
+  readonly rolledUntilMicros?: Micros | null;
 }
 
 /** Rows of one variable in a write. */

@@ -7,6 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
+import { refuseRolledUp } from '../rollups/refuse-rolled-up.ts';
 import { chunkOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
 import { type Chunk, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
@@ -17,7 +18,10 @@ import { recordRewrites } from './record-rewrites.ts';
 import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /** Range written per variable. Rows of variables that no longer exist are dropped. */
+  /**
+   * Range written per variable. Rows of variables that no longer exist are dropped, and so are rows at dates that are rolled
+   * up (`refuseRolledUp`).
+   */
   readonly ranges: readonly WrittenRange[];
   /**
    * VersionTimestamp of the first row of every date. A variable that already has this or a later one gets a later
@@ -45,8 +49,9 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   // Runs before the series are locked: dates decades apart may need many chunks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
+  const accepted = await refuseRolledUp(transaction, batches, series);
   const versionTimestamp = await beginWrite(transaction, series.values());
-  const plan = planWrite(batches, series, versionTimestamp);
+  const plan = planWrite(accepted, series, versionTimestamp);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
   const span = spanOfAll(chunkNumbers);
   const isWorthFinding = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;

@@ -8,6 +8,7 @@ import type { Micros, PointSelection } from '../../points/point.ts';
 import { awaitWritersOf } from '../../points/read/await-writers.ts';
 import { findHistoryCuts, type NoteCuts } from '../../points/read/history-cuts.ts';
 import { readPoints } from '../../points/read/read-points.ts';
+import { findRolledUp } from '../../points/rollups/find-rolled-up.ts';
 
 /** Dates that either version has, as columns of equal length. NaN: that version has no value at the date. */
 export interface ComparedChunk {
@@ -74,7 +75,8 @@ export async function* streamCompared(
     if (noteCuts) {
       // A variable has one `history_from`, so if a cut concerns both sides, they report the same one.
       const cuts = await findHistoryCuts(transaction, left);
-      noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right));
+      const rolledUp = await findRolledUp(transaction, left);
+      noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
     }
     yield* comparePoints(transaction, left, right);
   };

@@ -106,7 +106,7 @@ async function* pageOf(
 
 /**
  * `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. After a cut
- * that concerns either side, `historyFrom` follows it (R-F9).
+ * that concerns either side, `historyFrom` follows it (R-F9), and `rawFrom` when early points are kept as rollups only.
  */
 async function* writeCompared(
   head: string,
@@ -119,7 +119,11 @@ async function* writeCompared(
     yield Buffer.concat([start, piece]);
     start = Buffer.alloc(0);
   }
-  const [cut] = notice.cuts;
-  const end = { summary: counter.summary(), ...(cut && { historyFrom: formatInstant(cut.historyFromMicros) }) };
+  const [[cut], [raw]] = [notice.cuts, notice.rolledUp];
+  const end = {
+    summary: counter.summary(),
+    ...(cut && { historyFrom: formatInstant(cut.historyFromMicros) }),
+    ...(raw && { rawFrom: formatInstant(raw.rawFromMicros) }),
+  };
   yield Buffer.from(`,${JSON.stringify(end).slice(1)}`);
 }

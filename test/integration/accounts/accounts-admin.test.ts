@@ -37,6 +37,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     retryBatches: async () => 0,
     describeStorage: async () => [],
     describeRepeatedMappings: async () => [],
+    describeRetention: async () => [],
     describeDividers: async () => [],
     renewWebhookSecrets: async () => '',
     backups: {},

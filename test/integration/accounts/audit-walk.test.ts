@@ -223,6 +223,29 @@ const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
       return admin.post(`/variables/${id}/purgeVersions`, undefined);
     },
   ],
+  'PUT /account/retention': [
+    'RetentionSaved',
+    () => manager.put('/account/retention', { keepRawYears: 150, isActive: false }),
+  ],
+  'DELETE /account/retention': [
+    'RetentionRemoved',
+    async () => {
+      await manager.put('/account/retention', { keepRawYears: 150 });
+      return manager.delete('/account/retention');
+    },
+  ],
+  'PUT /variables/:id/retention': [
+    'RetentionSaved',
+    async () => manager.put(`/variables/${(await createStructure(manager)).variableId}/retention`, { keepRawYears: 9 }),
+  ],
+  'DELETE /variables/:id/retention': [
+    'RetentionRemoved',
+    async () => {
+      const path = `/variables/${(await createStructure(manager)).variableId}/retention`;
+      await manager.put(path, { keepRawYears: 9 });
+      return manager.delete(path);
+    },
+  ],
   'POST /variables/purgeVersions': ['VersionsPurged', () => admin.post('/variables/purgeVersions', undefined)],
 };
 

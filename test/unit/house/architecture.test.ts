@@ -56,6 +56,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   push: FEATURES,
   files: [...FEATURES, 'push'],
   ingest: [...FEATURES, 'push'],
+  retention: FEATURES,
   selection: FEATURES,
   calculation: [...FEATURES, 'selection', 'root'],
   watching: [...FEATURES, 'selection'],

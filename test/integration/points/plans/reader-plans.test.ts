@@ -54,7 +54,14 @@ async function planOf(wanted: Selection, buckets: Buckets | undefined): Promise<
     const labels = await findChosenLabels(transaction, selection);
     await streamFromIndexes(transaction);
     const statement = buckets
-      ? selectBuckets(selection.variableIds, { selection, labels, buckets, aggregate: 'avg', page: selection })
+      ? selectBuckets(selection.variableIds, {
+          selection,
+          labels,
+          buckets,
+          aggregate: 'avg',
+          isRolledUp: false,
+          page: selection,
+        })
       : selectPoints(selection, selection.variableIds, labels);
     const { rows } = await transaction.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${statement}`);
     return normalise(rows.map((row) => row['QUERY PLAN']));

@@ -1,0 +1,25 @@
+/** SQL of the start of the civil bucket that holds a date (R-G1). */
+import type { Bucket } from './bucket.ts';
+import { offsetAtInstant } from './civil-sql.ts';
+import { mergeSpans, type OffsetSpan } from './zone-offsets.ts';
+
+const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
+
+/**
+ * @param spans offsets of the zone at the dates.
+ * @param date SQL expression of an instant.
+ * @returns SQL expression of the start; of days and longer as the local midnight read as UTC.
+ *
+ * Minutes and hours keep the offset of the point. Only the remainder of the offset modulo the bucket length matters, which
+ * is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
+ */
+export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {
+  if (bucket !== 'minute' && bucket !== 'hour') {
+    return `date_trunc('${bucket}', ${date}::timestamp + ${offsetAtInstant(date, mergeSpans(spans))})`;
+  }
+  const length = CLOCK_LENGTHS[bucket];
+  const rests = mergeSpans(spans, (offset) => ((offset % length) + length) % length);
+  if (rests.every(({ offset }) => offset === 0)) return `date_trunc('${bucket}', ${date}::timestamp)`;
+  const rest = offsetAtInstant(date, rests);
+  return `date_trunc('${bucket}', ${date}::timestamp + ${rest}) - ${rest}`;
+}

@@ -1,0 +1,31 @@
+/**
+ * Finds the variables of a read whose early points have been rolled up (retention). Reads of points answer what is left of
+ * the dates before `rawFromMicros`; aggregates include the rollups.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Micros, PointSelection } from '../point.ts';
+import { instantBound } from '../read/sql-literal.ts';
+
+/** A variable, and the instant from which all its raw points are kept. */
+export interface RawBoundary {
+  readonly variableId: number;
+  readonly rawFromMicros: Micros;
+}
+
+// The partial index is empty unless retention is in use.
+const FIND_ROLLED_UP = `
+  select variable_id as "variableId", (extract(epoch from raw_from) * 1000000)::int8 as "rawFromMicros"
+  from series where variable_id = any($1::int[]) and raw_from is not null and raw_from > $2::timestamptz
+  order by raw_from desc, variable_id`;
+
+/**
+ * @param transaction the snapshot that the rows are read from.
+ * @returns the variables with raw points deleted at or after the start of the period, latest boundary first.
+ */
+export async function findRolledUp(
+  transaction: Queryable,
+  { variableIds, fromMicros = Number.NEGATIVE_INFINITY }: Pick<PointSelection, 'variableIds' | 'fromMicros'>,
+): Promise<readonly RawBoundary[]> {
+  const { rows } = await transaction.query<RawBoundary>(FIND_ROLLED_UP, [variableIds, instantBound(fromMicros)]);
+  return rows;
+}

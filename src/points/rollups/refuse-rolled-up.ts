@@ -1,0 +1,133 @@
+/**
+ * Keeps points out of dates that are rolled up: the rollup holds an aggregate from which a point can neither be taken nor
+ * corrected. Refused points are dropped from the write and counted at their variable. Dates before the boundary at which
+ * no rollup lies are written and noted, so that they are rolled up later.
+ */
+import type { Transaction } from '../../platform/database/database.ts';
+import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
+import type { Micros } from '../point.ts';
+import { instantBound } from '../read/sql-literal.ts';
+import type { Series } from '../write/survey-rows-rules.ts';
+
+interface EarlyDates {
+  fromMicros: Micros;
+  toMicros: Micros;
+}
+
+/** Dates of the rollups of one variable, both ends inclusive: disjoint, by date. */
+type Spans = readonly (readonly [fromMicros: Micros, toMicros: Micros])[];
+
+const FIND_SPANS = `
+  select variable_id as "variableId",
+         array_agg((extract(epoch from first_date) * 1000000)::float8 order by first_date) as "froms",
+         array_agg((extract(epoch from last_date) * 1000000)::float8 order by first_date) as "tos"
+  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) early (id, from_date, to_date)
+  join point_rollup on variable_id = id and first_date <= to_date and last_date >= from_date
+  group by variable_id`;
+
+const SAVE = `
+  update series
+  set rollup_next = least(rollup_next, from_date), refused_count = refused_count + refused,
+      refused_date = case when refused > 0 then clock_timestamp() else refused_date end
+  from unnest($1::int[], $2::timestamptz[], $3::int8[]) early (id, from_date, refused)
+  where variable_id = id`;
+
+/**
+ * @param batches COPY tuples.
+ * @param series write state of the variables, locked.
+ * @returns the tuples without refused ones: the batches themselves when none is refused.
+ */
+export async function refuseRolledUp(
+  transaction: Transaction,
+  batches: readonly Buffer[],
+  series: ReadonlyMap<number, Series>,
+): Promise<readonly Buffer[]> {
+  const early = findEarlyDates(batches, series);
+  if (early.size === 0) return batches;
+  const spans = await findSpans(transaction, early);
+  const refused = new Map<number, number>();
+  const isRefused = (variableId: number, dateMicros: Micros): boolean => {
+    if (!isIn(spans.get(variableId), dateMicros)) return false;
+    refused.set(variableId, (refused.get(variableId) ?? 0) + 1);
+    return true;
+  };
+  const accepted = batches.map((tuples) => withoutTuples(tuples, isRefused)).filter(({ length }) => length > 0);
+  await transaction.query(SAVE, [
+    [...early.keys()],
+    Array.from(early.values(), ({ fromMicros }) => instantBound(fromMicros)),
+    Array.from(early.keys(), (variableId) => refused.get(variableId) ?? 0),
+  ]);
+  return refused.size === 0 ? batches : accepted;
+}
+
+/** Finds the first and last date before the boundary, for variables with rollups. */
+function findEarlyDates(
+  batches: readonly Buffer[],
+  series: ReadonlyMap<number, Series>,
+): ReadonlyMap<number, EarlyDates> {
+  const early = new Map<number, EarlyDates>();
+  const boundaries = new Map<number, Micros>();
+  for (const { variableId, rolledUntilMicros } of series.values()) {
+    if (typeof rolledUntilMicros === 'number') boundaries.set(variableId, rolledUntilMicros);
+  }
+  if (boundaries.size === 0) return early;
+  for (const tuples of batches) {
+    eachTuple(tuples, (variableId, dateMicros) => {
+      if (!(dateMicros < (boundaries.get(variableId) ?? Number.NEGATIVE_INFINITY))) return;
+      const dates = early.get(variableId);
+      if (!dates) return void early.set(variableId, { fromMicros: dateMicros, toMicros: dateMicros });
+      dates.fromMicros = Math.min(dates.fromMicros, dateMicros);
+      dates.toMicros = Math.max(dates.toMicros, dateMicros);
+    });
+  }
+  return early;
+}
+
+async function findSpans(
+  transaction: Transaction,
+  early: ReadonlyMap<number, EarlyDates>,
+): Promise<ReadonlyMap<number, Spans>> {
+  const { rows } = await transaction.query<{ variableId: number; froms: Micros[]; tos: Micros[] }>(FIND_SPANS, [
+    [...early.keys()],
+    Array.from(early.values(), ({ fromMicros }) => instantBound(fromMicros)),
+    Array.from(early.values(), ({ toMicros }) => instantBound(toMicros)),
+  ]);
+  return new Map(rows.map(({ variableId, froms, tos }) => [variableId, joinSpans(froms, tos)]));
+}
+
+/** @param froms ascending. @param tos as many. */
+function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
+  const spans: [Micros, Micros][] = [];
+  for (const [index, from] of froms.entries()) {
+    const to = tos[index] ?? from;
+    const last = spans.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else spans.push([from, to]);
+  }
+  return spans;
+}
+
+/** Binary search for the last span that begins at or before the date. */
+function isIn(spans: Spans = [], dateMicros: Micros): boolean {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((spans[middle]?.[0] ?? 0) <= dateMicros) low = middle + 1;
+    else high = middle;
+  }
+  return dateMicros <= (spans[low - 1]?.[1] ?? Number.NEGATIVE_INFINITY);
+}
+
+/** @returns the tuples that are not refused, in order; the same buffer when none is. */
+function withoutTuples(tuples: Buffer, isRefused: (variableId: number, dateMicros: Micros) => boolean): Buffer {
+  const kept: Buffer[] = [];
+  let begin = 0;
+  eachTuple(tuples, (variableId, dateMicros, offset) => {
+    if (!isRefused(variableId, dateMicros)) return;
+    if (offset > begin) kept.push(tuples.subarray(begin, offset));
+    begin = offset + TUPLE_BYTES;
+  });
+  if (begin === 0) return tuples;
+  if (begin < tuples.length) kept.push(tuples.subarray(begin));
+  return Buffer.concat(kept);
+}

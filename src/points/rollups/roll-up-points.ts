@@ -1,0 +1,150 @@
+/**
+ * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with their
+ * history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed process loses
+ * nothing. Aggregates of the rollups are those of the points (`select-rollups`); states before the newest VersionTimestamp
+ * of the deleted points are a cut of history (R-F9).
+ */
+import type { Transaction } from '../../platform/database/database.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import { bucketStart } from '../buckets/bucket-start.ts';
+import { offsetSpans } from '../buckets/zone-offsets.ts';
+import { holdGate } from '../columns/hold-gate.ts';
+import type { Micros } from '../point.ts';
+import { instantBound, instantLiteral, integerLiteral } from '../read/sql-literal.ts';
+import { chunkOf, type Span, spanOf } from '../write/chunk-rules.ts';
+import { findChunks, type PointTable } from '../write/find-chunks.ts';
+import { lockSeries } from '../write/lock-series.ts';
+
+export interface Rollup {
+  readonly variableId: number;
+  /** Points before this instant are rolled up. */
+  readonly untilMicros: Micros;
+  readonly bucket: Extract<Bucket, 'hour' | 'day'>;
+  /** IANA zone of the buckets. */
+  readonly timeZoneId: string;
+}
+
+export interface RolledUp {
+  /** Points, superseded versions and rollups of the step. */
+  readonly points: number;
+  readonly versions: number;
+  readonly rollups: number;
+  /** No point before the boundary is left. */
+  readonly isDone: boolean;
+}
+
+/** Maximum points of a step, but for points of a single date: bounds how long writers of the variable wait. */
+const MAX_POINTS = 100_000;
+
+const FIND_FIRST = `
+  select (extract(epoch from date) * 1000000)::int8 as micros
+  from point join series using (variable_id)
+  where variable_id = $1 and date >= coalesce(rollup_next, '-infinity') and date < $2::timestamptz
+  order by date limit 1`;
+
+const FIND_END = `
+  select (extract(epoch from date) * 1000000)::int8 as micros
+  from point where variable_id = $1 and date >= $2::timestamptz and date < $3::timestamptz
+  order by date limit 1 offset ${MAX_POINTS}`;
+
+const SAVE_STEP = `
+  update series
+  set raw_from = greatest(raw_from, $2::timestamptz), rollup_next = $2::timestamptz,
+      history_from = greatest(history_from, $3::timestamptz), purge_count = purge_count + 1
+  where variable_id = $1`;
+
+const SAVE_END = `
+  update series
+  set rollup_next = $2::timestamptz, raw_from = case when raw_from is not null then greatest(raw_from, $2::timestamptz) end
+  where variable_id = $1`;
+
+/**
+ * Rolls up the next points of a variable. Call it again until `isDone`.
+ * @throws {Error} when the rollups do not stand for exactly the points deleted; the transaction must be rolled back.
+ */
+export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {
+  const { variableId, untilMicros } = rollup;
+  await holdGate(transaction);
+  const series = await lockSeries(transaction, [variableId]);
+  const nothing = { points: 0, versions: 0, rollups: 0, isDone: true };
+  if (!series.has(variableId)) return nothing;
+  const span = await findSpan(transaction, variableId, untilMicros);
+  if (!span) {
+    await transaction.query(SAVE_END, [variableId, instantBound(untilMicros)]);
+    return nothing;
+  }
+  const { rows } = await transaction.query<Inserted>(insertRollups(rollup, span));
+  const [inserted] = rows;
+  const versions = await deleteRows(transaction, 'point_version', variableId, span);
+  const points = await deleteRows(transaction, 'point', variableId, span);
+  if (!inserted || inserted.points !== points) {
+    throw new Error(`${inserted?.points} points of variable ${variableId} were rolled up, but ${points} deleted`);
+  }
+  await transaction.query(SAVE_STEP, [variableId, instantBound(span.toMicros), inserted.versionTimestamp]);
+  return { points, versions, rollups: inserted.rollups, isDone: span.toMicros >= untilMicros };
+}
+
+/** @returns the dates of the next step; undefined when no point before the boundary is left. */
+async function findSpan(transaction: Transaction, variableId: number, untilMicros: Micros): Promise<Span | undefined> {
+  const first = await findDate(transaction, FIND_FIRST, [variableId, instantBound(untilMicros)]);
+  if (first === undefined) return undefined;
+  const toMicros = Math.min(spanOf(chunkOf(first)).toMicros, untilMicros);
+  const bounds = [instantBound(first), instantBound(toMicros)];
+  const end = await findDate(transaction, FIND_END, [variableId, ...bounds]);
+  return { fromMicros: first, toMicros: end ?? toMicros };
+}
+
+async function findDate(
+  transaction: Transaction,
+  statement: string,
+  values: readonly unknown[],
+): Promise<Micros | undefined> {
+  const { rows } = await transaction.query<{ micros: Micros }>(statement, [...values]);
+  return rows[0]?.micros;
+}
+
+interface Inserted {
+  readonly rollups: number;
+  readonly points: number;
+  readonly versionTimestamp: string;
+}
+
+/** The constants let TimescaleDB exclude other chunks, and in a compressed chunk other batches. */
+function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): string {
+  const id = integerLiteral(variableId);
+  return `variable_id = ${id} and date >= ${instantLiteral(fromMicros)} and date < ${instantLiteral(toMicros)}`;
+}
+
+/** Inserts the rollups of a step; returns their number, the number of points and the newest VersionTimestamp. */
+export function insertRollups({ variableId, bucket, timeZoneId }: Rollup, span: Span): string {
+  const start = bucketStart(bucket, offsetSpans(timeZoneId, span.fromMicros, span.toMicros), 'date');
+  return `
+    with inserted as (
+      insert into point_rollup (first_date, last_date, version_timestamp, sum_value, squares, min_value, max_value,
+                                first_value, last_value, variable_id, point_count)
+      select min(date), max(date), max(version_timestamp), sum(value), regr_sxx(value, value), min(value), max(value),
+             first(value, date), last(value, date), ${integerLiteral(variableId)}, count(*)
+      from point where ${whereRolledUp(variableId, span)} group by ${start}
+      returning version_timestamp, point_count)
+    select count(*)::int as rollups, sum(point_count)::int as points,
+           max(version_timestamp)::text as "versionTimestamp" from inserted`;
+}
+
+async function deleteRows(
+  transaction: Transaction,
+  table: PointTable,
+  variableId: number,
+  span: Span,
+): Promise<number> {
+  const chunks = (await findChunks(transaction, span)).filter((chunk) => chunk.table === table);
+  let count = 0;
+  for (const chunk of chunks) {
+    const fromMicros = Math.max(span.fromMicros, chunk.fromMicros);
+    const toMicros = Math.min(span.toMicros, chunk.toMicros);
+    const { rowCount } = await transaction.query(
+      `delete from ${chunk.target} where ${whereRolledUp(variableId, { fromMicros, toMicros })}`,
+    );
+    count += rowCount ?? 0;
+  }
+  return count;
+}

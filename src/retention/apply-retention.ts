@@ -1,0 +1,150 @@
+/**
+ * Background job of retention: rolls up the points that active retentions no longer keep. One process works at a time, accounts
+ * take turns, each turn is one transaction of at most 100,000 points, and the job rests three times as long as it works. A
+ * killed process loses nothing: the next one goes on where the last transaction ended.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Connection,
+  type Database,
+  inTransaction,
+  type Queryable,
+  type Transaction,
+  withConnection,
+} from '../platform/database/database.ts';
+import { withLease } from '../platform/database/session-lease.ts';
+import type { Log } from '../platform/log.ts';
+import type { Micros } from '../points/point.ts';
+import { rollUpPoints } from '../points/rollups/roll-up-points.ts';
+import { boundarySql } from './boundary.ts';
+
+/** Counts of an account in one run of the job. */
+export interface RetentionCounts {
+  readonly points: number;
+  readonly versions: number;
+  readonly rollups: number;
+  /** Variables whose points before the boundary are all rolled up now. */
+  readonly variables: number;
+}
+
+export interface RetentionJob {
+  readonly database: Database;
+  /** Writes to the audit trail what a run has rolled up in an account. */
+  readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
+  readonly log: Log;
+  readonly isStopped: () => boolean;
+  /** Resolves after so many milliseconds. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/** Key of the lease: one process rolls up at a time. */
+const LOCK_CLASS = 0x7265_7465;
+/** Rests this many times as long as it works. */
+const REST = 3;
+const MAX_REST_MS = 30_000;
+const STEP_TIMEOUT_MS = 300_000;
+/** A writer that holds the variable longer makes the variable wait for the next run. */
+const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
+
+const ACTIVE_ACCOUNTS = `select distinct account_id as "accountId" from retention where is_active order by account_id`;
+
+const NEXT_DUE = `
+  select variable.id as "variableId", kept.id as "retentionId"
+  from variable
+  join series on series.variable_id = variable.id
+  join lateral (
+    select * from retention
+    where retention.account_id = variable.account_id and (retention.variable_id = variable.id or retention.variable_id is null)
+    order by retention.variable_id nulls last limit 1) kept on true
+  where variable.account_id = $1 and variable.id > $2 and kept.is_active
+    and coalesce(series.rollup_next, '-infinity') < ${boundarySql('kept.keep_raw_years')}
+  order by variable.id limit 1`;
+
+// Removing or changing the retention waits for the step.
+const LOCK_RULE = `
+  select rollup, time_zone_id as "timeZoneId",
+         (extract(epoch from ${boundarySql('keep_raw_years')}) * 1000000)::int8 as "untilMicros"
+  from retention where id = $1 and is_active for share`;
+
+interface Due {
+  readonly variableId: number;
+  readonly retentionId: number;
+}
+
+interface Turn {
+  readonly accountId: number;
+  /** Variables up to this id are done or have failed in this run. */
+  cursor: number;
+  readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
+}
+
+/** Runs until no variable is due. @returns false when another process is at work. */
+export async function applyRetention(job: RetentionJob): Promise<boolean> {
+  const done = await withConnection(job.database, (connection) =>
+    withLease(connection, LOCK_CLASS, 0, async () => {
+      await takeTurns(connection, job);
+      return true;
+    }),
+  );
+  return done === true;
+}
+
+async function takeTurns(connection: Connection, job: RetentionJob): Promise<void> {
+  const { rows } = await connection.query<{ accountId: number }>(ACTIVE_ACCOUNTS);
+  let turns = rows.map(({ accountId }): Turn => {
+    return { accountId, cursor: 0, counts: { points: 0, versions: 0, rollups: 0, variables: 0 } };
+  });
+  while (turns.length > 0) {
+    const left: Turn[] = [];
+    for (const turn of turns) {
+      if (!job.isStopped() && (await takeTurn(connection, job, turn))) left.push(turn);
+      else await endTurns(connection, job, turn);
+    }
+    turns = left;
+  }
+}
+
+/** Runs one step of an account. @returns false when none of its variables is due. */
+async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): Promise<boolean> {
+  const { rows } = await connection.query<Due>(NEXT_DUE, [turn.accountId, turn.cursor]);
+  const [due] = rows;
+  if (!due) return false;
+  const startMs = performance.now();
+  try {
+    const step = await inTransaction(connection, (transaction) => runStep(transaction, due), {
+      statementTimeoutMs: STEP_TIMEOUT_MS,
+    });
+    for (const name of ['points', 'versions', 'rollups'] as const) turn.counts[name] += step?.[name] ?? 0;
+    if (step?.isDone && step.points > 0) turn.counts.variables += 1;
+    if (!step || step.isDone) turn.cursor = due.variableId;
+  } catch (error) {
+    job.log.warn(
+      { err: error, accountId: turn.accountId, variableId: due.variableId },
+      'points could not be rolled up',
+    );
+    turn.cursor = due.variableId;
+  }
+  const restMs = Math.min((performance.now() - startMs) * REST, MAX_REST_MS);
+  await (job.pause ?? wait)(restMs);
+  return true;
+}
+
+async function runStep(transaction: Transaction, { variableId, retentionId }: Due) {
+  await transaction.query(LOCK_TIMEOUT);
+  const { rows } = await transaction.query<{ rollup: string; timeZoneId: string; untilMicros: Micros }>(LOCK_RULE, [
+    retentionId,
+  ]);
+  const [rule] = rows;
+  if (!rule) return undefined;
+  const { rollup, timeZoneId, untilMicros } = rule;
+  return rollUpPoints(transaction, {
+    ...{ variableId, untilMicros, timeZoneId },
+    bucket: rollup === 'Hour' ? 'hour' : 'day',
+  });
+}
+
+async function endTurns(connection: Connection, { audit, log }: RetentionJob, turn: Turn): Promise<void> {
+  if (turn.counts.points === 0) return;
+  log.info({ accountId: turn.accountId, ...turn.counts }, 'points rolled up');
+  await audit(connection, turn.accountId, turn.counts);
+}

@@ -1,0 +1,21 @@
+/** The date before which points are rolled up: it moves once a month, so that each variable has work once a month. */
+import type { Queryable } from '../platform/database/database.ts';
+import type { Micros } from '../points/point.ts';
+
+/**
+ * @param years SQL expression of the years to keep.
+ * @returns SQL expression of the boundary: the first instant (UTC) of the month that many years ago.
+ */
+export const boundarySql = (years: string) =>
+  `(date_trunc('month', clock_timestamp(), 'UTC') - make_interval(years => ${years}))`;
+
+/** @returns the boundary by the database's clock. @throws {Error} when the database returns no row. */
+export async function findBoundary(queryable: Queryable, keepRawYears: number): Promise<Micros> {
+  const { rows } = await queryable.query<{ micros: Micros }>(
+    `select (extract(epoch from ${boundarySql('$1::int')}) * 1000000)::int8 as micros`,
+    [keepRawYears],
+  );
+  const [found] = rows;
+  if (!found) throw new Error('the database returned no boundary');
+  return found.micros;
+}

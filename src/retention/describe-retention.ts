@@ -1,0 +1,39 @@
+/** Lists every retention and what it would delete now, for `admin retention`. */
+import type { Database } from '../platform/database/database.ts';
+import { previewRetention } from './preview-retention.ts';
+import { findRetention, type RetentionOwner } from './retention.ts';
+
+/** @param accountId default: every account. @returns lines of text. */
+export async function describeRetention(database: Database, accountId?: number): Promise<readonly string[]> {
+  const { rows } = await database.query<RetentionOwner>(
+    `select account_id as "accountId", variable_id as "variableId" from retention
+     where $1::int is null or account_id = $1 order by account_id, variable_id nulls first`,
+    [accountId],
+  );
+  const lines: string[] = [];
+  for (const owner of rows) {
+    const retention = await findRetention(database, owner);
+    if (retention) lines.push(...(await describe(database, owner, retention)));
+  }
+  return lines.length > 0 ? lines : ['no retention is saved: every point is kept'];
+}
+
+async function describe(
+  database: Database,
+  owner: RetentionOwner,
+  retention: NonNullable<Awaited<ReturnType<typeof findRetention>>>,
+): Promise<readonly string[]> {
+  const { keepRawYears, rollup, timeZoneId, isActive } = retention;
+  const name =
+    owner.variableId === null
+      ? `account ${owner.accountId}`
+      : `account ${owner.accountId}, variable ${owner.variableId}`;
+  const { boundary, variableCount, pointCount, versionCount, rollupCount, isComplete, countedUntil } =
+    await previewRetention(database, owner, retention);
+  const state = isActive ? 'active' : 'not active';
+  const until = isComplete ? '' : `, counted up to ${countedUntil}`;
+  return [
+    `${name}: raw points ${keepRawYears} years, then by ${rollup} (${timeZoneId}), ${state}`,
+    `  before ${boundary}: ${variableCount} variables, ${pointCount} points and ${versionCount} versions to delete, ${rollupCount} rollups to make${until}`,
+  ];
+}

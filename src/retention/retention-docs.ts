@@ -1,0 +1,99 @@
+/** OpenAPI description of the routes of retention (R-A9). */
+import { z } from 'zod';
+import {
+  answersJson,
+  answersNothing,
+  instantSchema,
+  jsonBody,
+  MANAGERS,
+  type Operation,
+} from '../platform/openapi/operation.ts';
+import type { RetentionPreview } from './preview-retention.ts';
+import { type Retention, type RetentionState, ROLLUPS, retentionSchema } from './retention.ts';
+import { PREVIEW_QUERY } from './retention-routes.ts';
+
+const tag = 'Retention';
+const count = z.int().min(0);
+
+const retention = z
+  .object({
+    keepRawYears: z.int().min(1).meta({
+      description: 'Raw points are kept from the first day (UTC) of the month this many years ago.',
+    }),
+    rollup: z.enum(ROLLUPS).meta({ description: 'Civil buckets that replace earlier points.' }),
+    timeZoneId: z.string().meta({ description: 'Time zone of the buckets.' }),
+    isActive: z.boolean().meta({ description: 'False: nothing is rolled up.' }),
+    modifiedDate: instantSchema,
+    userName: z.string().meta({ description: 'User who saved it last.' }),
+  })
+  .meta({ id: 'Retention' }) satisfies z.ZodType<Retention>;
+
+const state = z
+  .object({
+    retention: retention.nullable().meta({ description: 'The saved retention; null: none.' }),
+    variableCount: count.meta({ description: 'Variables with rollups.' }),
+    rollupCount: count,
+    pointCount: count.meta({ description: 'Points that the rollups stand for.' }),
+    rawFrom: instantSchema.nullable().meta({ description: 'Latest date before which points are replaced by rollups.' }),
+    refusedPointCount: count.meta({ description: 'Points that were not written, because their dates are rolled up.' }),
+    lastRefusedDate: instantSchema.nullable(),
+  })
+  .meta({ id: 'RetentionState' }) satisfies z.ZodType<RetentionState>;
+
+const preview = z
+  .object({
+    boundary: instantSchema.meta({ description: 'Points before it would be rolled up.' }),
+    variableCount: count,
+    pointCount: count.meta({ description: 'Points that would be deleted.' }),
+    versionCount: count.meta({ description: 'Superseded versions that would be deleted.' }),
+    rollupCount: count.meta({ description: 'Rollups that would replace them.' }),
+    firstDate: instantSchema
+      .nullable()
+      .meta({ description: 'Date of the first point; null: nothing would be deleted.' }),
+    isComplete: z.boolean().meta({ description: 'False: counting took too long; the counts end at `countedUntil`.' }),
+    countedUntil: instantSchema,
+  })
+  .meta({ id: 'RetentionPreview' }) satisfies z.ZodType<RetentionPreview>;
+
+const written = jsonBody(
+  retentionSchema.meta({ id: 'RetentionWritten', examples: [{ keepRawYears: 5, rollup: 'Day', isActive: false }] }),
+);
+
+const RULE =
+  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups stay exact; reads of such dates answer what is left and say so by `Raw-From`. A rollup cannot be undone, so ask for the preview first. Off until a retention with `isActive` is saved.';
+
+const owners = [
+  { path: '/account/retention', of: 'Account', text: 'the account' },
+  { path: '/variables/:id/retention', of: 'Variable', text: 'a variable' },
+] as const;
+
+export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, text }): Operation[] => [
+  {
+    ...{ method: 'get', path, operationId: `get${of}Retention`, tag, access: MANAGERS },
+    summary: `Read the retention of ${text} and what it has rolled up`,
+    answers: [answersJson('The retention and its state.', state)],
+  },
+  {
+    ...{ method: 'put', path, operationId: `put${of}Retention`, tag, access: MANAGERS },
+    summary: `Save the retention of ${text}`,
+    description:
+      of === 'Account'
+        ? RULE
+        : `${RULE} It replaces the retention of the account; with \`isActive\` false every point is kept.`,
+    body: written,
+    answers: [answersJson('The saved retention and its state.', state)],
+  },
+  {
+    ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
+    summary: `Remove the retention of ${text}`,
+    description: 'Rollups stay; no more points are rolled up.',
+    answers: [answersNothing('Removed, or there was none.')],
+  },
+  {
+    ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },
+    summary: `Count what a retention of ${text} would delete now`,
+    description: 'Changes nothing. The query may name a retention that is not saved.',
+    query: PREVIEW_QUERY,
+    answers: [answersJson('The counts.', preview)],
+  },
+]);

@@ -1,0 +1,113 @@
+/** Routes of retention: `/account/retention`, `/variables/{id}/retention` and their previews. */
+import { type Context, Hono } from 'hono';
+import type { WriteAuditEntry } from '../identity/audit-writer.ts';
+import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { parseInput } from '../platform/http/lenient.ts';
+import { declareQuery } from '../platform/http/query.ts';
+import { choiceParameter, integerParameter, textParameter } from '../platform/http/query-parameters.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
+import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
+import { getResource } from '../structure/resource.ts';
+import { parsePathId } from '../structure/resource-routes.ts';
+import { VARIABLE } from '../structure/variable.ts';
+import { previewRetention } from './preview-retention.ts';
+import {
+  findRetention,
+  type RetentionOwner,
+  ROLLUPS,
+  readRetentionState,
+  removeRetention,
+  retentionSchema,
+  saveRetention,
+  zoneOf,
+} from './retention.ts';
+
+const MAX_YEARS = 200;
+
+export const PREVIEW_QUERY = declareQuery({
+  keepRawYears: integerParameter('Years to keep raw points. Default: the saved retention.', { min: 1, max: MAX_YEARS }),
+  rollup: choiceParameter('Length of the rollups. Default: the saved retention, else `Day`.', ROLLUPS),
+  timeZoneId: textParameter(
+    'Time zone of the rollups. Default: the saved retention, else that of the owner.',
+    timeZoneSchema,
+  ),
+});
+
+type Env = CallerEnv & RequestIdEnv;
+
+export interface RetentionRouteParts {
+  readonly database: Database;
+  readonly audit: WriteAuditEntry<'RetentionSaved' | 'RetentionRemoved'>;
+}
+
+/** Mount at the root, behind bearer authentication. Role MANAGER: a rollup cannot be undone. */
+export function retentionRoutes(parts: RetentionRouteParts): Hono<Env> {
+  const manager = requireRole('MANAGER');
+  const routes = new Hono<Env>();
+  for (const path of ['/account/retention', '/variables/:id/retention'] as const) {
+    routes
+      .get(path, manager, async (c) =>
+        c.json(await readRetentionState(parts.database, (await findOwner(parts, c)).owner)),
+      )
+      .put(path, manager, (c) => putRetention(parts, c))
+      .delete(path, manager, (c) => deleteRetention(parts, c))
+      .get(`${path}/preview`, manager, (c) => getPreview(parts, c));
+  }
+  return routes;
+}
+
+interface Owner {
+  readonly owner: RetentionOwner;
+  /** Entry of the audit trail. */
+  readonly target: { readonly targetId?: string; readonly targetName?: string };
+}
+
+/** @throws {DomainError} not_found when the caller cannot see the variable. */
+async function findOwner({ database }: RetentionRouteParts, c: Context<Env>): Promise<Owner> {
+  const { caller } = c.var;
+  const { accountId } = caller;
+  if (c.req.param('id') === undefined) return { owner: { accountId, variableId: null }, target: {} };
+  const variableId = parsePathId(c, 'id');
+  const { name } = await getResource(database, VARIABLE, caller, variableId);
+  return { owner: { accountId, variableId }, target: { targetId: String(variableId), targetName: String(name) } };
+}
+
+async function putRetention(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
+  const written = parseInput(retentionSchema, await readJsonBody(c.req.raw));
+  const { owner, target } = await findOwner(parts, c);
+  const state = await withTransaction(parts.database, async (transaction) => {
+    await saveRetention(transaction, owner, written, c.var.caller.userName);
+    await parts.audit(transaction, c.var, { action: 'RetentionSaved', ...target, details: { ...written } });
+    return readRetentionState(transaction, owner);
+  });
+  return c.json(state);
+}
+
+async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
+  const { owner, target } = await findOwner(parts, c);
+  await withTransaction(parts.database, async (transaction) => {
+    if (!(await removeRetention(transaction, owner))) return;
+    await parts.audit(transaction, c.var, { action: 'RetentionRemoved', ...target });
+  });
+  return c.body(null, 204);
+}
+
+/** Counts by the rule of the query; members it omits come from the saved retention. */
+async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
+  const asked = PREVIEW_QUERY.parse(c.req.url);
+  const { owner } = await findOwner(parts, c);
+  const saved = await findRetention(parts.database, owner);
+  const keepRawYears = asked.keepRawYears ?? saved?.keepRawYears;
+  if (keepRawYears === undefined) {
+    throw new DomainError('invalid_input', 'keepRawYears is required, because no retention is saved');
+  }
+  const rule = {
+    keepRawYears,
+    rollup: asked.rollup ?? saved?.rollup ?? 'Day',
+    timeZoneId: asked.timeZoneId ?? saved?.timeZoneId ?? (await zoneOf(parts.database, owner)),
+  };
+  return c.json(await previewRetention(parts.database, owner, rule));
+}

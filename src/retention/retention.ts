@@ -1,0 +1,124 @@
+/**
+ * The retention of an account or a variable: for how many years raw points are kept before rollups replace them. Off unless a
+ * manager has saved an active one. A variable's own retention replaces that of its account, also when it is not active.
+ */
+import { z } from 'zod';
+import type { Queryable, Transaction } from '../platform/database/database.ts';
+import { booleanSchema, lenientObject } from '../platform/http/lenient.ts';
+import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
+
+/** Rollup lengths, from short to long. */
+export const ROLLUPS = ['Hour', 'Day'] as const;
+const MAX_YEARS = 200;
+
+/** The account of a retention, and its variable; null: every variable without a retention of its own. */
+export interface RetentionOwner {
+  readonly accountId: number;
+  readonly variableId: number | null;
+}
+
+/** What a client writes. Absent members get their defaults: nothing of an earlier retention is kept. */
+export const retentionSchema = lenientObject({
+  keepRawYears: z.int().min(1).max(MAX_YEARS),
+  rollup: z.enum(ROLLUPS, { error: `must be one of ${ROLLUPS.join(', ')}` }).default('Day'),
+  timeZoneId: timeZoneSchema.optional(),
+  isActive: booleanSchema.default(false),
+});
+
+export type WrittenRetention = z.output<typeof retentionSchema>;
+
+export interface Retention {
+  readonly keepRawYears: number;
+  readonly rollup: (typeof ROLLUPS)[number];
+  /** IANA zone of the rollups. */
+  readonly timeZoneId: string;
+  readonly isActive: boolean;
+  readonly modifiedDate: string;
+  readonly userName: string;
+}
+
+/** What retention has done: the rollups of an account or variable, and the points it has refused since. */
+export interface RetentionState {
+  /** The retention that was saved for this account or variable; null: none. */
+  readonly retention: Retention | null;
+  /** Variables with rollups. */
+  readonly variableCount: number;
+  readonly rollupCount: number;
+  /** Points that the rollups stand for. */
+  readonly pointCount: number;
+  /** Latest date before which raw points are replaced; null: none are. */
+  readonly rawFrom: string | null;
+  /** Points that were not written, because their dates are rolled up. */
+  readonly refusedPointCount: number;
+  readonly lastRefusedDate: string | null;
+}
+
+const MEMBERS = `
+  keep_raw_years as "keepRawYears", rollup, time_zone_id as "timeZoneId", is_active as "isActive",
+  modified_date as "modifiedDate", user_name as "userName"`;
+
+const IS_OWNER = 'account_id = $1 and variable_id is not distinct from $2::int';
+
+/** @returns the retention saved for exactly this owner; undefined: none. */
+export async function findRetention(queryable: Queryable, owner: RetentionOwner): Promise<Retention | undefined> {
+  const { rows } = await queryable.query<Retention>(
+    `select ${MEMBERS} from retention where ${IS_OWNER}`,
+    valuesOf(owner),
+  );
+  return rows[0];
+}
+
+/** Saves the retention of an owner; it replaces an earlier one. @param written its zone defaults to the owner's. */
+export async function saveRetention(
+  transaction: Transaction,
+  owner: RetentionOwner,
+  { keepRawYears, rollup, timeZoneId, isActive }: WrittenRetention,
+  userName: string,
+): Promise<void> {
+  await transaction.query(
+    `insert into retention (account_id, variable_id, keep_raw_years, rollup, time_zone_id, is_active, user_name)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, variable_id) do update
+     set keep_raw_years = excluded.keep_raw_years, rollup = excluded.rollup, time_zone_id = excluded.time_zone_id,
+         is_active = excluded.is_active, user_name = excluded.user_name, modified_date = clock_timestamp()`,
+    [...valuesOf(owner), keepRawYears, rollup, timeZoneId ?? (await zoneOf(transaction, owner)), isActive, userName],
+  );
+}
+
+/** Removes the retention of an owner; rollups stay. Waits for a running step. @returns false: there was none. */
+export async function removeRetention(transaction: Transaction, owner: RetentionOwner): Promise<boolean> {
+  const { rowCount } = await transaction.query(`delete from retention where ${IS_OWNER}`, valuesOf(owner));
+  return rowCount === 1;
+}
+
+/** @returns the IANA zone of the account, or of the source of the variable. */
+export async function zoneOf(queryable: Queryable, owner: RetentionOwner): Promise<string> {
+  const { rows } = await queryable.query<{ zone: string | null }>(
+    `select coalesce((select source.time_zone_id from variable join source on source.id = source_id where variable.id = $2),
+                     (select time_zone_id from account where id = $1)) as zone`,
+    valuesOf(owner),
+  );
+  return rows[0]?.zone ?? 'UTC';
+}
+
+const STATE = `
+  select count(*) filter (where raw_from is not null)::int as "variableCount",
+         coalesce(sum(rollups), 0)::float8 as "rollupCount", coalesce(sum(points), 0)::float8 as "pointCount",
+         max(raw_from) as "rawFrom", coalesce(sum(refused_count), 0)::float8 as "refusedPointCount",
+         max(refused_date) as "lastRefusedDate"
+  from variable
+  join series on series.variable_id = variable.id
+  left join lateral (select count(*) as rollups, sum(point_count) as points
+                     from point_rollup where raw_from is not null and point_rollup.variable_id = series.variable_id) kept on true
+  where account_id = $1 and ($2::int is null or variable.id = $2)`;
+
+/** @returns the retention of an owner and what retention has done so far. @throws {Error} when the database returns no row. */
+export async function readRetentionState(queryable: Queryable, owner: RetentionOwner): Promise<RetentionState> {
+  const retention = (await findRetention(queryable, owner)) ?? null;
+  const { rows } = await queryable.query<Omit<RetentionState, 'retention'>>(STATE, valuesOf(owner));
+  const [state] = rows;
+  if (!state) throw new Error('the database returned no state of retention');
+  return { retention, ...state };
+}
+
+const valuesOf = ({ accountId, variableId }: RetentionOwner): [number, number | null] => [accountId, variableId];

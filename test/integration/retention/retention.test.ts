@@ -1,0 +1,240 @@
+/** Retention: what it deletes, when, for whom, and what reads say afterwards. */
+import { once } from 'node:events';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyRetention, type RetentionCounts } from '../../../src/retention/apply-retention.ts';
+import { describeRetention } from '../../../src/retention/describe-retention.ts';
+import type { Row } from '../../support/answers/point-rows.ts';
+import { fetchRaw } from '../../support/clients/fetch-rows.ts';
+import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const YEARS = 5;
+const DAY = 86_400_000;
+/** The first day of the month YEARS ago: the boundary. */
+const now = new Date();
+const BOUNDARY = Date.UTC(now.getUTCFullYear() - YEARS, now.getUTCMonth(), 1);
+const boundary = iso(BOUNDARY);
+const DAILY = { keepRawYears: YEARS, rollup: 'Day', timeZoneId: 'UTC' };
+
+let api: TestApi;
+let manager: TestClient;
+let sourceId: number;
+let reader: GrpcReader;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ manager } = api);
+  sourceId = await createSource(manager, (await createStructure(manager)).siteId);
+  reader = createGrpcReader(api.grpcAddress, manager.token);
+}, 60_000);
+afterAll(async () => {
+  reader?.close();
+  await api?.close();
+});
+
+function iso(millis: number): string {
+  return new Date(millis).toISOString().replace('.000Z', 'Z');
+}
+
+/** Twelve points a day, from some days before the boundary to some days after it, each written twice. */
+async function addDays(before: number, after: number, client = manager, source = sourceId): Promise<number> {
+  const variableId = await createVariable(client, source, { isVersioned: true });
+  const data = Array.from({ length: (before + after) * 12 }, (_, index) => {
+    return { date: iso(BOUNDARY - before * DAY + (index * DAY) / 12), value: index };
+  });
+  for (const add of [0, 1]) {
+    await client.post('/api/data', [
+      { variableId, data: data.map(({ date, value }) => ({ date, value: value + add })) },
+    ]);
+    await api.ingest();
+  }
+  return variableId;
+}
+
+type Pause = (ms: number) => Promise<void>;
+
+/** Runs the job. @returns whether it ran, and the counts by account. */
+async function apply(pause: Pause = async () => {}) {
+  const counts = new Map<number, RetentionCounts>();
+  const hasRun = await applyRetention({
+    database: api.database,
+    audit: async (_queryable, accountId, counted) => void counts.set(accountId, counted),
+    log: api.parts.log,
+    isStopped: () => false,
+    pause,
+  });
+  return { hasRun, counts };
+}
+
+const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
+
+describe('retention: preview and job', () => {
+  test('is off until a retention with isActive is saved; the job deletes what the preview counted', async () => {
+    const variableId = await addDays(3, 2);
+    const path = `/variables/${variableId}/retention`;
+    expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
+    expect((await manager.get(`${path}/preview`)).status).toBe(400);
+    const preview = {
+      ...{ boundary, variableCount: 1, pointCount: 36, versionCount: 36, rollupCount: 3 },
+      ...{ firstDate: iso(BOUNDARY - 3 * DAY), isComplete: true, countedUntil: boundary },
+    };
+    expect(await state(`${path}/preview?keepRawYears=${YEARS}&rollup=Day&timeZoneId=UTC`)).toEqual(preview);
+    await manager.put(path, DAILY);
+    expect((await apply()).counts.size, 'not active').toBe(0);
+    expect(await state(`${path}/preview`)).toEqual(preview);
+    expect(await describeRetention(api.database, api.accountId)).toEqual([
+      `account ${api.accountId}, variable ${variableId}: raw points 5 years, then by Day (UTC), not active`,
+      `  before ${boundary}: 1 variables, 36 points and 36 versions to delete, 3 rollups to make`,
+    ]);
+    const { body } = await manager.put(path, { ...DAILY, isActive: true });
+    expect(body).toMatchObject({ retention: { ...DAILY, isActive: true, userName: 'max' }, rollupCount: 0 });
+    const { counts } = await apply();
+    expect(counts.get(api.accountId)).toEqual({ points: 36, versions: 36, rollups: 3, variables: 1 });
+    expect(await state(path)).toMatchObject({ variableCount: 1, rollupCount: 3, pointCount: 36, rawFrom: boundary });
+    expect(await state(`${path}/preview`)).toMatchObject({ pointCount: 0, firstDate: null });
+    expect((await apply()).counts.size, 'nothing is left to do').toBe(0);
+    await manager.delete(path);
+    expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
+  });
+
+  test('a variable keeps its own retention, not that of its account; removing it ends the work', async () => {
+    const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
+    await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
+    await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });
+    await manager.put('/account/retention', { ...DAILY, rollup: 'Hour', isActive: true });
+    const { body: preview } = await manager.get('/account/retention/preview');
+    expect(preview).toMatchObject({ variableCount: 1, pointCount: 24, rollupCount: 24 });
+    await apply();
+    const rollups = async (id: number) => (await state(`/variables/${id}/retention`)).rollupCount;
+    expect([await rollups(exempt), await rollups(ofAccount), await rollups(kept)]).toEqual([0, 24, 0]);
+    expect((await manager.delete('/account/retention')).status).toBe(204);
+    const later = await addDays(2, 1);
+    await apply();
+    expect(await rollups(later)).toBe(0);
+  });
+
+  test('a job that is killed between two steps loses nothing; the next goes on where it ended', async () => {
+    const variableId = await addDays(200, 1);
+    const path = `/variables/${variableId}/retention`;
+    await manager.put(path, { ...DAILY, isActive: true });
+    let steps = 0;
+    const kill: Pause = async () => {
+      steps += 1;
+      // The second step fails on a broken connection, and so does the release of the lease.
+      await api.database.query(`
+        select pg_terminate_backend(pid) from pg_locks
+        where locktype = 'advisory' and classid = ${0x7265_7465} and database = (select oid from pg_database where datname = current_database())`);
+    };
+    await expect(apply(kill)).rejects.toThrow();
+    expect(steps).toBeGreaterThan(0);
+    const { rollupCount } = await state(path);
+    expect(Number(rollupCount)).toBeGreaterThan(0);
+    expect(Number(rollupCount)).toBeLessThan(200);
+    await apply();
+    expect(await state(path)).toMatchObject({ rollupCount: 200, pointCount: 2400, rawFrom: boundary });
+    await manager.delete(path);
+  });
+
+  test('accounts take turns, and only one process works at a time', async () => {
+    const { stranger } = api;
+    const otherSource = await createSource(stranger, (await createStructure(stranger)).siteId);
+    const ids = [await addDays(200, 1), await addDays(200, 1, stranger, otherSource)];
+    for (const [index, client] of [manager, stranger].entries()) {
+      await client.put(`/variables/${ids[index]}/retention`, { ...DAILY, isActive: true });
+    }
+    const order: number[] = [];
+    let before: readonly unknown[] = [];
+    const { hasRun } = await apply(async () => {
+      const { rows } = await api.database.query(
+        'select variable_id, rollup_next from series where variable_id = any($1::int[]) order by variable_id',
+        [ids],
+      );
+      for (const [index, row] of rows.entries()) {
+        if (JSON.stringify(row) !== JSON.stringify(before[index])) order.push(row.variable_id);
+      }
+      before = rows;
+      expect((await apply()).hasRun).toBe(false);
+    });
+    expect(hasRun).toBe(true);
+    // The first pause sees both rows for the first time.
+    const turns = order.slice(2);
+    expect(turns.length).toBeGreaterThan(2);
+    for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);
+    for (const [index, client] of [manager, stranger].entries()) {
+      await client.delete(`/variables/${ids[index]}/retention`);
+    }
+  });
+
+  test('needs role MANAGER, and a variable of the account', async () => {
+    const user = await api.signIn('uma', 'USER');
+    expect((await user.get('/account/retention')).status).toBe(403);
+    const variableId = await addDays(0, 1);
+    expect((await api.stranger.put(`/variables/${variableId}/retention`, DAILY)).status).toBe(404);
+    expect((await manager.put('/account/retention', { keepRawYears: 0 })).status).toBe(400);
+    expect((await manager.put('/account/retention', { keepRawYears: 1, rollup: 'Week' })).status).toBe(400);
+  });
+});
+
+describe('retention: reads', () => {
+  let variableId: number;
+  let item: string;
+  beforeAll(async () => {
+    variableId = await addDays(3, 2);
+    item = `${boundary};variableId=${variableId}`;
+    await manager.put(`/variables/${variableId}/retention`, { ...DAILY, isActive: true });
+    await apply();
+  });
+
+  test('points before the boundary are gone, and every format says from which date points are kept', async () => {
+    const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
+    expect(read.headers.get('raw-from')).toBe(item);
+    expect(read.headers.get('history-from')).toBeNull();
+    expect(read.body).toHaveLength(24);
+    const later = await manager.get(`/data?variableId=${variableId}&from=${boundary}`);
+    expect(later.headers.get('raw-from')).toBeNull();
+    const compared = await manager.get(`/data/compare?variableId=${variableId}&leftAsOf=${iso(Date.now())}`);
+    expect(compared.body).toMatchObject({ rawFrom: boundary });
+    const { bytes } = await fetchRaw(api, `/data?variableId=${variableId}`, 'application/vnd.apache.arrow.stream');
+    expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
+  });
+
+  test('aggregates hold the deleted points, across the boundary too (R-G1)', async () => {
+    const sums = await manager.get<readonly Record<string, unknown>[]>(
+      `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
+    );
+    expect(sums.headers.get('raw-from')).toBe(item);
+    expect(sums.body.map(({ sumValue }) => sumValue)).toEqual([0, 1, 2, 3, 4].map((day) => day * 144 + 78));
+    const query = `variableId=${variableId}&granularity=Year&timeZoneId=UTC&from=${BOUNDARY - 3 * DAY}`;
+    const whole = async (name: string) => {
+      const { body } = await manager.get<readonly Record<string, number>[]>(
+        `/data?${query}&aggregation=${name.toUpperCase()}`,
+      );
+      return body.map((row) => row[`${name}Value`] ?? 0);
+    };
+    expect(Math.min(...(await whole('min')))).toBe(1);
+    expect(Math.max(...(await whole('max')))).toBe(60);
+    expect((await whole('count')).reduce((sum, value) => sum + value)).toBe(60);
+  });
+
+  test('gRPC sends raw-from in its initial metadata', async () => {
+    const call = reader.open('ReadPoints', { variableIds: [variableId] });
+    const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+    expect(metadata.get('raw-from')).toEqual([item]);
+  });
+
+  test('a push to dates that are rolled up stores the other points, and the refused ones are counted', async () => {
+    const data = [
+      { date: iso(BOUNDARY - 2 * DAY), value: 9 },
+      { date: iso(BOUNDARY + 9 * DAY), value: 9 },
+    ];
+    await manager.post('/api/data', [{ variableId, data }]);
+    await api.ingest();
+    const { body } = await manager.get<readonly Row[]>(
+      `/data?variableId=${variableId}&from=${iso(BOUNDARY + 8 * DAY)}`,
+    );
+    expect(body).toHaveLength(1);
+    expect(await state(`/variables/${variableId}/retention`)).toMatchObject({ refusedPointCount: 1 });
+  });
+});

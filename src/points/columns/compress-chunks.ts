@@ -14,6 +14,7 @@ import {
 import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
 import { findColumnsTable } from './find-columns-table.ts';
+import { freeIndexes } from './free-indexes.ts';
 
 export interface ColumnSettings {
   /** Seconds without writes after which a chunk is compressed. */
@@ -87,6 +88,8 @@ export async function compressChunks(
       const durationMs = Math.round(performance.now() - startMs);
       log.info({ chunk: name, durationMs }, isDone ? 'chunk compressed' : 'chunk in use; it is compressed later');
     }
+    // Chunks that were in use when they were compressed.
+    await freeIndexes(connection);
     return count;
   };
   const count = await withConnection(database, (connection) =>
@@ -121,6 +124,7 @@ export async function compressChunk(connection: Connection, name: string): Promi
   // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would do so later.
   const columns = await findColumnsTable(connection, name);
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(columns ? [columns] : [])].join()}`);
+  await freeIndexes(connection, name);
   return true;
 }
 

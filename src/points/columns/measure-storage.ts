@@ -56,26 +56,29 @@ async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<rea
   const percent = rows[0]?.percent ?? 100;
   const inRows = `select variable_id, count(*) * ${100 / percent} as points from ${chunk.name}
     ${percent < 100 ? `tablesample system (${percent})` : ''} group by variable_id`;
-  const parts = await measurePart(transaction, chunk, 'rows', chunk.name, inRows);
+  const parts = await measurePart(transaction, chunk, 'rows', [chunk.name], inRows);
   if (!chunk.isCompressed) return parts;
   const name = await findColumnsTable(transaction, chunk.name);
   if (name === undefined) return parts;
   const inColumns = `select variable_id, sum(_ts_meta_count) as points from ${name} group by variable_id`;
-  return [...parts, ...(await measurePart(transaction, chunk, 'columns', name, inColumns))];
+  // Without rows, the pages that the chunk's own table and indexes still have belong to its columns.
+  const names = parts.length === 0 ? [name, chunk.name] : [name];
+  return [...parts, ...(await measurePart(transaction, chunk, 'columns', names, inColumns))];
 }
 
 async function measurePart(
   transaction: Transaction,
   { table }: Chunk,
   form: StoredPoints['form'],
-  name: string,
+  names: readonly string[],
   counted: string,
 ): Promise<readonly StoredPoints[]> {
   const { rows } = await transaction.query<Pick<StoredPoints, 'accountId' | 'points' | 'bytes'>>(
     `select account_id as "accountId", sum(points)::float8 as points,
-            pg_total_relation_size($1::regclass) * (sum(points) / sum(sum(points)) over ())::float8 as bytes
+            (select sum(pg_total_relation_size(name::regclass)) from unnest($1::text[]) name)::float8
+              * (sum(points) / sum(sum(points)) over ())::float8 as bytes
      from (${counted}) counted left join variable on variable.id = variable_id group by account_id`,
-    [name],
+    [names],
   );
   return rows.map((row) => ({ table, form, ...row }));
 }

@@ -6,6 +6,7 @@ import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
 import { findColumnsTable } from '../../../src/points/columns/find-columns-table.ts';
+import { measureStorage } from '../../../src/points/columns/measure-storage.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { findChunks } from '../../../src/points/write/find-chunks.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
@@ -31,16 +32,18 @@ const isCommunity = async () => {
 interface StoredChunk {
   readonly isCompressed: boolean;
   readonly rowBytes: number;
+  readonly indexBytes: number;
 }
 
 const findChunkSizes = async (): Promise<readonly StoredChunk[]> => {
   const chunks = await withTransaction(store.database, (transaction) => findChunks(transaction));
   return Promise.all(
     chunks.map(async ({ name, isCompressed }) => {
-      const { rows } = await store.database.query<{ bytes: number }>('select pg_relation_size($1::regclass) as bytes', [
-        name,
-      ]);
-      return { isCompressed, rowBytes: rows[0]?.bytes ?? 0 };
+      const { rows } = await store.database.query<{ bytes: number; indexBytes: number }>(
+        'select pg_relation_size($1::regclass) as bytes, pg_indexes_size($1::regclass) as "indexBytes"',
+        [name],
+      );
+      return { isCompressed, rowBytes: rows[0]?.bytes ?? 0, indexBytes: rows[0]?.indexBytes ?? 0 };
     }),
   );
 };
@@ -91,6 +94,23 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual(
       Array.from({ length: 24 }, (_, hour) => 500 + hour),
     );
+  });
+
+  it('a compressed chunk keeps no index pages of its rows, and its storage is measured whole (architecture 7)', async (test) => {
+    if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
+    const variableId = await store.addVariable({ isVersioned: true });
+    for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
+    expect((await findChunkSizes()).some(({ indexBytes }) => indexBytes > 50_000)).toBe(true);
+    await eventually('indexes of one page', async () => {
+      await compressChunks(store.database, NOW, log);
+      return (await findChunkSizes()).every(({ isCompressed, indexBytes }) => isCompressed && indexBytes <= 8192);
+    });
+    const measured = (await measureStorage(store.database)).reduce((sum, { bytes }) => sum + bytes, 0);
+    const { rows } = await store.database.query<{ bytes: number }>(
+      `select sum(pg_total_relation_size(name::regclass) + pg_total_relation_size(columns_name::regclass))::float8 as bytes
+       from point_chunks()`,
+    );
+    expect(measured).toBeCloseTo(rows[0]?.bytes ?? 0, 0);
   });
 
   it('a chunk that was just written is not compressed, and one in use is compressed by a later call (architecture 7)', async (test) => {

@@ -1,7 +1,7 @@
 /**
  * Compares compressed points with the same points in rows: bytes, reads and revisions. 40 variables with two years of
  * 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows, and measurements
- * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 gives a tenth and ten times of it.
+ * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 gives a tenth and ten times of it: 84 million rows take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -12,14 +12,16 @@ import { measureStorage, type StoredPoints } from '../../../src/points/columns/m
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import type { PointSelection } from '../../../src/points/point.ts';
 import { streamPoints } from '../../../src/points/read/read-points.ts';
+import { CHUNK_MICROS } from '../../../src/points/write/chunk-rules.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
 import { addAccount } from '../../support/fixtures/accounts.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
-/** A variable is revised in one round only, so that each round finds it compressed. */
-const ROUNDS = { read: 7, day: Math.min(20, VARIABLES / 2), year: Math.min(7, VARIABLES / 2) };
+/** Days of four chunks are revised; a variable is revised once in each, so that each round finds its batches compressed. */
+const CHUNKS_OF_DAYS = 4;
+const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: Math.min(7, VARIABLES / 2) };
 const VERSIONS = 3;
 const QUARTER_MICROS = 900_000_000;
 const DAY_POINTS = 96;
@@ -49,18 +51,14 @@ export async function benchStorage(database: Database): Promise<readonly Figure[
   const sourceId = await addStoredSource(database, accountId);
   const settings = { count: VARIABLES, isVersioned: true };
   const ids = await addStoredVariables(database, { accountId, sourceId }, settings);
-  for (let version = 0; version < VERSIONS; version += 1) {
-    for (const year of Object.values(YEARS)) for (const id of ids) await revise(database, id, year, YEAR_POINTS);
-  }
+  await timed('loaded', () => load(database, ids));
   const known = Date.now() * 1000;
-  await database.query('vacuum (analyze) point, point_version');
+  await timed('vacuumed', () => database.query('vacuum (analyze) point, point_version'));
   const inRows = await bytesOf(database, accountId, 'rows');
-  await compressYear(database, YEARS.columns);
+  await timed('compressed', () => compressYear(database, YEARS.columns));
   const inColumns = await bytesOf(database, accountId, 'columns');
   const pairs = { ...(await timeReads(database, ids, known)), ...(await timeRevisions(database, ids)) };
-  const startMs = performance.now();
-  await compressRest(database);
-  process.stdout.write(`storage: revised chunks are compressed again ${seconds(startMs)} s after the last revision\n`);
+  await timed('compressed again after the last revision', () => compressRest(database));
   return [
     ...(['point', 'point_version'] as const).map((table) =>
       figure(`bytes of ${table} compressed`, 'of rows', 'bytes a point', [
@@ -70,6 +68,53 @@ export async function benchStorage(database: Database): Promise<readonly Figure[
     ...Object.entries(pairs).map(([name, times]) => figure(`${name} compressed`, 'of the same in rows', 'ms', times)),
   ];
 }
+
+/** Runs `work` and prints how long it took. */
+async function timed(name: string, work: () => Promise<unknown>): Promise<void> {
+  const startMs = performance.now();
+  await work();
+  process.stdout.write(`storage: ${name} in ${((performance.now() - startMs) / 1000).toFixed(1)} s\n`);
+}
+
+/** Variables of one INSERT, and INSERTs at a time. */
+const LOAD = { variables: 10, statements: 2 };
+
+/**
+ * Writes one variable through the writer, and copies of it by SQL with values of their own: each version of each variable is
+ * the same random walk at another level, and VersionTimestamps lie an hour apart.
+ */
+async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
+  for (let version = 0; version < VERSIONS; version += 1) {
+    for (const year of Object.values(YEARS)) await revise(database, first, year, YEAR_POINTS);
+  }
+  await database.query(
+    `create table bench_walk as select date, (value * 100)::int as hundredths from point where variable_id = $1`,
+    [first],
+  );
+  const groups: (readonly number[])[] = [];
+  for (let start = 0; start < others.length; start += LOAD.variables) {
+    groups.push(others.slice(start, start + LOAD.variables));
+  }
+  const work = async (): Promise<void> => {
+    for (let group = groups.shift(); group; group = groups.shift()) {
+      for (const version of [1, 2]) await database.query(insertVersions('point_version', VERSIONS - version), [group]);
+      await database.query(insertVersions('point', 0), [group]);
+    }
+  };
+  await Promise.all(Array.from({ length: LOAD.statements }, work));
+  await database.query(
+    `insert into series (variable_id, max_date, last_version_timestamp, has_history, version_bound)
+     select id, max_date, last_version_timestamp, has_history, version_bound
+     from series, unnest($2::int[]) id where variable_id = $1`,
+    [first, others],
+  );
+  await database.query('drop table bench_walk');
+}
+
+const insertVersions = (table: string, hoursAgo: number) => `
+  insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+  select date, (hundredths + id * 7 + ${hoursAgo} * 13) / 100.0, now() - interval '1 hour' * ${hoursAgo}, id, 0, 0
+  from unnest($1::int[]) id cross join bench_walk order by id, date`;
 
 async function timeReads(
   database: Database,
@@ -106,9 +151,11 @@ async function timeRevisions(
 ): Promise<Readonly<Record<string, readonly Pair[]>>> {
   const [forDays, forYears] = [ids.slice(0, ids.length / 2), ids.slice(ids.length / 2)];
   return {
-    'a revised day': await alternate(ROUNDS.day, (round, year) =>
-      revise(database, forDays[round] ?? 0, year, DAY_POINTS),
-    ),
+    'a revised day': await alternate(ROUNDS.day, (round, { fromMicros }) => {
+      const chunk = Math.floor(round / forDays.length) % CHUNKS_OF_DAYS;
+      const day = { fromMicros: fromMicros + chunk * CHUNK_MICROS, toMicros: Number.POSITIVE_INFINITY };
+      return revise(database, forDays[round % forDays.length] ?? 0, day, DAY_POINTS);
+    }),
     'a revised year': await alternate(ROUNDS.year, (round, year) =>
       revise(database, forYears[round] ?? 0, year, YEAR_POINTS),
     ),
@@ -130,7 +177,7 @@ async function alternate(rounds: number, work: (round: number, year: Year) => Pr
   return pairs;
 }
 
-/** Writes the first points of the year again: a random walk with two decimals. */
+/** Writes the first points of a period again: a random walk with two decimals. */
 async function revise(database: Database, variableId: number, { fromMicros }: Year, count: number): Promise<void> {
   let hundredths = 5000;
   const entries = Array.from({ length: count }, (_, index) => {
@@ -167,8 +214,4 @@ async function bytesOf(
 ): Promise<Readonly<Record<string, number>>> {
   const parts = (await measureStorage(database)).filter((part) => part.accountId === accountId && part.form === form);
   return Object.fromEntries(parts.map(({ table, points, bytes }) => [table, bytes / points]));
-}
-
-function seconds(startMs: number): string {
-  return ((performance.now() - startMs) / 1000).toFixed(1);
 }

@@ -1,11 +1,13 @@
 /**
- * Rebuilds the indexes of chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some
- * hours: the key of a chunk keeps half of each page free for new versions, and revisions split the pages of history.
+ * Packs chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some hours: moves rows out
+ * of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page free for new versions, and revisions
+ * split the pages of history.
  * `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
+import { moveRows } from './move-rows.ts';
 
 /** Key of the lease: one process rebuilds at a time. */
 const LOCK_CLASS = 0x7061_636b;
@@ -74,9 +76,12 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
   try {
     // Frees the pages of superseded rows, so that the new indexes have no entries for them.
     await connection.query(`vacuum (truncate, skip_locked) ${name}`);
+    const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    await connection.query(NOTE_PACKED, [chunkId, writeCount]);
+    // A moved row counts as a deletion and an insertion; without the flush, the statistics would say so a second later.
+    if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
+    await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {
     await connection.query(RESET_LIMITS);
   }

@@ -30,6 +30,15 @@ async function indexBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
+/** Bytes of the table of a chunk by its rows. */
+async function tableBytes(chunk: string): Promise<number> {
+  const { rows } = await store.database.query<{ bytes: number }>(
+    `select pg_relation_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,
+    [chunk],
+  );
+  return rows[0]?.bytes ?? Number.NaN;
+}
+
 async function settingsOf(chunk: string): Promise<readonly string[]> {
   const { rows } = await store.database.query<{ options: string[] | null }>(
     'select reloptions as options from pg_class where oid = $1::regclass',
@@ -57,6 +66,7 @@ describe('points: the indexes of a chunk that stays in rows', () => {
     await write(2);
     const chunks = [await chunkOf('point'), await chunkOf('point_version')];
     const before = await Promise.all(chunks.map(indexBytes));
+    expect(await tableBytes(chunks[0] ?? '')).toBeGreaterThan(130);
     // One digest of all rows: comparing them one by one would take seconds.
     const read = async () => {
       const text = `select count(*)::int, md5(string_agg(stored::text, ';' order by variable_id, date, version_timestamp))
@@ -81,6 +91,8 @@ describe('points: the indexes of a chunk that stays in rows', () => {
     const after = await Promise.all(chunks.map(indexBytes));
     expect(before[0]).toBeGreaterThan(50);
     expect(after[0]).toBeLessThan(35);
+    const rowBytes = await Promise.all(chunks.map(tableBytes));
+    expect(rowBytes[0], 'the superseded copy is gone').toBeLessThan(85);
     expect(after[1]).toBeLessThanOrEqual(before[1] ?? 0);
     expect(await read()).toEqual(points);
     const { rows: left } = await store.database.query(`select from pg_class where relname = 'left_over'`);

@@ -40,7 +40,11 @@ const rowError = z
     description: 'A rejected row. The other rows of the file are ingested.',
   }) satisfies z.ZodType<RowError>;
 const rowWarning = z
-  .object({ row: rowNumber, code: z.enum(['ambiguous_local_date', 'skipped_local_date']), message: z.string() })
+  .object({
+    row: rowNumber,
+    code: z.enum(['ambiguous_local_date', 'skipped_local_date', 'rolled_up_date']),
+    message: z.string(),
+  })
   .meta({ id: 'RowWarning' }) satisfies z.ZodType<RowWarning>;
 const fileStatus = z.object({
   id: z.string(),

@@ -29,7 +29,7 @@ export interface RowError {
 /** An ingested row whose local date is ambiguous or skipped at a clock change (R-D4). */
 export interface RowWarning {
   readonly row: number;
-  readonly code: 'ambiguous_local_date' | 'skipped_local_date';
+  readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'rolled_up_date';
   readonly message: string;
 }
 

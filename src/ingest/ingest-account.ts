@@ -13,6 +13,7 @@ import {
   readBatchRows,
   takeBatches,
 } from '../push/store/waiting-batches.ts';
+import { warnOfRefused } from '../push/store/warn-of-refused.ts';
 
 const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
@@ -87,7 +88,9 @@ async function writeBatches(
   ids: readonly number[],
   requestId: string | undefined,
 ): Promise<void> {
-  const { ranges } = await writePoints(transaction, await readBatchRows(transaction, ids));
+  const batches = await readBatchRows(transaction, ids);
+  const { ranges, refused } = await writePoints(transaction, batches);
+  await warnOfRefused(transaction, ids, batches, refused);
   await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
 }
 

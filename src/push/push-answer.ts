@@ -23,7 +23,7 @@ export interface Rejection {
 
 export interface PushWarning {
   readonly path: string;
-  readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'nothing_accepted';
+  readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'nothing_accepted' | 'rolled_up_date';
   readonly message: string;
 }
 

@@ -33,7 +33,7 @@ const rejection = z
 const warning = z
   .object({
     path: z.string(),
-    code: z.enum(['ambiguous_local_date', 'skipped_local_date', 'nothing_accepted']),
+    code: z.enum(['ambiguous_local_date', 'skipped_local_date', 'nothing_accepted', 'rolled_up_date']),
     message: z.string(),
   })
   .meta({
@@ -56,7 +56,7 @@ const operation = z
     userId: z.string(),
     state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
       description:
-        'Poll until it is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+        'Poll until it is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` counts. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
     }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),

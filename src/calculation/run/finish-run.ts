@@ -66,10 +66,10 @@ export async function succeedRun(
   const startMs = performance.now();
   const store = async (transaction: Transaction): Promise<RunReport> => {
     await holdRun(transaction, run);
-    const ranges = await writeOutputs(transaction, dictionary, run, outputs);
+    const { ranges, warnings: refused } = await writeOutputs(transaction, dictionary, run, outputs);
     const origin = { wave: run.wave, ...(run.requestId !== null && { requestId: run.requestId }) };
     await announcePoints(transaction, run.accountId, ranges, origin);
-    const warnings = outputs.flatMap((output) => output.warnings());
+    const warnings = [...outputs.flatMap((output) => output.warnings()), ...refused];
     const report: RunReport = {
       ...parts,
       ...{ outcome: 'ok', message: null },

@@ -4,6 +4,7 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import { encodeReadings } from '../../points/encode-readings.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
 import type { WrittenRange } from '../../points/point.ts';
+import { describeRefused } from '../../points/rollups/describe-refused.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { Output, OutputCounts, OutputPoint } from './output-rules.ts';
 
@@ -12,21 +13,27 @@ export interface Writer {
   readonly variableId: number;
 }
 
-/** @returns the changed range; none when nothing was stored or the variable was deleted. */
+/**
+ * @returns the changed range (none when nothing was stored or the variable was deleted), and texts about points that were not
+ *   stored, because their dates are rolled up.
+ */
 export async function writeOutputs(
   transaction: Transaction,
   dictionary: Dictionary,
   writer: Writer,
   outputs: readonly Output[],
-): Promise<readonly WrittenRange[]> {
+): Promise<{ readonly ranges: readonly WrittenRange[]; readonly warnings: readonly string[] }> {
   let whole: WrittenRange | undefined;
+  const warnings: string[] = [];
   for (const output of outputs) {
     for (const points of output.slices()) {
       const tuples = await encodeSlice(dictionary, writer, points);
-      for (const range of (await writePoints(transaction, [tuples])).ranges) whole = merge(whole, range);
+      const { ranges, refused } = await writePoints(transaction, [tuples]);
+      for (const range of ranges) whole = merge(whole, range);
+      for (const offsets of refused.values()) warnings.push(...describeRefused(tuples, offsets));
     }
   }
-  return whole ? [whole] : [];
+  return { ranges: whole ? [whole] : [], warnings };
 }
 
 /** Label ids are created outside the transaction, on another connection. */

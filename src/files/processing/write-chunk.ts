@@ -5,10 +5,11 @@
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
+import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { ParsedChunk } from '../parsing/parser-messages.ts';
-import type { FilePosition, RowError } from '../standard-file.ts';
+import type { FilePosition, RowError, RowWarning } from '../standard-file.ts';
 import { endFile, type TakenFile } from './take-file.ts';
 
 const WRITE_TIMEOUT_MS = 600_000;
@@ -48,7 +49,9 @@ export async function writeChunk(
       if (rowCount !== 1) return false;
       await storeErrors(transaction, id, errors);
       if (chunk.tuples.length > 0) {
-        const { ranges } = await writePoints(transaction, inBatches(chunk.tuples));
+        const batches = inBatches(chunk.tuples);
+        const { ranges, refused } = await writePoints(transaction, batches);
+        await warnOfRefused(transaction, id, done.rowNumber + 1, batches, refused);
         await announcePoints(transaction, accountId, ranges, requestId === null ? {} : { requestId });
       }
       if (chunk.isLast) await endFile(transaction, id);
@@ -56,6 +59,27 @@ export async function writeChunk(
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
+}
+
+const ADD_REFUSED = `
+  update stored_file
+  set ingested_rows = ingested_rows - $2, rejected_rows = rejected_rows + $2, warning_count = warning_count + $3,
+      warnings = case when jsonb_array_length(warnings) < ${MAX_WARNINGS} then warnings || $4::jsonb else warnings end
+  where id = $1`;
+
+/** Counts refused rows as rejected. @param row number of the first row of the chunk, to which the warnings refer. */
+async function warnOfRefused(
+  transaction: Transaction,
+  id: string,
+  row: number,
+  batches: readonly Buffer[],
+  refused: RefusedTuples,
+): Promise<void> {
+  for (const [batch, offsets] of refused) {
+    const texts = describeRefused(batches[batch] ?? Buffer.alloc(0), offsets);
+    const warnings = texts.map((message): RowWarning => ({ row, code: 'rolled_up_date', message }));
+    await transaction.query(ADD_REFUSED, [id, offsets.length, warnings.length, JSON.stringify(warnings)]);
+  }
 }
 
 /** Cuts tuples into slices, so that COPY starts with the first while the others are being sent. */

@@ -8,6 +8,7 @@ import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 import { instantBound } from '../read/sql-literal.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
+import type { RefusedTuples } from './describe-refused.ts';
 
 interface EarlyDates {
   fromMicros: Micros;
@@ -35,29 +36,34 @@ const SAVE = `
 /**
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
- * @returns the tuples without refused ones: the batches themselves when none is refused.
+ * @returns the batches without refused tuples, and where those are. A batch without any is returned as it is.
  */
 export async function refuseRolledUp(
   transaction: Transaction,
   batches: readonly Buffer[],
   series: ReadonlyMap<number, Series>,
-): Promise<readonly Buffer[]> {
+): Promise<{ readonly accepted: readonly Buffer[]; readonly refused: RefusedTuples }> {
   const early = findEarlyDates(batches, series);
-  if (early.size === 0) return batches;
+  if (early.size === 0) return { accepted: batches, refused: new Map() };
   const spans = await findSpans(transaction, early);
-  const refused = new Map<number, number>();
+  const counts = new Map<number, number>();
   const isRefused = (variableId: number, dateMicros: Micros): boolean => {
     if (!isIn(spans.get(variableId), dateMicros)) return false;
-    refused.set(variableId, (refused.get(variableId) ?? 0) + 1);
+    counts.set(variableId, (counts.get(variableId) ?? 0) + 1);
     return true;
   };
-  const accepted = batches.map((tuples) => withoutTuples(tuples, isRefused)).filter(({ length }) => length > 0);
+  const refused = new Map<number, readonly number[]>();
+  const accepted = batches.map((tuples, batch) => {
+    const { kept, offsets } = withoutTuples(tuples, isRefused);
+    if (offsets.length > 0) refused.set(batch, offsets);
+    return kept;
+  });
   await transaction.query(SAVE, [
     [...early.keys()],
     Array.from(early.values(), ({ fromMicros }) => instantBound(fromMicros)),
-    Array.from(early.keys(), (variableId) => refused.get(variableId) ?? 0),
+    Array.from(early.keys(), (variableId) => counts.get(variableId) ?? 0),
   ]);
-  return refused.size === 0 ? batches : accepted;
+  return { accepted: accepted.filter(({ length }) => length > 0), refused };
 }
 
 /** Finds the first and last date before the boundary, for variables with rollups. */
@@ -118,16 +124,20 @@ function isIn(spans: Spans = [], dateMicros: Micros): boolean {
   return dateMicros <= (spans[low - 1]?.[1] ?? Number.NEGATIVE_INFINITY);
 }
 
-/** @returns the tuples that are not refused, in order; the same buffer when none is. */
-function withoutTuples(tuples: Buffer, isRefused: (variableId: number, dateMicros: Micros) => boolean): Buffer {
-  const kept: Buffer[] = [];
+/** @returns the tuples that are not refused, in order, and the offsets of the others; the same buffer when none is refused. */
+function withoutTuples(
+  tuples: Buffer,
+  isRefused: (variableId: number, dateMicros: Micros) => boolean,
+): { readonly kept: Buffer; readonly offsets: readonly number[] } {
+  const parts: Buffer[] = [];
+  const offsets: number[] = [];
   let begin = 0;
   eachTuple(tuples, (variableId, dateMicros, offset) => {
     if (!isRefused(variableId, dateMicros)) return;
-    if (offset > begin) kept.push(tuples.subarray(begin, offset));
+    offsets.push(offset);
+    if (offset > begin) parts.push(tuples.subarray(begin, offset));
     begin = offset + TUPLE_BYTES;
   });
-  if (begin === 0) return tuples;
-  if (begin < tuples.length) kept.push(tuples.subarray(begin));
-  return Buffer.concat(kept);
+  if (offsets.length === 0) return { kept: tuples, offsets };
+  return { kept: Buffer.concat([...parts, tuples.subarray(begin)]), offsets };
 }

@@ -7,6 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
+import type { RefusedTuples } from '../rollups/describe-refused.ts';
 import { refuseRolledUp } from '../rollups/refuse-rolled-up.ts';
 import { chunkOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
 import { type Chunk, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
@@ -18,11 +19,10 @@ import { recordRewrites } from './record-rewrites.ts';
 import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /**
-   * Range written per variable. Rows of variables that no longer exist are dropped, and so are rows at dates that are rolled
-   * up (`refuseRolledUp`).
-   */
+  /** Range written per variable. Rows of variables that no longer exist are dropped. */
   readonly ranges: readonly WrittenRange[];
+  /** Tuples that were not written, because their dates are rolled up. */
+  readonly refused: RefusedTuples;
   /**
    * VersionTimestamp of the first row of every date. A variable that already has this or a later one gets a later
    * VersionTimestamp (R-F1).
@@ -49,7 +49,7 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   // Runs before the series are locked: dates decades apart may need many chunks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
-  const accepted = await refuseRolledUp(transaction, batches, series);
+  const { accepted, refused } = await refuseRolledUp(transaction, batches, series);
   const versionTimestamp = await beginWrite(transaction, series.values());
   const plan = planWrite(accepted, series, versionTimestamp);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
@@ -66,7 +66,7 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, fromMicros, toMicros, count };
   });
-  return { ranges, versionTimestamp };
+  return { ranges, refused, versionTimestamp };
 }
 
 /** @returns the chunks of the write, prepared by `openChunks`. */

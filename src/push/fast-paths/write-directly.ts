@@ -16,6 +16,7 @@ import type { StoreOutcome } from '../store/new-operation.ts';
 import { mustQueue, takeTurn } from '../store/queue-state.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { completeOperations } from '../store/waiting-batches.ts';
+import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
 // Pushes with fewer readings are faster by group commit; pushes with more could exceed the ten seconds that shipped
@@ -60,7 +61,9 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
   const batch = { accountId, structureVersion, isQueued: false, operations: [operation] };
   const [[outcome] = []] = await storeBatches(transaction, [batch]);
   if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
-  const { ranges } = await writePoints(transaction, [spare(operation)]);
+  const tuples = spare(operation);
+  const { ranges, refused } = await writePoints(transaction, [tuples]);
+  for (const offsets of refused.values()) await warnOperation(transaction, outcome.id, tuples, offsets);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
   await completeOperations(transaction, [outcome.id], operation);
   if (await takeTurn(transaction, accountId, operation.userId, operation.variableIds)) throw new OvertakenError();

@@ -229,8 +229,12 @@ describe('retention: reads', () => {
       { date: iso(BOUNDARY - 2 * DAY), value: 9 },
       { date: iso(BOUNDARY + 9 * DAY), value: 9 },
     ];
-    await manager.post('/api/data', [{ variableId, data }]);
+    const { body: answer } = await manager.post<{ operationId: string }>('/api/data', [{ variableId, data }]);
     await api.ingest();
+    const operation = await state(`/api/operations/${answer.operationId}`);
+    expect(operation).toMatchObject({ state: 'Completed', warnings: [{ code: 'rolled_up_date' }] });
+    const message = `readings of variable ${variableId} at dates that retention has rolled up were not stored: 1, ${data[0]?.date}`;
+    expect(operation.warnings).toMatchObject([{ message }]);
     const { body } = await manager.get<readonly Row[]>(
       `/data?variableId=${variableId}&from=${iso(BOUNDARY + 8 * DAY)}`,
     );

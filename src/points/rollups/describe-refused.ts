@@ -1,0 +1,26 @@
+/** Texts about points that a write refused, because their dates are rolled up. */
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
+
+/** Refused tuples by index of their batch: byte offsets, ascending. */
+export type RefusedTuples = ReadonlyMap<number, readonly number[]>;
+
+/**
+ * @param tuples the batch of the refused tuples.
+ * @param offsets their byte offsets.
+ * @returns one text for each variable.
+ */
+export function describeRefused(tuples: Buffer, offsets: readonly number[]): readonly string[] {
+  const byVariable = new Map<number, { count: number; from: number; to: number }>();
+  for (const offset of offsets) {
+    eachTuple(tuples.subarray(offset, offset + TUPLE_BYTES), (variableId, dateMicros) => {
+      const { count, from, to } = byVariable.get(variableId) ?? { count: 0, from: dateMicros, to: dateMicros };
+      const range = { count: count + 1, from: Math.min(from, dateMicros), to: Math.max(to, dateMicros) };
+      byVariable.set(variableId, range);
+    });
+  }
+  return Array.from(byVariable, ([variableId, { count, from, to }]) => {
+    const dates = from === to ? formatInstant(from) : `${formatInstant(from)} to ${formatInstant(to)}`;
+    return `readings of variable ${variableId} at dates that retention has rolled up were not stored: ${count}, ${dates}`;
+  });
+}

@@ -1,0 +1,50 @@
+/** Adds warnings to operations whose readings were refused in part, because their dates are rolled up. */
+import type { Transaction } from '../../platform/database/database.ts';
+import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
+import type { PushWarning } from '../push-answer.ts';
+
+const MAX_WARNINGS = 100;
+
+const FIND_OPERATIONS = `
+  select operation_ids as ids, reading_counts as counts from push_batch where id = any($1::int8[]) order by place, id`;
+
+const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
+
+/**
+ * Finds the operations of the refused tuples by their position in the batch.
+ * @param batchIds batches whose points this transaction writes, not deleted yet, in the order of `batches`.
+ */
+export async function warnOfRefused(
+  transaction: Transaction,
+  batchIds: readonly number[],
+  batches: readonly Buffer[],
+  refused: RefusedTuples,
+): Promise<void> {
+  if (refused.size === 0) return;
+  const { rows } = await transaction.query<{ ids: string[]; counts: number[] }>(FIND_OPERATIONS, [batchIds]);
+  for (const [batch, offsets] of refused) {
+    const { ids = [], counts = [] } = rows[batch] ?? {};
+    const tuples = batches[batch] ?? Buffer.alloc(0);
+    let start = 0;
+    for (const [index, id] of ids.entries()) {
+      const end = start + (counts[index] ?? 0) * TUPLE_BYTES;
+      const own = offsets.filter((offset) => offset >= start && offset < end);
+      if (own.length > 0) await warnOperation(transaction, Number(id), tuples, own);
+      start = end;
+    }
+  }
+}
+
+/** Adds the warnings of one operation. @param offsets byte offsets of its refused tuples. */
+export async function warnOperation(
+  transaction: Transaction,
+  operationId: number,
+  tuples: Buffer,
+  offsets: readonly number[],
+): Promise<void> {
+  const warnings = describeRefused(tuples, offsets)
+    .slice(0, MAX_WARNINGS)
+    .map((message): PushWarning => ({ path: '$', code: 'rolled_up_date', message }));
+  await transaction.query(ADD_WARNINGS, [operationId, JSON.stringify(warnings)]);
+}

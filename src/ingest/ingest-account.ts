@@ -6,6 +6,7 @@
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { writePoints } from '../points/write/write-points.ts';
+import { takeFreePart } from '../push/store/blocked-batches.ts';
 import {
   completeOperations,
   deleteBatches,
@@ -13,7 +14,7 @@ import {
   readBatchRows,
   takeBatches,
 } from '../push/store/waiting-batches.ts';
-import { warnOfRefused } from '../push/store/warn-of-refused.ts';
+import { warnOfRefused, warnOperations } from '../push/store/warn-of-refused.ts';
 
 const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
@@ -63,7 +64,7 @@ export async function ingestPortion(
     async (transaction) => {
       const taken = await takeBatches(transaction, accountId, maxRows, isSmallOnly);
       const { readings, isMoreWaiting, waitedSec } = taken;
-      if (taken.ids.length === 0) return NOTHING_TAKEN;
+      if (taken.ids.length === 0) return isMoreWaiting ? writeFreePart(transaction, accountId) : NOTHING_TAKEN;
       const ids = taken.ids.map(Number);
       const operationIds = taken.operationIds.map(Number);
       const requestId = taken.requestId ?? undefined;
@@ -80,6 +81,18 @@ export async function ingestPortion(
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
+}
+
+/** Writes the pushes of a waiting batch that need not wait. */
+async function writeFreePart(transaction: Transaction, accountId: number): Promise<Portion> {
+  const part = await takeFreePart(transaction, accountId);
+  if (!part) return NOTHING_TAKEN;
+  const { ranges, refused } = await writePoints(transaction, [part.tuples]);
+  for (const offsets of refused.values()) await warnOperations(transaction, part, part.tuples, offsets);
+  await announcePoints(transaction, accountId, ranges, {});
+  for (const { id, variableIds } of part.ended) await completeOperations(transaction, [id], { variableIds });
+  const readings = part.readingCounts.reduce((sum, count) => sum + count, 0);
+  return { batches: 1, readings, waitedSec: 0, requestId: undefined, isMoreWaiting: true };
 }
 
 async function writeBatches(

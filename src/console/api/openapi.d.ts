@@ -820,7 +820,7 @@ export interface components {
     };
     PushWarning: {
       /** @enum {string} */
-      code: "ambiguous_local_date" | "skipped_local_date" | "nothing_accepted";
+      code: "ambiguous_local_date" | "skipped_local_date" | "nothing_accepted" | "rolled_up_date";
       message: string;
       path: string;
     };
@@ -895,7 +895,7 @@ export interface components {
     };
     RowWarning: {
       /** @enum {string} */
-      code: "ambiguous_local_date" | "skipped_local_date";
+      code: "ambiguous_local_date" | "skipped_local_date" | "rolled_up_date";
       message: string;
       row: number;
     };

@@ -8,9 +8,11 @@ import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
 
-// Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
-// batch.
-const SMALL_BATCH_ROWS = 20_000;
+/**
+ * Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
+ * batch.
+ */
+export const SMALL_BATCH_ROWS = 20_000;
 
 const TAKE_BATCHES = `
   select ids, operation_ids as "operationIds", readings, is_more_waiting as "isMoreWaiting",

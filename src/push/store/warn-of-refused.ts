@@ -7,7 +7,8 @@ import type { PushWarning } from '../push-answer.ts';
 const MAX_WARNINGS = 100;
 
 const FIND_OPERATIONS = `
-  select operation_ids as ids, reading_counts as counts from push_batch where id = any($1::int8[]) order by place, id`;
+  select operation_ids as "operationIds", reading_counts as "readingCounts"
+  from push_batch where id = any($1::int8[]) order by place, id`;
 
 const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
 
@@ -22,17 +23,33 @@ export async function warnOfRefused(
   refused: RefusedTuples,
 ): Promise<void> {
   if (refused.size === 0) return;
-  const { rows } = await transaction.query<{ ids: string[]; counts: number[] }>(FIND_OPERATIONS, [batchIds]);
+  const { rows } = await transaction.query<BatchOperations>(FIND_OPERATIONS, [batchIds]);
   for (const [batch, offsets] of refused) {
-    const { ids = [], counts = [] } = rows[batch] ?? {};
-    const tuples = batches[batch] ?? Buffer.alloc(0);
-    let start = 0;
-    for (const [index, id] of ids.entries()) {
-      const end = start + (counts[index] ?? 0) * TUPLE_BYTES;
-      const own = offsets.filter((offset) => offset >= start && offset < end);
-      if (own.length > 0) await warnOperation(transaction, Number(id), tuples, own);
-      start = end;
-    }
+    const operations = rows[batch] ?? { operationIds: [], readingCounts: [] };
+    await warnOperations(transaction, operations, batches[batch] ?? Buffer.alloc(0), offsets);
+  }
+}
+
+/** Operations of a batch, and how many of its readings belong to each. */
+export interface BatchOperations {
+  /** 64-bit integers, which the driver returns as texts. */
+  readonly operationIds: readonly string[];
+  readonly readingCounts: readonly number[];
+}
+
+/** Adds the warnings of the operations of one batch. @param offsets byte offsets of refused tuples. */
+export async function warnOperations(
+  transaction: Transaction,
+  { operationIds, readingCounts }: BatchOperations,
+  tuples: Buffer,
+  offsets: readonly number[],
+): Promise<void> {
+  let start = 0;
+  for (const [index, id] of operationIds.entries()) {
+    const end = start + (readingCounts[index] ?? 0) * TUPLE_BYTES;
+    const own = offsets.filter((offset) => offset >= start && offset < end);
+    if (own.length > 0) await warnOperation(transaction, Number(id), tuples, own);
+    start = end;
   }
 }
 

@@ -94,7 +94,51 @@ const areHeld = (count: number, since = '-infinity') =>
     return rows[0]?.count === count;
   });
 
+/** Sends pushes at once until small ones to both variables share a batch. @returns the value of the last push to each. */
+async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise<number> {
+  for (let value = 10; ; value += 10) {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) => push([variableIds[index % 2] ?? 0], value + Math.floor(index / 2))),
+    );
+    const { rowCount } = await world.database.query(
+      'select from push_batch where variables @> $1::int and variables @> $2::int',
+      [variableIds[0], variableIds[1]],
+    );
+    if ((rowCount ?? 0) > 0) return value;
+  }
+}
+
 describe('push: while an account rewrites points', () => {
+  test('a small push passes a rewrite although it shares its batch with a push to the rewritten variable (R-D6)', async () => {
+    const [rewritten = 0, other = 0] = await addVariables(2);
+    await blocker.query(BEGIN_HOLDING);
+    await hold(rewritten);
+    await push([rewritten], 1, LARGE);
+    await areHeld(1);
+    const value = await pushIntoOneBatch([rewritten, other]);
+    const isOfLast = (one: number) => one >= value && one < value + 5;
+    await eventually('a value of the last pushes', async () => (await read([other])).every(isOfLast));
+    await eventually('no batch with the other variable', async () => {
+      const found = await world.database.query('select from push_batch where variables @> $1::int', [other]);
+      return found.rowCount === 0;
+    });
+    expect(await read([rewritten])).toEqual([0]);
+    await blocker.query('commit');
+    await eventually('a value of the last pushes', async () => (await read([rewritten])).every(isOfLast));
+    await eventually('ended operations', async () => {
+      const open = await world.database.query(
+        `select from push_operation where state not in ('Completed', 'Rejected')`,
+      );
+      return open.rowCount === 0;
+    });
+    const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
+    // Every push has a value of its own, so none was written twice.
+    for (const versions of [ofRewritten, ofOther]) {
+      expect(versions.length).toBeGreaterThan(5);
+      expect(new Set(versions).size).toBe(versions.length);
+    }
+  }, 60_000);
+
   test('pushes to other variables pass, pushes to the same wait their turn, and a killed ingester changes neither (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);

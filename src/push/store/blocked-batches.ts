@@ -1,0 +1,164 @@
+/**
+ * Takes pushes out of a small batch that waits for an earlier one. The small pushes of a group share a batch, so a push to one
+ * variable would wait behind a rewrite of another. Whole pushes are taken, never parts of one. What is left keeps its place, and
+ * no variable is in both parts, so each variable keeps its order (R-D6).
+ */
+import type { Transaction } from '../../platform/database/database.ts';
+import { readBytea } from '../../platform/database/read-bytea.ts';
+import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
+import { variableSet } from '../../points/variable-set-codec.ts';
+import { SMALL_BATCH_ROWS } from './waiting-batches.ts';
+import type { BatchOperations } from './warn-of-refused.ts';
+
+/** The oldest batches are examined; the time grows with the square of their number. */
+const MAX_EXAMINED = 200;
+/** Batches without a free push are passed over, up to this number. */
+const MAX_TRIED = 5;
+
+// `blocked`: variables of all earlier batches. Batches without variables are from before migration 0042.
+const FIND_BLOCKED = `
+  with examined as (
+    select id, place, variables, operation_ids, reading_counts
+    from push_batch where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_EXAMINED}
+  ), waiting as (
+    select *, range_agg(variables) over (order by place, id rows between unbounded preceding and 1 preceding) as blocked,
+           bool_or(variables is null) over (order by place, id rows between unbounded preceding and 1 preceding) as "hasUnknown",
+           (select sum(count) from unnest(reading_counts) count) as readings
+    from examined
+  )
+  select id, operation_ids as "operationIds", reading_counts as "readingCounts",
+         array(select variable_id from (select generate_series(lower(range), upper(range) - 1) as variable_id
+                                        from unnest(variables * blocked) range) shared) as "blockedIds"
+  from waiting
+  where variables && blocked and not variables <@ blocked and not "hasUnknown" and readings <= ${SMALL_BATCH_ROWS}
+    and (cardinality(operation_ids) > 1
+         or exists (select from push_operation where push_operation.id = operation_ids[1] and cardinality(member_readings) > 1))
+  order by place, id limit ${MAX_TRIED}`;
+
+const LOCK = `
+  select operation_ids as "operationIds", reading_counts as "readingCounts" from push_batch
+  where id = $1 and set_aside_date is null for update skip locked`;
+
+const FIND_MEMBERS = `
+  select id, member_readings as readings from push_operation where id = any($1::int8[])`;
+
+const SHORTEN = `
+  update push_batch set operation_ids = $2::int8[], reading_counts = $3::int4[], variables = $4::int4multirange, rows = $5
+  where id = $1`;
+
+interface Blocked {
+  readonly id: string;
+  readonly blockedIds: readonly number[];
+}
+
+/** The pushes taken from a batch, to be written by the same transaction; operations and their counts as in a batch. */
+export interface TakenPart extends BatchOperations {
+  readonly tuples: Buffer;
+  /** Operations of which no reading is left, with their variables. */
+  readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
+}
+
+/** @returns undefined: no batch has pushes that need not wait, or another transaction has it. */
+export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {
+  const { rows } = await transaction.query<Blocked>(FIND_BLOCKED, [accountId]);
+  for (const found of rows) {
+    const taken = await takeFrom(transaction, found);
+    if (taken) return taken;
+  }
+  return undefined;
+}
+
+async function takeFrom(transaction: Transaction, found: Blocked): Promise<TakenPart | undefined> {
+  const { rows } = await transaction.query<BatchOperations>(LOCK, [found.id]);
+  const [contents] = rows;
+  if (!contents) return undefined;
+  const [tuples = Buffer.alloc(0)] = await readBytea(
+    transaction,
+    `select rows from push_batch where id = ${Number(found.id)}`,
+  );
+  const pushes = cutIntoPushes(tuples, contents, await findMembers(transaction, contents.operationIds));
+  const parts = divide(pushes, new Set(found.blockedIds));
+  if (parts.free.length === 0) return undefined;
+  await shorten(transaction, found.id, contents, parts.waiting);
+  const left = new Set(parts.waiting.map(({ operation }) => operation));
+  const taken = countReadings(parts.free);
+  return {
+    tuples: Buffer.concat(parts.free.map((push) => push.tuples)),
+    operationIds: Array.from(taken.keys(), (operation) => contents.operationIds[operation] ?? ''),
+    readingCounts: [...taken.values()],
+    ended: contents.operationIds.flatMap((id, operation) => {
+      if (left.has(operation)) return [];
+      const own = parts.free.filter((push) => push.operation === operation);
+      return [{ id: Number(id), variableIds: new Set(own.flatMap(({ variableIds }) => [...variableIds])) }];
+    }),
+  };
+}
+
+interface Push {
+  /** Index of its operation in the batch. */
+  readonly operation: number;
+  readonly tuples: Buffer;
+  readonly variableIds: ReadonlySet<number>;
+}
+
+async function findMembers(
+  transaction: Transaction,
+  operationIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const { rows } = await transaction.query<{ id: number; readings: number[] | null }>(FIND_MEMBERS, [operationIds]);
+  return new Map(rows.flatMap(({ id, readings }) => (readings ? [[String(id), readings] as const] : [])));
+}
+
+/** @param members readings of the pushes that share an operation, by its id; an operation without an entry is one push. */
+function cutIntoPushes(
+  tuples: Buffer,
+  { operationIds, readingCounts }: BatchOperations,
+  members: ReadonlyMap<string, readonly number[]>,
+): readonly Push[] {
+  let start = 0;
+  return operationIds.flatMap((id, operation) => {
+    const count = readingCounts[operation] ?? 0;
+    const ofMembers = members.get(String(id)) ?? [];
+    // An operation that was shortened before is one push from then on.
+    const isWhole = ofMembers.reduce((sum, readings) => sum + readings, 0) === count;
+    return (isWhole ? ofMembers : [count]).map((readings) => {
+      const own = tuples.subarray(start, start + readings * TUPLE_BYTES);
+      start += own.length;
+      return { operation, tuples: own, variableIds: variableIdsOf(own) };
+    });
+  });
+}
+
+/** A push waits when one of its variables is blocked, or is in an earlier push that waits. */
+function divide(pushes: readonly Push[], blocked: Set<number>) {
+  const free: Push[] = [];
+  const waiting: Push[] = [];
+  for (const push of pushes) {
+    const isBlocked = [...push.variableIds].some((id) => blocked.has(id));
+    if (isBlocked) for (const id of push.variableIds) blocked.add(id);
+    (isBlocked ? waiting : free).push(push);
+  }
+  return { free, waiting };
+}
+
+async function shorten(
+  transaction: Transaction,
+  id: string,
+  { operationIds }: BatchOperations,
+  waiting: readonly Push[],
+): Promise<void> {
+  const counts = countReadings(waiting);
+  const variables = variableSet(waiting.flatMap(({ variableIds }) => [...variableIds]));
+  const ids = [...counts.keys()].map((operation) => operationIds[operation]);
+  const rows = Buffer.concat(waiting.map(({ tuples }) => tuples));
+  await transaction.query(SHORTEN, [id, ids, [...counts.values()], variables, rows]);
+}
+
+/** @returns the readings of each operation by its index, in order. */
+function countReadings(pushes: readonly Push[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { operation, tuples } of pushes) {
+    counts.set(operation, (counts.get(operation) ?? 0) + tuples.length / TUPLE_BYTES);
+  }
+  return counts;
+}

@@ -97,6 +97,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/account/user/claim/{userId}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listClaims"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/webhooks": {
     parameters: {
       query?: never;
@@ -187,6 +203,22 @@ export interface paths {
     get: operations["getWebhookTest"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/data": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["pushData"];
     delete?: never;
     options?: never;
     head?: never;
@@ -299,6 +331,22 @@ export interface paths {
     get: operations["listSources"];
     put?: never;
     post: operations["createSource"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sources/{sourceId}/variables/{id}/calculated/history": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listDeclarations"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -587,6 +635,22 @@ export interface components {
       unitId: number | null;
       variableId: number;
     };
+    DeclarationSave: {
+      calculated: {
+        [key: string]: unknown;
+      } | null;
+      /** Format: date-time */
+      date: string | null;
+      declarationHash: string | null;
+      id: number;
+      impersonator: {
+        userId: string;
+        userName: string;
+      } | null;
+      note: string | null;
+      userId: string | null;
+      userName: string | null;
+    };
     Error: {
       /** @enum {string} */
       code: "invalid_input" | "malformed_json" | "api_version_unsupported" | "invalid_token" | "insufficient_scope" | "permission_denied" | "mapping_failed" | "not_found" | "conflict" | "calculation_cycle" | "gone" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "queue_full" | "dependency_unavailable";
@@ -817,6 +881,33 @@ export interface components {
       operationId: string;
       rejected: components["schemas"]["Rejection"][];
       warnings?: components["schemas"]["PushWarning"][];
+    };
+    PushBody: components["schemas"]["PushElement"][];
+    PushElement: {
+      accountId?: null;
+      data: components["schemas"]["PushReading"][];
+      mappingConfig?: string | null;
+      meterNumber?: string | null;
+      role?: null;
+      sourceEan?: string | null;
+      sourceId?: number | null;
+      sourceName?: string | null;
+      sourceSerialNumber?: string | null;
+      tags?: {
+        [key: string]: string;
+      } | null;
+      userId?: null;
+      variableId?: number | null;
+      variableTypeId?: number | null;
+      version?: string | null;
+    };
+    PushReading: {
+      date: string | number;
+      tags?: {
+        [key: string]: string;
+      } | null;
+      value: number;
+      version?: string | null;
     };
     PushWarning: {
       /** @enum {string} */
@@ -1082,6 +1173,13 @@ export interface components {
       offset?: number;
       symbol?: string;
       unitFamilyId: number;
+    };
+    UserClaim: {
+      claimType: string;
+      claimValue: string;
+      /** @constant */
+      id: 0;
+      userId: string;
     };
     Variable: {
       /** @enum {string|null} */
@@ -1472,6 +1570,27 @@ export interface operations {
       };
     };
   };
+  listClaims: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserClaim"][];
+        };
+      };
+    };
+  };
   listWebhooks: {
     parameters: {
       query?: {
@@ -1697,6 +1816,32 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["WebhookTest"];
+        };
+      };
+    };
+  };
+  pushData: {
+    parameters: {
+      query?: {
+        operationId?: string;
+        operationTimeoutSec?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PushBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PushAnswer"];
         };
       };
     };
@@ -2000,6 +2145,31 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Source"];
+        };
+      };
+    };
+  };
+  listDeclarations: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["DeclarationSave"][];
         };
       };
     };

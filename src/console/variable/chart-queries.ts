@@ -46,34 +46,51 @@ export function pointQuery(variableId: number, range: Range, side: Side, resolut
 }
 
 export interface ChartPoints {
+  readonly variableId: number;
   readonly side: Side;
   readonly points: Points;
-  /** Least and greatest values of buckets, of the first side only. */
+  /** Least and greatest values of buckets. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
 }
 
-/** Reads every side; while another range is read, the points of the former one stay. */
-export function useChartPoints(variableId: number, range: Range, sides: readonly Side[], resolution: Resolution) {
+/** One line of the chart. */
+export interface WantedPoints {
+  readonly variableId: number;
+  readonly side: Side;
+  readonly hasBand: boolean;
+}
+
+/** Reads every line. */
+export function useChartPoints(wanted: readonly WantedPoints[], range: Range, resolution: Resolution) {
   return useQueries({
-    queries: sides.map((side, index) => ({
-      queryKey: ['points', variableId, range.from, range.to, side, resolution, index === 0],
+    queries: wanted.map(({ variableId, side, hasBand }) => ({
+      queryKey: ['points', variableId, range.from, range.to, side, resolution, hasBand],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<ChartPoints> => {
         const query = pointQuery(variableId, range, side, resolution);
-        const hasBand = resolution !== 'Raw' && index === 0;
         const [points, ...extremes] = await Promise.all([
           loadPoints(query, signal),
-          ...(hasBand ? ['MIN', 'MAX'].map((aggregation) => loadPoints({ ...query, aggregation }, signal)) : []),
+          ...(hasBand && resolution !== 'Raw'
+            ? ['MIN', 'MAX'].map((aggregation) => loadPoints({ ...query, aggregation }, signal))
+            : []),
         ]);
         const [min, max] = extremes;
-        return { side, points, band: min && max && { min, max } };
+        return { variableId, side, points, band: min && max && { min, max } };
       },
-      placeholderData: keepPreviousData,
     })),
   });
 }
 
-/** @returns the instants at which versions of the shown points came, ascending, as ISO 8601. */
-export function useStops(variableId: number, range: Range, stepSec: number, isWanted: boolean) {
+/**
+ * @param live instants of versions that came while the chart is open.
+ * @returns the instants at which versions of the shown points came, ascending, as ISO 8601.
+ */
+export function useStops(
+  variableId: number,
+  range: Range,
+  stepSec: number,
+  live: readonly string[],
+  isWanted: boolean,
+) {
   const versions = useVersions(variableId);
   const isFew = (range.to - range.from) / stepSec <= Math.min(MAX_POINTS_FOR_STOPS, RAW_LIMIT);
   const instants = useQuery({
@@ -88,7 +105,7 @@ export function useStops(variableId: number, range: Range, stepSec: number, isWa
   ]);
   // A version is known from its instant on; the next millisecond is after its microseconds.
   const seen = (instants.data ?? []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
-  const all = [...new Set([...tagged.map(ceilMillis), ...seen])].sort();
+  const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);
 }
 

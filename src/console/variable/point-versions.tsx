@@ -1,14 +1,18 @@
 /** Every version of one point. For a calculated variable, each leads to the run that made it and to what that run read. */
-import { CloseButton, Skeleton } from '@mantine/core';
+import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';
 import { formatMoment } from '../parts/moment.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Icon } from '../shell/icon.tsx';
 import { currentLocale } from '../texts/language.ts';
 import { toInstant } from './chart-queries.ts';
+import { Lineage } from './lineage/lineage.tsx';
+import { hasMade } from './lineage/load-lineage.ts';
 import classes from './point-versions.module.css';
 
 type Run = components['schemas']['Run'];
@@ -27,6 +31,8 @@ interface PointVersionsProps {
 /** The panel below the version bar. */
 export function PointVersions({ variableId, seconds, isCalculated, timeZone, onClose }: PointVersionsProps) {
   const { t } = useTranslation();
+  const { t: tv } = useTranslation('variable');
+  const [traced, setTraced] = useState<string>();
   const date = toInstant(seconds);
   const versions = useQuery({
     queryKey: ['point', variableId, date],
@@ -70,6 +76,20 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
               </time>
               <span className={classes.tags}>{tagsText(tags)}</span>
               {run && <RunNote run={run} />}
+              {isCalculated && (
+                <div className={classes.run}>
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    leftSection={<Icon name="lineage" size={14} />}
+                    aria-expanded={traced === versionTimestamp}
+                    onClick={() => setTraced(traced === versionTimestamp ? undefined : versionTimestamp)}
+                  >
+                    {tv('lineage.show')}
+                  </Button>
+                  {traced === versionTimestamp && <Lineage {...{ variableId, versionTimestamp, timeZone }} />}
+                </div>
+              )}
             </li>
           );
         })}
@@ -97,12 +117,6 @@ function RunNote({ run }: { readonly run: Run }) {
       ))}
     </div>
   );
-}
-
-/** The run during which a version came: versions carry no run id. */
-function hasMade({ startedDate, finishedDate }: Run, versionTimestamp: string): boolean {
-  const at = Date.parse(versionTimestamp);
-  return at >= Date.parse(startedDate) && (!finishedDate || at <= Math.ceil(Date.parse(finishedDate)) + 1);
 }
 
 function tagsText(tags: Readonly<Record<string, string>> | undefined): string {

@@ -1,6 +1,9 @@
 /** The address of a variable's page: period, versions and point, so that what is shown can be shared. Pure. */
 import type { Selection } from './chart-rules.ts';
 
+/** Variables besides the one of the page; the chart has six colours. */
+export const MAX_OTHERS = 5;
+
 export interface VariableSearch {
   /** ISO 8601; both or none. */
   readonly from?: string;
@@ -12,6 +15,8 @@ export interface VariableSearch {
   /** Sides of `compare`. */
   readonly left?: string;
   readonly right?: string;
+  /** Ids of further variables in the chart. */
+  readonly with?: readonly number[];
   /** Date of the point whose versions are shown. */
   readonly point?: string;
 }
@@ -25,6 +30,7 @@ export function parseSearch(given: Readonly<Record<string, unknown>>): VariableS
   );
   const [from, to, point] = [given.from, given.to, given.point].map(toInstantText);
   const kind = KINDS.find((each) => each === given.v);
+  const others = Array.isArray(given.with) ? given.with.map(Number).filter((id) => Number.isInteger(id) && id > 0) : [];
   const labels = Array.isArray(given.labels) ? given.labels.map(String) : undefined;
   return {
     ...texts,
@@ -32,6 +38,7 @@ export function parseSearch(given: Readonly<Record<string, unknown>>): VariableS
     ...(point !== undefined && { point }),
     ...(kind && { v: kind }),
     ...(labels && { labels }),
+    ...(others.length > 0 && { with: [...new Set(others)].slice(0, MAX_OTHERS) }),
   };
 }
 
@@ -54,9 +61,14 @@ export function toSelection({ v, labels = [], at, left = 'latest', right = 'late
   }
 }
 
-/** @returns the address with another selection; period and point stay. */
-export function toSearch({ from, to, point }: VariableSearch, selection: Selection): VariableSearch {
-  const kept = { ...(from !== undefined && to !== undefined && { from, to }), ...(point !== undefined && { point }) };
+/** @returns the address with another selection; period, point and other variables stay. */
+export function toSearch(old: VariableSearch, selection: Selection): VariableSearch {
+  const { from, to, point, with: others } = old;
+  const kept = {
+    ...(from !== undefined && to !== undefined && { from, to }),
+    ...(point !== undefined && { point }),
+    ...(others !== undefined && { with: others }),
+  };
   switch (selection.kind) {
     case 'latest':
       return kept;

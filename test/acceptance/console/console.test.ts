@@ -244,6 +244,7 @@ const routes = () => [
   `/console/variables/${variableId}?v=known`,
   `/console/variables/${variableId}?v=compare&left=label%3Aestimated&right=latest&point=2026-03-01T00:00:00Z`,
   `/console/variables/${doubledId}`,
+  `/console/variables/${doubledId}?with=%5B${variableId}%5D&point=2026-03-01T00:00:00Z`,
   '/console/data',
   '/console/data?tab=structure',
   '/console/data?tab=pushes',
@@ -255,12 +256,12 @@ const routes = () => [
 ];
 
 /** Goes to an address without loading the page again. */
-async function show({ page }: ConsoleWindow, address: string): Promise<void> {
+async function show({ page, settled }: ConsoleWindow, address: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`,
   );
   await page.locator('main h1, main [role=alert]').first().waitFor();
-  await page.waitForLoadState('networkidle');
+  await settled();
 }
 
 test.each([ADMIN, MANAGER, USER])(

@@ -1,5 +1,6 @@
 /** The console on the product's own processes, in Debian's Chromium, as people of every role see it. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { eventually } from '../eventually.ts';
 import { PASSWORD } from '../fixtures/accounts.ts';
 import { type ApiClient, MANAGER, signIn } from '../fixtures/sign-in.ts';
 import type { World } from '../fixtures/world.ts';
@@ -32,6 +33,8 @@ export interface ConsoleWindow {
   readonly page: Page;
   /** Errors and warnings of the browser, failed requests, and requests to other origins. */
   readonly complaints: readonly string[];
+  /** Waits until no request has run for a moment, besides streams of live points, which do not end. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -72,6 +75,7 @@ async function openWindow(
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const complaints = listen(page, origin);
+  const settled = watchRequests(page);
   await page.goto(origin + path);
   if (!known) {
     await page.getByLabel('User name').fill(userName);
@@ -82,7 +86,7 @@ async function openWindow(
   const { cookies } = await context.storageState();
   // Choices kept by a page are not part of the session.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });
-  return { page, complaints, close: () => context.close() };
+  return { page, complaints, settled, close: () => context.close() };
 }
 
 function listen(page: Page, origin: string): string[] {
@@ -96,4 +100,25 @@ function listen(page: Page, origin: string): string[] {
     if (protocol.startsWith('http') && asked !== origin) complaints.push(`request to elsewhere: ${request.url()}`);
   });
   return complaints;
+}
+
+const QUIET_MS = 300;
+const STREAM = '/data/watch';
+
+/** @returns a function that resolves when the page has had no running request for QUIET_MS. */
+function watchRequests(page: Page): () => Promise<void> {
+  const running = new Set<unknown>();
+  let lastEndMs = performance.now();
+  const end = (request: unknown) => {
+    if (running.delete(request)) lastEndMs = performance.now();
+  };
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname !== STREAM) running.add(request);
+  });
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+  return async () => {
+    lastEndMs = performance.now();
+    await eventually('no running request', async () => running.size === 0 && performance.now() - lastEndMs >= QUIET_MS);
+  };
 }

@@ -1,9 +1,7 @@
-/** Aligns the points of every side to the arrays that uPlot draws. */
+/** Aligns the points of every line to the arrays that uPlot draws. */
 import uPlot from 'uplot';
-import type { ChartPoints } from './chart-queries.ts';
-import type { Side } from './chart-rules.ts';
-import type { Line } from './plot.tsx';
-import type { Points } from './points.ts';
+import type { Points } from '../points.ts';
+import type { Line } from './plot-props.ts';
 
 const COLORS = ['--tide-line', '--second-line', '--third-line', '--fourth-line', '--fifth-line', '--sixth-line'];
 
@@ -13,32 +11,43 @@ export interface ChartData {
   readonly bands: readonly (readonly [number, number])[];
 }
 
+/** What one line shows. */
+export interface Drawn {
+  readonly label: string;
+  /** Symbol of the unit, which chooses the axis. */
+  readonly unit: string;
+  readonly points: Points;
+  /** Least and greatest values of buckets. */
+  readonly band: { readonly min: Points; readonly max: Points } | undefined;
+  /** Drawn behind the others and dashed. */
+  readonly isQuiet: boolean;
+}
+
 type Column = readonly [seconds: Float64Array, values: readonly (number | null)[] | Float64Array];
 
-/**
- * @param nameOf names a side for people.
- * @param isShaded the area between the first two sides is filled: what one knows and the other does not.
- */
+/** @param isShaded the area between the first two lines is filled: what one version knows and the other does not. */
 export function toChartData(
-  all: readonly ChartPoints[],
-  nameOf: (side: Side) => string,
+  all: readonly Drawn[],
   edges: { readonly min: string; readonly max: string },
   isShaded: boolean,
 ): ChartData {
   const columns: Column[] = [];
   const lines: Line[] = [];
   const bands: (readonly [number, number])[] = [];
-  all.forEach(({ side, points, band }, index) => {
+  const places = all.map(({ label, unit, points, band, isQuiet }, index) => {
     const color = COLORS[index % COLORS.length] ?? '';
+    const place = lines.length;
     columns.push(columnOf(points));
-    lines.push({ label: nameOf(side), color, ...(isShaded && index > 0 && { isQuiet: true }) });
-    if (!band) return;
+    lines.push({ label, color, unit, ...(isQuiet && { isQuiet }) });
+    if (!band) return place;
     bands.push([lines.length + 1, lines.length]);
     columns.push(columnOf(band.min), columnOf(band.max));
-    lines.push({ label: edges.min, color, isEdge: true }, { label: edges.max, color, isEdge: true });
+    lines.push({ label: edges.min, color, unit, isEdge: true }, { label: edges.max, color, unit, isEdge: true });
+    return place;
   });
+  const [first, second] = places;
   // uPlot fills a band where its first line is the upper one.
-  if (isShaded && all.length > 1) bands.push([lines.length - 1, 0], [0, lines.length - 1]);
+  if (isShaded && first !== undefined && second !== undefined) bands.push([second, first], [first, second]);
   return { data: align(columns), lines, bands };
 }
 

@@ -1,0 +1,243 @@
+/** The chart of a variable with what belongs to it: others beside it, the version bar, changes, versions of a point, correction. */
+import { Button, Skeleton } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatMoment } from '../parts/moment.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { useSession } from '../session/session.tsx';
+import { Icon } from '../shell/icon.tsx';
+import { OtherVariables, useOtherVariables } from './axes/other-variables.tsx';
+import { Changes } from './changes.tsx';
+import { type ChartPoints, pointQuery, toInstant, useChartPoints, useStops } from './chart-queries.ts';
+import {
+  defaultRange,
+  planResolution,
+  type Range,
+  type Resolution,
+  type Selection,
+  type Side,
+  sidesOf,
+  stepOf,
+} from './chart-rules.ts';
+import { CorrectPanel } from './correct/correct-panel.tsx';
+import { type Draft, readDraft } from './correct/draft.ts';
+import { ExportMenu } from './export-menu.tsx';
+import { LiveBadge } from './live/live-badge.tsx';
+import type { Live } from './live/use-live.ts';
+import { type Drawn, toChartData } from './plot/chart-data.ts';
+import { Plot } from './plot/plot.tsx';
+import { PointVersions } from './point-versions.tsx';
+import { RangeBar } from './range-bar.tsx';
+import classes from './variable.module.css';
+import { toSearch, toSelection, type VariableSearch } from './variable-address.ts';
+import { Heading } from './variable-heading.tsx';
+import type { VariableContext } from './variable-queries.ts';
+import { VersionBar } from './version-bar.tsx';
+
+const route = getRouteApi('/console/variables/$variableId');
+
+/** Buckets are read again when the range has moved by this part of its length. */
+const BUCKET_MOVES = 500;
+
+interface ChartedProps {
+  readonly context: VariableContext;
+  /** Dates of the first and the last point. */
+  readonly bounds: Range;
+  readonly live: Live;
+}
+
+/** Everything below the heading of a variable that has points. */
+export function Charted({ context, bounds, live }: ChartedProps) {
+  const { t } = useTranslation();
+  const { t: tv } = useTranslation('variable');
+  const { mayManage } = useSession();
+  const { variable, timeZone } = context;
+  const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const whole = useMemo(() => defaultRange(bounds, stepSec), [bounds, stepSec]);
+  const { range, read, resolution } = useRange(search, whole, stepSec, live.points.lastOf(variable.id));
+  const selection = toSelection(search);
+  const change = useCallback(
+    (next: (old: VariableSearch) => VariableSearch) => void navigate({ search: next, replace: true }),
+    [navigate],
+  );
+  const setRange = useCallback(
+    ({ from, to }: Range) => change((old) => ({ ...old, from: toInstant(from), to: toInstant(to) })),
+    [change],
+  );
+  const select = useCallback((next: Selection) => change((old) => toSearch(old, next)), [change]);
+  const [draft, setDraft] = useState<Draft | undefined>(() => readDraft(variable.id));
+  const newDraft = { range: undefined, edits: new Map(), label: tv('correct.labelDefault'), note: '' };
+  const lines = useLines({ context, search, selection, range, read, resolution, live });
+  const stops = useStops(variable.id, range, stepSec, live.points.instantsOf(variable.id), isShaded(selection));
+  const main = pointQuery(variable.id, range, sidesOf(selection)[0] ?? 'latest', resolution);
+
+  return (
+    <>
+      <Heading {...context}>
+        <div className={classes.actions}>
+          {mayManage && !draft && (
+            <Button variant="default" leftSection={<Icon name="edit" size={16} />} onClick={() => setDraft(newDraft)}>
+              {tv('correct.open')}
+            </Button>
+          )}
+          <ExportMenu query={{ ...main, timeZoneId: timeZone }} name={variable.name || `variable-${variable.id}`} />
+        </div>
+      </Heading>
+      <section className={classes.card} aria-label={t('chart.title')}>
+        <RangeBar
+          range={range}
+          timeZone={timeZone}
+          onRange={setRange}
+          onWhole={() => setRange({ from: bounds.from, to: Math.max(range.to, bounds.to + stepSec) })}
+        />
+        {lines.error ? <Problem error={lines.error} /> : null}
+        {!lines.chart && !lines.error && <Skeleton height={400} radius="md" />}
+        {lines.chart && (
+          <Plot
+            {...lines.chart}
+            label={t('chart.label', {
+              name: variable.name,
+              resolution: t(`chart.resolution.${resolution}`),
+              count: lines.chart.data[0].length,
+            })}
+            range={range}
+            timeZone={timeZone}
+            onRange={setRange}
+            onReset={() => change(({ from: _from, to: _to, ...old }) => old)}
+            onPick={(seconds) => change((old) => ({ ...old, point: toInstant(seconds) }))}
+            onMark={draft && ((marked) => setDraft({ ...draft, range: onStep(marked), edits: new Map() }))}
+            marked={draft?.range}
+          />
+        )}
+        <OtherVariables
+          variableId={variable.id}
+          others={lines.others}
+          ids={search.with ?? []}
+          onChange={(ids) => change(({ with: _with, ...old }) => (ids.length === 0 ? old : { ...old, with: ids }))}
+        />
+        <p className={classes.hint}>
+          <LiveBadge state={live.state} held={live.points.size()} /> · {t(`chart.resolution.${resolution}`)} ·{' '}
+          {t('chart.hint')} {tv('keys.hint')}
+        </p>
+      </section>
+      {draft && (
+        <CorrectPanel {...{ variable, timeZone, draft }} onDraft={setDraft} onClose={() => setDraft(undefined)} />
+      )}
+      <VersionBar variableId={variable.id} selection={selection} stops={stops} timeZone={timeZone} onSelect={select} />
+      {selection.kind === 'compare' && (
+        <Changes {...{ range, timeZone }} variableId={variable.id} left={selection.left} right={selection.right} />
+      )}
+      {search.point !== undefined && (
+        <PointVersions
+          variableId={variable.id}
+          isCalculated={Boolean(variable.calculated)}
+          timeZone={timeZone}
+          seconds={Date.parse(search.point) / 1000}
+          onClose={() => change(({ point: _point, ...old }) => old)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whole milliseconds, as the address and a deletion write them. */
+function onStep({ from, to }: Range): Range {
+  return { from: Math.round(from * 1000) / 1000, to: Math.round(to * 1000) / 1000 };
+}
+
+function isShaded({ kind }: Selection): boolean {
+  return kind === 'known' || kind === 'compare';
+}
+
+interface ShownRange {
+  /** What the chart shows. Without a period in the address it ends after the last point that came. */
+  readonly range: Range;
+  /** What is read; points that came since are drawn over it. */
+  readonly read: Range;
+  readonly resolution: Resolution;
+}
+
+function useRange(
+  { from, to }: VariableSearch,
+  whole: Range,
+  stepSec: number,
+  lastLive: number | undefined,
+): ShownRange {
+  const isGiven = from !== undefined && to !== undefined;
+  const moved = isGiven || lastLive === undefined ? 0 : Math.max(0, lastLive + stepSec - whole.to);
+  return useMemo(() => {
+    const base = isGiven ? { from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 } : whole;
+    const shift = (by: number): Range => ({ from: base.from + by, to: base.to + by });
+    const resolution = planResolution(base, stepSec);
+    const step = (base.to - base.from) / BUCKET_MOVES;
+    const read = resolution === 'Raw' ? base : shift(Math.ceil(moved / step) * step);
+    return { range: shift(moved), read, resolution };
+  }, [isGiven, from, to, whole, stepSec, moved]);
+}
+
+interface LinesOptions extends ShownRange {
+  readonly context: VariableContext;
+  readonly search: VariableSearch;
+  readonly selection: Selection;
+  readonly live: Live;
+}
+
+/** Reads the sides of the variable and the other variables, and aligns them. */
+function useLines({ context, search, selection, range, read, resolution, live }: LinesOptions) {
+  const { t } = useTranslation();
+  const { variable, unit, timeZone } = context;
+  const sides = sidesOf(selection);
+  const others = useOtherVariables(search.with ?? []);
+  // Other variables are shown as they were known at the same instant.
+  const otherSide = selection.kind === 'known' ? (sides[0] ?? 'latest') : 'latest';
+  const wanted = [
+    ...sides.map((side, index) => ({ variableId: variable.id, side, hasBand: index === 0 && others.length === 0 })),
+    ...others.map((other) => ({ variableId: other.variable.id, side: otherSide, hasBand: false })),
+  ];
+  const results = useChartPoints(wanted, read, resolution);
+  const nameOf = (side: Side): string => {
+    if (side === 'latest')
+      return selection.kind === 'known' ? t('version.latest') : variable.name || t('version.latest');
+    return side.startsWith('label:')
+      ? side.slice(6)
+      : t('version.knownAt', { moment: formatMoment(side.slice(6), timeZone) });
+  };
+  const named = results.map((_, index) => {
+    const other = others[index - sides.length];
+    if (other) return { label: other.variable.name || `#${other.variable.id}`, unit: other.unit, isQuiet: false };
+    return { label: nameOf(sides[index] ?? 'latest'), unit, isQuiet: isShaded(selection) && index > 0 };
+  });
+  const loaded = useSame(results.map(({ data }) => data));
+  const edges = { min: t('chart.min'), max: t('chart.max') };
+  const key = JSON.stringify([named, edges, range, isShaded(selection), live.revision]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for all besides the points
+  const chart = useMemo(() => {
+    const drawn = loaded.flatMap((points, index): Drawn[] => {
+      const look = named[index];
+      return points && look ? [{ ...look, band: points.band, points: withLive(points, live, range, resolution) }] : [];
+    });
+    return drawn.length === 0 ? undefined : toChartData(drawn, edges, isShaded(selection));
+  }, [key, loaded]);
+  // While another period is read the former chart stays, and with it the keyboard focus.
+  const shown = useRef(chart);
+  const isComplete = results.every(({ data, error }) => data !== undefined || error !== null);
+  if (chart && (isComplete || !shown.current)) shown.current = chart;
+  return { chart: shown.current, others, error: results.find((result) => result.error)?.error };
+}
+
+/** @returns the list of the last time while its items are the same. */
+function useSame<Item>(list: readonly Item[]): readonly Item[] {
+  const kept = useRef(list);
+  const isSame = list.length === kept.current.length && list.every((item, index) => item === kept.current[index]);
+  if (!isSame) kept.current = list;
+  return kept.current;
+}
+
+/** The latest points with those that came since they were read; other versions and buckets are read again instead. */
+function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
+  if (side !== 'latest' || resolution !== 'Raw') return points;
+  return live.points.over(variableId, points, range.from, range.to);
+}

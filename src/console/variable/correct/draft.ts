@@ -1,0 +1,30 @@
+/** The draft of a correction, kept for the tab, so that a reload loses nothing. */
+import type { Range } from '../chart-rules.ts';
+import type { Edits } from './correction-rules.ts';
+
+export interface Draft {
+  readonly range: Range | undefined;
+  readonly edits: Edits;
+  readonly label: string;
+  readonly note: string;
+}
+
+const keyOf = (variableId: number) => `tidemark.correction.${variableId}`;
+
+/** @returns the kept draft; undefined when none is kept or it cannot be read. */
+export function readDraft(variableId: number): Draft | undefined {
+  const text = sessionStorage.getItem(keyOf(variableId));
+  if (text === null) return undefined;
+  try {
+    const { edits, ...rest } = JSON.parse(text) as Omit<Draft, 'edits'> & { readonly edits: [number, number][] };
+    return { ...rest, edits: new Map(edits) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a draft. @param draft undefined removes it. */
+export function keepDraft(variableId: number, draft: Draft | undefined): void {
+  if (!draft) sessionStorage.removeItem(keyOf(variableId));
+  else sessionStorage.setItem(keyOf(variableId), JSON.stringify({ ...draft, edits: [...draft.edits] }));
+}

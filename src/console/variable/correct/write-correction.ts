@@ -1,0 +1,55 @@
+/** Writes a correction as a push and follows its operation until the points can be read. */
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { settings } from '../../session/settings.ts';
+import { toInstant } from '../chart-queries.ts';
+import type { Edits } from './correction-rules.ts';
+
+type Operation = components['schemas']['Operation'];
+
+export interface Correction {
+  readonly variableId: number;
+  /** Pushed values are divided by it. */
+  readonly divider: number | null;
+  readonly edits: Edits;
+  /** VersionTag; empty: none. */
+  readonly label: string;
+  /** Kept as the tag `note`; empty: none. */
+  readonly note: string;
+}
+
+/** Pushes and their operations may have an address of their own. */
+const AT_PUSH = { baseUrl: settings.push };
+const POLL_MS = 300;
+const MAX_POLL_MS = 3000;
+
+/**
+ * @param onState called with the label and the state of the operation while it runs.
+ * @returns the operation in its final state. @throws {ApiError} when the push is refused.
+ */
+export async function writeCorrection(
+  { variableId, divider, edits, label, note }: Correction,
+  onState: (label: string, state: Operation['state']) => void,
+): Promise<Operation> {
+  const operationId = `console-${randomHex()}`;
+  const data = [...edits].map(([seconds, value]) => ({ date: toInstant(seconds), value: value * (divider ?? 1) }));
+  const element = {
+    variableId,
+    data,
+    ...(label !== '' && { version: label }),
+    ...(note !== '' && { tags: { note } }),
+  };
+  await bodyOf(api.POST('/api/data', { ...AT_PUSH, params: { query: { operationId } }, body: [element] }));
+  for (let pauseMs = POLL_MS; ; pauseMs = Math.min(1.5 * pauseMs, MAX_POLL_MS)) {
+    const params = { path: { label: operationId } };
+    const operation = (await bodyOf(api.GET('/api/operations/{label}', { ...AT_PUSH, params }))) as Operation;
+    if (operation.state !== 'Queued' && operation.state !== 'Processing') return operation;
+    onState(operationId, operation.state);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages without TLS. */
+function randomHex(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,63 @@
+/** Places the nodes of a lineage: the point on the left, what it was made of to the right of it. Pure. */
+
+/** A state of a variable, or the run that made it. */
+export interface LineageNode {
+  readonly kind: 'state' | 'run';
+  readonly title: string;
+  readonly details: readonly string[];
+  /** Path of the console. */
+  readonly href: string | undefined;
+  readonly children: readonly LineageNode[];
+}
+
+export const NODE_WIDTH = 240;
+const GAP_X = 48;
+const GAP_Y = 14;
+const LINE_HEIGHT = 16;
+const PADDING = 22;
+
+export interface PlacedNode {
+  readonly node: LineageNode;
+  /** From 1. */
+  readonly level: number;
+  readonly x: number;
+  readonly y: number;
+  readonly height: number;
+}
+
+export interface PlacedEdge {
+  readonly from: PlacedNode;
+  readonly to: PlacedNode;
+}
+
+export interface Placed {
+  /** A node before what it was made of. */
+  readonly nodes: readonly PlacedNode[];
+  readonly edges: readonly PlacedEdge[];
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Leaves fill rows from the top; a node is at the middle of what it was made of. */
+export function placeLineage(root: LineageNode): Placed {
+  const nodes: PlacedNode[] = [];
+  const edges: PlacedEdge[] = [];
+  let bottom = 0;
+  const place = (node: LineageNode, level: number): PlacedNode => {
+    const at = nodes.length;
+    const height = PADDING + (1 + node.details.length) * LINE_HEIGHT;
+    const top = bottom;
+    nodes.push({ node, level, x: 0, y: 0, height });
+    const children = node.children.map((child) => place(child, level + 1));
+    const [first, last] = [children[0], children.at(-1)];
+    const y = first && last ? Math.max(top, (first.y + last.y + last.height - height) / 2) : top;
+    const placed = { node, level, x: (level - 1) * (NODE_WIDTH + GAP_X), y, height };
+    nodes[at] = placed;
+    for (const child of children) edges.push({ from: placed, to: child });
+    bottom = Math.max(bottom, y + height + GAP_Y);
+    return placed;
+  };
+  place(root, 1);
+  const width = Math.max(...nodes.map(({ x }) => x)) + NODE_WIDTH;
+  return { nodes, edges, width, height: bottom - GAP_Y };
+}

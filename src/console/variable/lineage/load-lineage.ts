@@ -1,0 +1,126 @@
+/**
+ * Finds what a version was made of: the run that wrote it, the states of that run's inputs, and again the runs that wrote those.
+ * A version names no run, so the run is the one that was running at its VersionTimestamp: a variable has one run at a time.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { variableQuery } from '../variable-queries.ts';
+import type { LineageNode } from './lineage-rules.ts';
+
+type Run = components['schemas']['Run'];
+
+/** Inputs of inputs are followed this far. */
+const MAX_DEPTH = 6;
+/** States of a lineage; the further ones are left out. */
+const MAX_STATES = 40;
+/** Runs that may have begun between the wanted one and the instant. */
+const CANDIDATES = 5;
+const SAVES = 200;
+
+interface Tracing {
+  readonly queries: QueryClient;
+  readonly t: TFunction<'variable'>;
+  readonly timeZone: string;
+  /** States that may still be added. */
+  rest: number;
+}
+
+interface State {
+  readonly variableId: number;
+  /** VersionTimestamp of the state; null: the variable had no points. */
+  readonly at: string | null;
+  /** Name under which a run read it. */
+  readonly alias?: string;
+  readonly points?: number;
+}
+
+/** @returns the tree of a version. @throws {ApiError} when the variable cannot be read. */
+export function loadLineage(
+  queries: QueryClient,
+  t: TFunction<'variable'>,
+  { variableId, versionTimestamp, timeZone }: { variableId: number; versionTimestamp: string; timeZone: string },
+): Promise<LineageNode> {
+  return trace({ queries, t, timeZone, rest: MAX_STATES }, { variableId, at: versionTimestamp }, 1);
+}
+
+async function trace(tracing: Tracing, state: State, depth: number): Promise<LineageNode> {
+  const { queries, t, timeZone } = tracing;
+  const { variableId, at, alias, points } = state;
+  tracing.rest -= 1;
+  const { variable } = await queries.ensureQueryData(variableQuery(variableId));
+  const name = variable.name || `#${variableId}`;
+  const run = at !== null && variable.calculated ? await findRun(tracing, variableId, at) : undefined;
+  const origin = variable.calculated ? 'lineage.noRun' : 'lineage.brought';
+  return {
+    kind: 'state',
+    title: alias === undefined ? name : t('lineage.input', { alias, name }),
+    details: [
+      at === null ? t('lineage.never') : t('lineage.state', { moment: formatMoment(at, timeZone) }),
+      ...(points === undefined ? [] : [t('lineage.points', { count: points })]),
+      ...(run || at === null ? [] : [t(origin)]),
+    ],
+    href: `/console/variables/${variableId}${at === null ? '' : `?v=known&at=${encodeURIComponent(at)}`}`,
+    children: run ? [await describeRun(tracing, run, variable.sourceId, depth)] : [],
+  };
+}
+
+async function describeRun(tracing: Tracing, run: Run, sourceId: number, depth: number): Promise<LineageNode> {
+  const { t, timeZone } = tracing;
+  const saved = await findSave(tracing, run, sourceId);
+  const inputs = [...new Map(run.inputs.map((input) => [`${input.alias} ${input.variableId}`, input])).values()];
+  const children: LineageNode[] = [];
+  for (const { alias, variableId, lastVersionTimestamp: at, points } of inputs) {
+    if (tracing.rest <= 0 || depth >= MAX_DEPTH) break;
+    // An input that the caller may not read is left out.
+    const child = await trace(tracing, { alias, variableId, at, points }, depth + 1).catch(() => undefined);
+    if (child) children.push(child);
+  }
+  return {
+    kind: 'run',
+    title: t('lineage.run', { id: run.id }),
+    details: [
+      formatMoment(run.startedDate, timeZone),
+      saved ? t('lineage.script', { date: formatMoment(saved, timeZone) }) : t('lineage.scriptUnknown'),
+      ...(children.length < inputs.length ? [t('lineage.more')] : []),
+    ],
+    href: `/console/runs/${run.id}`,
+    children,
+  };
+}
+
+/** The run that was running at an instant. */
+async function findRun({ queries }: Tracing, variableId: number, at: string): Promise<Run | undefined> {
+  const runs = await queries.fetchQuery({
+    queryKey: ['runs', variableId, 'at', at],
+    queryFn: () => {
+      const query = { to: at, pageNumber: 0, itemsPerPage: CANDIDATES };
+      return bodyOf(api.GET('/variables/{id}/runs', { params: { path: { id: variableId }, query } }));
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return runs.find((run) => hasMade(run, at));
+}
+
+/** Whether a version came during a run. */
+export function hasMade({ startedDate, finishedDate }: Run, versionTimestamp: string): boolean {
+  const at = Date.parse(versionTimestamp);
+  return at >= Date.parse(startedDate) && (!finishedDate || at <= Math.ceil(Date.parse(finishedDate)) + 1);
+}
+
+/** When the declaration of a run was saved; undefined when it is unknown. */
+async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
+  const { variableId, declarationHash, startedDate } = run;
+  if (declarationHash === null) return undefined;
+  const saves = await queries.fetchQuery({
+    queryKey: ['saves', variableId],
+    queryFn: () => {
+      const params = { path: { sourceId, id: variableId }, query: { pageNumber: 0, itemsPerPage: SAVES } };
+      return bodyOf(api.GET('/sources/{sourceId}/variables/{id}/calculated/history', { params }));
+    },
+  });
+  const found = saves.find((save) => save.declarationHash === declarationHash && (save.date ?? '') <= startedDate);
+  return found?.date ?? undefined;
+}

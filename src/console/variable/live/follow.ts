@@ -1,0 +1,114 @@
+/**
+ * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after any interruption, and pauses
+ * while the page is hidden. No committed point is missed after the first event.
+ */
+import { ApiError } from '../../api/client.ts';
+import { fetchPoints } from '../../api/download.ts';
+import { readEvents } from './event-reader.ts';
+
+export type LiveState = 'connecting' | 'live' | 'waiting' | 'off';
+
+/** Points of one variable, as columns of equal length. */
+export interface LiveColumns {
+  readonly variableId: number;
+  readonly date: readonly string[];
+  readonly rawValue: readonly (number | null)[];
+  readonly versionTimestamp: readonly string[];
+}
+
+export interface Follower {
+  onPoints(columns: readonly LiveColumns[]): void;
+  onState(state: LiveState): void;
+}
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+/** Codes with which the service ends a watch that may be continued; a token that has expired has a successor. */
+const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
+
+/** Cursor of the last event, kept by the caller so that a changed list of variables continues. */
+export interface CursorHolder {
+  cursor: string | undefined;
+}
+
+/** @returns a function that stops following. */
+export function follow(variableIds: readonly number[], holder: CursorHolder, follower: Follower): () => void {
+  const leaving = new AbortController();
+  void run(variableIds, holder, follower, leaving.signal);
+  return () => leaving.abort();
+}
+
+async function run(
+  ids: readonly number[],
+  holder: CursorHolder,
+  follower: Follower,
+  signal: AbortSignal,
+): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    await untilVisible(signal);
+    const outcome = await connect(ids, holder, follower, signal);
+    if (signal.aborted) return;
+    if (outcome === 'off') return follower.onState('off');
+    pauseMs = outcome === 'begun' ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS);
+    follower.onState('waiting');
+    await pause(pauseMs * (0.5 + Math.random()), signal);
+  }
+}
+
+/** One connection. @returns `begun` when events came, `off` when the caller may not go on. */
+async function connect(
+  ids: readonly number[],
+  holder: CursorHolder,
+  follower: Follower,
+  signal: AbortSignal,
+): Promise<'begun' | 'refused' | 'off'> {
+  const connection = new AbortController();
+  const leave = () => connection.abort();
+  const leaveHidden = () => document.hidden && leave();
+  signal.addEventListener('abort', leave);
+  document.addEventListener('visibilitychange', leaveHidden);
+  let outcome: 'begun' | 'refused' = 'refused';
+  try {
+    const query = { variableIds: ids.join(','), cursor: holder.cursor };
+    const { body } = await fetchPoints('/data/watch', query, connection.signal);
+    for await (const { event, id, data } of readEvents(body ?? new ReadableStream())) {
+      if (signal.aborted) return outcome;
+      if (event === 'end') return PASSING.includes((data as { code: string }).code) ? outcome : 'off';
+      holder.cursor = id ?? holder.cursor;
+      if (outcome === 'refused') follower.onState('live');
+      outcome = 'begun';
+      if (event === 'points') follower.onPoints(data as LiveColumns[]);
+    }
+  } catch (error) {
+    // A refusal that would be repeated; anything else is an interruption.
+    if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
+  } finally {
+    connection.abort();
+    signal.removeEventListener('abort', leave);
+    document.removeEventListener('visibilitychange', leaveHidden);
+  }
+  return outcome;
+}
+
+function untilVisible(signal: AbortSignal): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    document.addEventListener('visibilitychange', () => resolve(), { once: true, signal });
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

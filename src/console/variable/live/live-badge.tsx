@@ -1,0 +1,15 @@
+/** Says whether new points appear by themselves. */
+import { useTranslation } from 'react-i18next';
+import type { LiveState } from './follow.ts';
+import classes from './live-badge.module.css';
+
+/** The badge below the chart. @param held number of points held besides those that were read. */
+export function LiveBadge({ state, held = 0 }: { readonly state: LiveState; readonly held?: number }) {
+  const { t } = useTranslation('variable');
+  return (
+    <span className={classes.badge} data-state={state} data-held={held} role="status">
+      <span className={classes.dot} aria-hidden="true" />
+      {t(`live.${state}`)}
+    </span>
+  );
+}

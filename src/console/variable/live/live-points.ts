@@ -1,0 +1,91 @@
+/**
+ * Points that came while a chart is open, over the points it has read. Memory is bounded: two generations of at most
+ * MAX_POINTS; a full one asks for the points to be read again, and is dropped when they are.
+ */
+import type { Points } from '../points.ts';
+import type { LiveColumns } from './follow.ts';
+
+export const MAX_POINTS = 5000;
+/** Instants kept for the slider over versions. */
+const MAX_INSTANTS = 300;
+
+type Overlay = Map<number, Map<number, number>>;
+
+export class LivePoints {
+  #older: Overlay = new Map();
+  #newer: Overlay = new Map();
+  #count = 0;
+  readonly #last = new Map<number, number>();
+  readonly #instants = new Map<number, readonly string[]>();
+
+  /** Adds points in the order in which they were committed; the last value of a date counts. */
+  add(columns: readonly LiveColumns[]): void {
+    for (const { variableId, date, rawValue, versionTimestamp } of columns) {
+      const values = this.#newer.get(variableId) ?? new Map<number, number>();
+      this.#newer.set(variableId, values);
+      const before = values.size;
+      let last = this.#last.get(variableId) ?? Number.NEGATIVE_INFINITY;
+      date.forEach((text, row) => {
+        const seconds = Date.parse(text) / 1000;
+        values.set(seconds, rawValue[row] ?? Number.NaN);
+        last = Math.max(last, seconds);
+      });
+      this.#count += values.size - before;
+      this.#last.set(variableId, last);
+      const known = [...(this.#instants.get(variableId) ?? []), ...versionTimestamp];
+      this.#instants.set(variableId, [...new Set(known)].slice(-MAX_INSTANTS));
+    }
+  }
+
+  /** Whether the points should be read again. */
+  isFull(): boolean {
+    return this.#count > MAX_POINTS;
+  }
+
+  /** Begins a new generation. @returns a function that drops the full one, to be called when the points were read again. */
+  turn(): () => void {
+    this.#older = this.#newer;
+    this.#newer = new Map();
+    this.#count = 0;
+    return () => {
+      this.#older = new Map();
+    };
+  }
+
+  /** Date of the last point that came, in Unix seconds; undefined before the first. */
+  lastOf(variableId: number): number | undefined {
+    return this.#last.get(variableId);
+  }
+
+  /** When the last versions came, as ISO 8601. */
+  instantsOf(variableId: number): readonly string[] {
+    return this.#instants.get(variableId) ?? [];
+  }
+
+  /** Number of points held. */
+  size(): number {
+    return [...this.#older.values(), ...this.#newer.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** @returns the points with those that came, from `from` to `to`, exclusive; the same object when none came. */
+  over(variableId: number, points: Points, from: number, to: number): Points {
+    const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);
+    const dates = [...came.keys()].filter((seconds) => seconds >= from && seconds < to).sort((a, b) => a - b);
+    return dates.length === 0 ? points : merge(points, dates, came);
+  }
+}
+
+function merge({ seconds, values }: Points, dates: readonly number[], came: ReadonlyMap<number, number>): Points {
+  const mergedSeconds = new Float64Array(seconds.length + dates.length);
+  const mergedValues = new Float64Array(seconds.length + dates.length);
+  let [read, live, end] = [0, 0, 0];
+  while (read < seconds.length || live < dates.length) {
+    const [a = Number.POSITIVE_INFINITY, b = Number.POSITIVE_INFINITY] = [seconds[read], dates[live]];
+    mergedSeconds[end] = Math.min(a, b);
+    mergedValues[end] = b <= a ? (came.get(b) ?? Number.NaN) : (values[read] ?? Number.NaN);
+    if (a <= b) read += 1;
+    if (b <= a) live += 1;
+    end += 1;
+  }
+  return { seconds: mergedSeconds.subarray(0, end), values: mergedValues.subarray(0, end) };
+}

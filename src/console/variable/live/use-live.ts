@@ -1,0 +1,100 @@
+/** Keeps a chart up to date while it is open: points in place, what is derived from them by reading it again now and then. */
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { type CursorHolder, follow, type LiveState } from './follow.ts';
+import { LivePoints } from './live-points.ts';
+
+/** A burst of points is drawn at once. */
+const DRAW_MS = 250;
+/** Pause between reads of what cannot be updated in place. */
+const REFRESH_MS = 5000;
+
+export interface Live {
+  readonly state: LiveState;
+  readonly points: LivePoints;
+  /** Changes with every point that came. */
+  readonly revision: number;
+}
+
+/** @param variableIds at most 250. */
+export function useLive(variableIds: readonly number[]): Live {
+  const queries = useQueryClient();
+  const [points] = useState(() => new LivePoints());
+  const [holder] = useState<CursorHolder>(() => ({ cursor: undefined }));
+  const [followed] = useState(() => new Set<number>());
+  const [state, setState] = useState<LiveState>('connecting');
+  const [revision, setRevision] = useState(0);
+  const key = variableIds.join(',');
+  useEffect(() => {
+    const ids = key.split(',').map(Number);
+    const begin = () => {
+      // Points committed after their read and before the first event are in neither.
+      for (const id of ids.filter((each) => !followed.has(each)))
+        void queries.invalidateQueries({ queryKey: ['points', id] });
+      for (const id of ids) followed.add(id);
+    };
+    const later = openTimers(queries, ids, points, () => setRevision((count) => count + 1));
+    const stop = follow(ids, holder, {
+      onPoints: (columns) => {
+        points.add(columns);
+        later.note();
+      },
+      onState: (next) => {
+        setState(next);
+        if (next === 'live') begin();
+      },
+    });
+    return () => {
+      stop();
+      later.stop();
+    };
+  }, [key, queries, points, holder, followed]);
+  return useMemo(() => ({ state, points, revision }), [state, points, revision]);
+}
+
+/** Draws and refreshes some time after the first of several points. */
+function openTimers(queries: QueryClient, ids: readonly number[], points: LivePoints, draw: () => void) {
+  let [drawing, refreshing] = [undefined, undefined] as (ReturnType<typeof setTimeout> | undefined)[];
+  let isReading = false;
+  const drawNow = () => {
+    drawing = undefined;
+    draw();
+    // One read at a time: the full generation is dropped when it ends.
+    if (isReading || !points.isFull()) return;
+    isReading = true;
+    void readAgain(queries, ids, points).then(() => {
+      isReading = false;
+      draw();
+    });
+  };
+  const refreshNow = () => {
+    refreshing = undefined;
+    for (const id of ids) void refresh(queries, id);
+  };
+  return {
+    note: () => {
+      drawing ??= setTimeout(drawNow, DRAW_MS);
+      refreshing ??= setTimeout(refreshNow, REFRESH_MS);
+    },
+    stop: () => {
+      clearTimeout(drawing);
+      clearTimeout(refreshing);
+    },
+  };
+}
+
+async function readAgain(queries: QueryClient, ids: readonly number[], points: LivePoints): Promise<void> {
+  const drop = points.turn();
+  await Promise.all(ids.map((id) => queries.invalidateQueries({ queryKey: ['points', id] })));
+  drop();
+}
+
+/** Reads again what is shown besides the latest points as they are: buckets, labels, versions of a point, runs. */
+async function refresh(queries: QueryClient, id: number): Promise<void> {
+  const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
+    resolution !== 'Raw' || String(side).startsWith('label:');
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['points', id], predicate: ({ queryKey }) => isDerived(queryKey) }),
+    ...['versions', 'point', 'runs'].map((name) => queries.invalidateQueries({ queryKey: [name, id] })),
+  ]);
+}

@@ -1,0 +1,105 @@
+/**
+ * The chart by keyboard: arrows move from point to point, Shift marks a range, Enter picks, + and - zoom. What the cursor is at
+ * is announced, because a canvas says nothing to a screen reader.
+ */
+import type uPlot from 'uplot';
+import type { Range } from '../chart-rules.ts';
+
+export interface PlotActions {
+  readonly onRange: (range: Range) => void;
+  readonly onPick: (seconds: number) => void;
+  /** Takes a marked range in place of zooming into it. */
+  readonly onMark: ((range: Range) => void) | undefined;
+}
+
+export interface KeyState {
+  /** Index of the point at the cursor. */
+  index: number | undefined;
+  /** Index at which the marked range begins. */
+  anchor: number | undefined;
+}
+
+type Key = Pick<KeyboardEvent, 'key' | 'shiftKey'>;
+
+const PAGE_PART = 10;
+
+/** @returns whether the key means something to the chart. @param announce called with the index of the point reached. */
+export function pressKey(
+  plot: uPlot,
+  state: KeyState,
+  { key, shiftKey }: Key,
+  actions: PlotActions,
+  announce: () => void,
+): boolean {
+  const next = targetOf(plot, state, key);
+  if (next !== undefined) {
+    state.anchor = shiftKey ? (state.anchor ?? state.index ?? next) : undefined;
+    state.index = next;
+    showCursor(plot, state);
+    announce();
+    return true;
+  }
+  if (key === '+' || key === '=') return zoom(plot, state, 0.5, actions);
+  if (key === '-') return zoom(plot, state, 2, actions);
+  if (key === 'Enter' || key === ' ') return choose(plot, state, actions);
+  if (key !== 'Escape' || state.index === undefined) return false;
+  [state.index, state.anchor] = [undefined, undefined];
+  showCursor(plot, state);
+  return true;
+}
+
+/** Index that a key moves to, within what is shown; undefined for other keys and without points. */
+function targetOf(plot: uPlot, { index }: KeyState, key: string): number | undefined {
+  const [first, last] = plot.series[0]?.idxs ?? [0, 0];
+  if (plot.data[0].length === 0) return undefined;
+  const page = Math.max(1, Math.round((last - first) / PAGE_PART));
+  const at = index !== undefined && index >= first && index <= last ? index : undefined;
+  const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -page, PageDown: page };
+  const step = steps[key];
+  if (key === 'Home') return first;
+  if (key === 'End') return last;
+  if (step === undefined) return undefined;
+  const from = at ?? (step > 0 ? first - step : last - step);
+  return Math.min(last, Math.max(first, from + step));
+}
+
+/** Shows the cursor at the point, and the marked range. */
+function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
+  const left = index === undefined ? -10 : plot.valToPos(plot.data[0][index] ?? 0, 'x');
+  plot.setCursor({ left, top: index === undefined ? -10 : plot.over.clientHeight / 2 });
+  const other = anchor === undefined ? left : plot.valToPos(plot.data[0][anchor] ?? 0, 'x');
+  const width = anchor === undefined ? 0 : Math.abs(left - other);
+  plot.setSelect({ left: Math.min(left, other), width, top: 0, height: plot.over.clientHeight }, false);
+}
+
+/** @returns the marked range; `to` is after the last point of it. */
+export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
+  if (index === undefined || anchor === undefined || index === anchor) return undefined;
+  const dates = plot.data[0];
+  const [from = 0, to = 0] = [dates[Math.min(index, anchor)], dates[Math.max(index, anchor)]];
+  return { from, to: to + 0.001 };
+}
+
+function choose(plot: uPlot, state: KeyState, { onRange, onPick, onMark }: PlotActions): boolean {
+  const range = markedRange(plot, state);
+  const seconds = state.index === undefined ? undefined : plot.data[0][state.index];
+  if (range && onMark) onMark(range);
+  else if (range) {
+    state.anchor = undefined;
+    showCursor(plot, state);
+    onRange(range);
+  } else if (seconds !== undefined) onPick(seconds);
+  return true;
+}
+
+/** Changes the length of what is shown around the cursor. */
+function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotActions): boolean {
+  const { min = 0, max = 0 } = plot.scales.x ?? {};
+  const [from, to] = [min ?? 0, max ?? 0];
+  const center = (index === undefined ? undefined : plot.data[0][index]) ?? (from + to) / 2;
+  const range = { from: center - (center - from) * by, to: center + (to - center) * by };
+  // At once, so that the next key starts from here.
+  plot.setScale('x', { min: range.from, max: range.to });
+  onRange(range);
+  return true;
+}

@@ -1,0 +1,96 @@
+/** Options of uPlot: an axis for each unit, dates in a zone, colours of the scheme. */
+import uPlot from 'uplot';
+import { formatMoment } from '../../parts/moment.tsx';
+import { currentLocale } from '../../texts/language.ts';
+import type { PlotProps } from './plot-props.ts';
+
+export const HEIGHT_PIXELS = 360;
+export const MIN_DRAG_PIXELS = 6;
+const DAY_SEC = 86_400;
+const AXIS_PIXELS = 64;
+const NARROW_AXIS_PIXELS = 44;
+const NARROW_PIXELS = 600;
+
+/** @returns the units of the lines in the order of their first line; each has an axis. */
+export function unitsOf(lines: PlotProps['lines']): readonly string[] {
+  return [...new Set(lines.map(({ unit }) => unit))];
+}
+
+/** @param frame whose style and width count. @param hooks what the chart does with the mouse. */
+export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hooks.Arrays): uPlot.Options {
+  const { lines, bands, timeZone, range } = props;
+  const style = getComputedStyle(frame);
+  const color = (name: string) => style.getPropertyValue(name).trim() || name;
+  return {
+    width: frame.clientWidth,
+    height: HEIGHT_PIXELS,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timeZone),
+    scales: { x: { min: range.from, max: range.to, time: true } },
+    axes: toAxes(props, frame.clientWidth, color),
+    series: [
+      { label: timeZone, value: (_plot, seconds) => (seconds === null ? '–' : formatMoment(seconds * 1000, timeZone)) },
+      ...lines.map(({ label, color: name, unit, isQuiet, isEdge }) => ({
+        label,
+        scale: scaleOf(unit),
+        stroke: isEdge ? 'transparent' : color(name),
+        width: isEdge ? 0 : 1.5,
+        ...(isQuiet && { dash: [5, 4], alpha: 0.85 }),
+        points: { show: isEdge ? false : undefined },
+        value: (_plot: uPlot, value: number | null) => formatValue(value),
+      })),
+    ] as uPlot.Series[],
+    bands: bands.map(([upper, lower]) => ({
+      series: [upper + 1, lower + 1],
+      fill: `${color('--mantine-color-tide-4')}44`,
+    })),
+    cursor: { drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PIXELS }, points: { size: 7 } },
+    hooks,
+  };
+}
+
+const scaleOf = (unit: string) => `unit ${unit}`;
+
+/** The first unit on the left, the others on the right. */
+function toAxes({ lines, timeZone }: PlotProps, width: number, color: (name: string) => string): uPlot.Axis[] {
+  const units = unitsOf(lines);
+  const axis = { stroke: color('--soft'), ticks: { stroke: color('--edge') } };
+  const grid = { stroke: color('--edge'), width: 1 };
+  const size = width < NARROW_PIXELS ? NARROW_AXIS_PIXELS : AXIS_PIXELS;
+  return [
+    { ...axis, grid, values: (_plot, splits, _axis, _space, step) => dateLabels(splits, step, timeZone) },
+    ...units.map((unit, index): uPlot.Axis => {
+      const own = lines.filter((line) => line.unit === unit && !line.isEdge);
+      return {
+        ...axis,
+        scale: scaleOf(unit),
+        side: index === 0 ? 3 : 1,
+        grid: index === 0 ? grid : { show: false },
+        size,
+        // With several axes, one that has a single line takes its colour.
+        ...(units.length > 1 && own.length === 1 && { stroke: color(own[0]?.color ?? '--soft') }),
+        ...(unit !== '' && { label: unit, labelSize: 20 }),
+      };
+    }),
+  ];
+}
+
+/** Labels of the axis of dates, as short as the distance between them allows. */
+function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
+  const write = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(currentLocale(), { ...options, timeZone });
+    return (seconds: number) => format.format(seconds * 1000);
+  };
+  if (stepSec >= 330 * DAY_SEC) return splits.map(write({ year: 'numeric' }));
+  if (stepSec >= 27 * DAY_SEC) return splits.map(write({ month: 'short', year: 'numeric' }));
+  const day = write({ day: 'numeric', month: 'short' });
+  if (stepSec >= DAY_SEC) return splits.map(day);
+  const time = write({ hour: '2-digit', minute: '2-digit', hour12: false });
+  return splits.map((seconds) => (/^(00|24):00$/.test(time(seconds)) ? day(seconds) : time(seconds)));
+}
+
+/** A value for people; a dash without one. */
+export function formatValue(value: number | null | undefined): string {
+  return value === null || value === undefined || Number.isNaN(value)
+    ? '–'
+    : value.toLocaleString(currentLocale(), { maximumSignificantDigits: 8 });
+}

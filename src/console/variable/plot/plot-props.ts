@@ -1,0 +1,33 @@
+/** What a chart shows, and what it reports. */
+import type uPlot from 'uplot';
+import type { Range } from '../chart-rules.ts';
+
+export interface Line {
+  readonly label: string;
+  /** CSS variable of the colour. */
+  readonly color: string;
+  /** Symbol of the unit; lines of a unit share an axis. */
+  readonly unit: string;
+  /** Drawn behind the others and dashed. */
+  readonly isQuiet?: boolean;
+  /** An edge of a band: no line of its own. */
+  readonly isEdge?: boolean;
+}
+
+export interface PlotProps {
+  readonly label: string;
+  /** Seconds, then one array for each line. */
+  readonly data: uPlot.AlignedData;
+  readonly lines: readonly Line[];
+  /** Pairs of lines between which the area is filled. */
+  readonly bands: readonly (readonly [upper: number, lower: number])[];
+  readonly range: Range;
+  readonly timeZone: string;
+  readonly onRange: (range: Range) => void;
+  readonly onReset: () => void;
+  readonly onPick: (seconds: number) => void;
+  /** Takes a marked range; undefined: marking zooms. */
+  readonly onMark: ((range: Range) => void) | undefined;
+  /** The range that stays marked. */
+  readonly marked: Range | undefined;
+}

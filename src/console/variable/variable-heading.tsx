@@ -1,0 +1,45 @@
+/** Where a variable belongs, its name, and what is known about it. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './variable.module.css';
+import type { VariableContext } from './variable-queries.ts';
+
+/** The heading of a variable's page. @param children actions beside it. */
+export function Heading({
+  variable,
+  source,
+  site,
+  unit,
+  timeZone,
+  children,
+}: VariableContext & { readonly children?: ReactNode }) {
+  const { t } = useTranslation();
+  const { id, name, granularity, granularityTimeBase, isVersioned, mappingConfig } = variable;
+  const facts = [
+    unit,
+    granularity !== null && granularityTimeBase !== null && t(`every.${granularityTimeBase}`, { count: granularity }),
+    isVersioned ? t('variable.versioned') : t('variable.overwritten'),
+    timeZone,
+    mappingConfig,
+    `#${id}`,
+  ];
+  return (
+    <header className={classes.heading}>
+      <div>
+        <p className={classes.path}>
+          <Link to="/console/find" search={{ q: site.name }}>
+            {site.name}
+          </Link>
+          {' › '}
+          <Link to="/console/find" search={{ q: `sourceId = ${source.id}` }}>
+            {source.name}
+          </Link>
+        </p>
+        <h1>{name || `#${id}`}</h1>
+        <p className={classes.facts}>{facts.filter(Boolean).join(' · ')}</p>
+      </div>
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,228 @@
+/** A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ConsoleStack, type ConsoleWindow, openConsoleStack, USER } from '../../support/console/console-stack.ts';
+import { eventually } from '../../support/eventually.ts';
+import { MANAGER } from '../../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
+
+const QUARTER_MS = 900_000;
+const START_MS = Date.parse('2026-03-01T00:00:00Z');
+const QUARTERS = 48;
+/** Two parts of the hour, as they arrive: one that came since, and one that is read again. */
+const MAX_HELD = 60_000;
+
+let stack: ConsoleStack;
+let ids: { readonly power: number; readonly heat: number; readonly doubled: number; readonly quadrupled: number };
+beforeAll(async () => {
+  stack = await openConsoleStack();
+  const { sourceId } = await createSiteAndSource(stack.manager);
+  const quarterly = { granularity: 15, granularityTimeBase: 'Minute', isVersioned: true };
+  const units = await stack.manager.call<{ id: number; symbol: string }[]>('GET', '/units');
+  const unitOf = (symbol: string) => ({ unitId: units.find((unit) => unit.symbol === symbol)?.id });
+  const create = (name: string, more: object) =>
+    createVariable(stack.manager, sourceId, { name, ...quarterly, ...more });
+  const power = await create('Power', { ...unitOf('kW') });
+  const heat = await create('Heat', { ...unitOf('kWh'), divider: 10 });
+  const doubleOf = (alias: string, variableId: number) => {
+    const script = `ts <- inputVariables$${alias}$TimeSeries\nlist(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
+    const input = { alias, variableId, periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day' };
+    return { calculated: calculated(script, [{ ...input, canBeUsedAsATrigger: true }]) };
+  };
+  const doubled = await create('Doubled', doubleOf('power', power));
+  const quadrupled = await create('Quadrupled', doubleOf('doubled', doubled));
+  ids = { power, heat, doubled, quadrupled };
+  await push(power, 0, QUARTERS, (quarter) => 100 + quarter);
+  await push(heat, 0, QUARTERS, (quarter) => 10 * (500 + quarter));
+  await eventually('the computed points', async () => (await read(quadrupled)).length === QUARTERS);
+}, 90_000);
+afterAll(() => stack?.close());
+
+interface Row {
+  readonly date: string;
+  readonly rawValue: number;
+  readonly version?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+const read = (variableId: number) => stack.manager.call<Row[]>('GET', `/data?variableId=${variableId}`);
+const dateOf = (quarter: number) => new Date(START_MS + quarter * QUARTER_MS).toISOString();
+
+async function push(variableId: number, from: number, to: number, toValue: (quarter: number) => number): Promise<void> {
+  const data = Array.from({ length: to - from }, (_, index) => ({
+    date: dateOf(from + index),
+    value: toValue(from + index),
+  }));
+  await stack.manager.call('POST', '/api/data', [{ variableId, data }]);
+  await eventually('the pushed points', async () => (await read(variableId)).length >= to);
+}
+
+const openVariable = (variableId: number, search = '', user = MANAGER) =>
+  stack.open(user, `/console/variables/${variableId}${search}`);
+
+/** Waits until the chart has drawn a number of dates. */
+async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void> {
+  await page.locator(`[data-points="${count}"]`).waitFor();
+}
+
+test('console variable: points that are committed while it is open appear in place, as do their versions (R-J1)', async () => {
+  const window = await openVariable(ids.heat, '?v=known');
+  const { page, complaints, close } = window;
+  await page.getByText('Live', { exact: true }).waitFor();
+  await untilDrawn(window, QUARTERS);
+  const stops = Number(/of (\d+)/.exec((await page.locator('output').textContent()) ?? '')?.[1]);
+  expect(stops).toBeGreaterThan(0);
+  await page.getByText('Latest', { exact: true }).first().click();
+  await push(ids.heat, QUARTERS, QUARTERS + 2, () => 7000);
+  await untilDrawn(window, QUARTERS + 2);
+  await page.getByText('As known', { exact: true }).click();
+  await page.getByText(`of ${stops + 1}`).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: an hour of live points leaves memory flat, because what came is read again and dropped (R-J1)', async () => {
+  const window = await openVariable(ids.power);
+  const { page, close } = window;
+  await untilDrawn(window, QUARTERS);
+  const devtools = await page.context().newCDPSession(page);
+  const heapBytes = async () => {
+    await devtools.send('HeapProfiler.collectGarbage');
+    return (await devtools.send('Runtime.getHeapUsage')).usedSize;
+  };
+  /** An hour at fifty points a second, each date new. */
+  const events = Array.from({ length: 360 }, (_, second) => {
+    const dates = Array.from({ length: 500 }, (_, index) =>
+      new Date(START_MS + (second * 500 + index) * 100).toISOString(),
+    );
+    const data = [{ variableId: ids.power, date: dates, rawValue: dates.map(() => second), versionTimestamp: dates }];
+    return `event: points\nid: AQ\ndata: ${JSON.stringify(data)}\n\n`;
+  });
+  let served = 0;
+  await page.route('**/data/watch?**', (route) => {
+    const body = events.slice(served, served + 60).join('');
+    served += 60;
+    return body === '' ? route.abort() : route.fulfill({ contentType: 'text/event-stream', body });
+  });
+  await page.reload();
+  const held = async () => Number(await page.locator('[data-held]').getAttribute('data-held'));
+  await eventually('the first part of the hour', async () => served >= 120);
+  const before = await heapBytes();
+  await eventually('the whole hour', async () => served > events.length);
+  // What came is read again, and was stored by nobody here: at the end only points since the last read are held.
+  await eventually('all but the last part of 180,000 points dropped', async () => (await held()) <= MAX_HELD);
+  expect((await heapBytes()) - before).toBeLessThan(4_000_000);
+  await close();
+});
+
+test('console variable: another variable is found, drawn on an axis of its unit, and named in the address', async () => {
+  const window = await openVariable(ids.power);
+  const { page, complaints, close } = window;
+  await page.getByRole('combobox', { name: 'Add a variable to the chart' }).fill('heat');
+  await page.getByRole('option', { name: 'Heat' }).click();
+  await page.locator('.u-legend').getByText('Heat').waitFor();
+  expect(new URL(page.url()).searchParams.get('with')).toBe(`[${ids.heat}]`);
+  await page.goto(page.url());
+  await page.locator('.u-legend').getByText('Heat').waitFor();
+  expect(await page.locator('.u-axis').count(), 'dates and two units').toBe(3);
+  await page.getByRole('button', { name: 'Remove Heat from the chart' }).click();
+  await page.locator('.u-legend').getByText('Heat').waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: by keyboard a point is announced and picked, a range marked and zoomed', async () => {
+  const window = await openVariable(ids.power);
+  const { page, complaints, close } = window;
+  await untilDrawn(window, QUARTERS);
+  const chart = page.getByRole('application');
+  await chart.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await chart.getByText(/: Power 101 kW$/).waitFor({ state: 'attached' });
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Versions of the point' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('point')).toBe(dateOf(1));
+  await page.keyboard.press('+');
+  await eventually('a zoom', async () => new URL(page.url()).searchParams.has('from'));
+  const spanOf = () => {
+    const { searchParams } = new URL(page.url());
+    return Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '');
+  };
+  const zoomed = spanOf();
+  await page.keyboard.press('-');
+  await eventually('the zoom taken back', async () => Math.abs(spanOf() - 2 * zoomed) < 10);
+  await page.keyboard.press('Home');
+  for (let count = 0; count < 4; count += 1) await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Enter');
+  await eventually('the marked range', async () => Math.abs(spanOf() - 4 * QUARTER_MS) < 1000);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: a range is corrected by hand; the draft survives a reload, and the points carry label and note (R-D1)', async () => {
+  const window = await openVariable(ids.power);
+  const { page, complaints, close } = window;
+  await untilDrawn(window, QUARTERS);
+  await page.getByRole('button', { name: 'Correct' }).click();
+  const panel = page.getByRole('region', { name: 'Correct points' });
+  await panel.getByText('Drag over the chart').waitFor();
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Home');
+  for (let count = 0; count < 3; count += 1) await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Enter');
+  await panel.getByText('4 points', { exact: true }).waitFor();
+  await panel.getByRole('textbox', { name: 'Value' }).fill('-5');
+  await panel.getByRole('button', { name: 'Apply to the range' }).click();
+  await panel
+    .getByRole('textbox', { name: /^Corrected/ })
+    .first()
+    .fill('12.5');
+  await panel.getByRole('textbox', { name: 'Note' }).fill('the meter was off');
+  await panel.getByText('4 points will be written.').waitFor();
+  await page.reload();
+  await panel.getByText('4 points will be written.').waitFor();
+  await panel.getByRole('button', { name: 'Write' }).click();
+  await page.getByText('4 points were written and can be read.').waitFor();
+  const rows = await read(ids.power);
+  expect(rows.slice(0, 5).map(({ rawValue }) => rawValue)).toEqual([12.5, -5, -5, -5, 104]);
+  expect(rows[0]).toMatchObject({ version: 'corrected', tags: { note: 'the meter was off' } });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console variable: a deletion shows the number of dates first and needs a manager; a USER is offered neither (R-G5, R-B8)', async () => {
+  const range = { from: START_MS / 1000, to: START_MS / 1000 + 2 * 900 };
+  const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
+  const window = await openVariable(ids.heat);
+  const { page, complaints, close } = window;
+  await page.evaluate(`sessionStorage.setItem('tidemark.correction.${ids.heat}', ${JSON.stringify(draft)})`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Delete the range …' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('2 dates with all their versions would be deleted.').waitFor();
+  const before = (await read(ids.heat)).length;
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('2 dates were deleted.').waitFor();
+  expect((await read(ids.heat)).length).toBe(before - 2);
+  expect(complaints).toEqual([]);
+  await close();
+  await stack.world.addUser('reader@example.test', { role: 'USER' });
+  const reader = await openVariable(ids.heat, '', USER);
+  expect(await reader.page.getByRole('button', { name: 'Correct' }).count()).toBe(0);
+  await reader.close();
+});
+
+test('console variable: the lineage of a computed point leads through its runs to what was pushed (R-H8)', async () => {
+  const { page, complaints, close } = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
+  const panel = page.getByRole('region', { name: 'Versions of the point' });
+  await panel.getByRole('button', { name: 'Show where it comes from' }).first().click();
+  const tree = panel.getByRole('region', { name: 'Where the value comes from' });
+  await tree.getByRole('link', { name: /^Level 5: power: Power, as known on .*, by a push or a file$/ }).waitFor();
+  expect(await tree.getByRole('link', { name: /^Level \d: Run \d+, .*script of / }).count()).toBe(2);
+  await tree.getByRole('link', { name: /^Level 5: power: Power/ }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Power' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('v')).toBe('known');
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -80,6 +80,37 @@ async function expectOnce(fileId: string): Promise<void> {
   ]);
 }
 
+describe('files: a file during whose processing the structure changes', () => {
+  it('goes on with the targets and dividers it found, and the next file has the new ones (R-E2, R-D2)', async () => {
+    const { manager } = stack.api;
+    const sourceId = await createSource(manager, await createSite(manager), { serialNumber: 'changing' });
+    const changing = await createVariable(manager, sourceId, { mappingConfig: 'old' });
+    const rows = Array.from({ length: ROWS }, (_, row) => `changing,old,${minute(row)},8\n`).join('');
+    const content = `source_serialnumber,mapping_config,date,value\n${rows}`;
+    async function* changingAfterOne(...given: Parameters<FileParser['parse']>) {
+      let count = 0;
+      for await (const chunk of parser.parse(...given)) {
+        yield chunk;
+        count += 1;
+        if (count > 1) continue;
+        const members = { mappingConfig: 'renamed', divider: 4 };
+        await manager.put(`/sources/${sourceId}/variables/${changing}`, members);
+      }
+      expect(count).toBeGreaterThan(1);
+    }
+    const fileId = await stack.upload('changing.csv', content);
+    await ingest(undefined, { parse: changingAfterOne });
+    expect(await stack.status(fileId)).toMatchObject({ state: 'Completed', counts: { ingested: ROWS, rejected: 0 } });
+    const next = await stack.upload('next.csv', content.slice(0, content.indexOf('\n', 60) + 1));
+    await ingest();
+    expect((await stack.status(next)).state).toBe('Rejected');
+    const values = await stack.api.database.query('select distinct value from point where variable_id = $1', [
+      changing,
+    ]);
+    expect(values.rows).toEqual([{ value: 8 }]);
+  });
+});
+
 describe('files: a file whose processing is interrupted', () => {
   it('resumes where it was stopped, and is announced once (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);

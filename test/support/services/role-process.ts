@@ -60,6 +60,8 @@ export async function startRoles(roles: readonly string[], environment: RoleEnvi
 }
 
 interface Ready {
+  /** `refused`: the process cannot start, and its log says why. */
+  readonly kind?: string;
   readonly http?: string;
   readonly grpc?: string;
   readonly health?: string;
@@ -72,7 +74,7 @@ async function waitUntilReady(child: ChildProcess, log: () => string): Promise<R
       once(child, 'message').then(([message]) => message as Ready),
       once(child, 'exit').then(() => undefined),
     ]);
-    if (!outcome) throw new Error(`the roles did not become ready:\n${log()}`);
+    if (!outcome || outcome.kind === 'refused') throw new Error(`the roles did not become ready:\n${log()}`);
     return outcome;
   } finally {
     clearTimeout(timer);

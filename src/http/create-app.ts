@@ -13,10 +13,10 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { type HealthCheck, healthRoutes } from '../platform/health/health.ts';
 import { apiVersion } from '../platform/http/api-version.ts';
 import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
-import { isStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import { runForAccount } from '../platform/shares/connection-shares.ts';
+import { COMPRESSION_THRESHOLD_BYTES, completeAnswers } from './complete-answers.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { countRequests, createRequestCounter } from './http-metrics.ts';
 import { metricsHandlers } from './metrics-access.ts';
@@ -51,7 +51,6 @@ export interface AppParts {
 
 /** Route label of all issuer paths in metrics. */
 const ISSUER_ROUTE = '/realms/*';
-const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** How long a browser may keep the answer to a preflight; browsers keep it at most 2 hours. */
 const PREFLIGHT_SEC = 7200;
 /** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
@@ -80,7 +79,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   const routeOf = (path: string) => (parts.isIssuerPath(path) ? ISSUER_ROUTE : undefined);
   app.use('*', countRequests(createRequestCounter(metrics), routeOf));
   app.use('*', requestId(), requestLog(log), apiVersion());
-  app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
+  app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), completeAnswers());
   const { isIssuerPath } = parts;
   if (parts.corsOrigins.length > 0) app.use('*', answerOrigins(parts.corsOrigins, isIssuerPath));
   app.onError(errorHandler(log, { isPage: (path) => isIssuerPath(path) || PAGES.has(path), isIssuerPath }));
@@ -138,17 +137,6 @@ const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.c
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;
   return method === 'GET' || method === 'HEAD' || (method === 'POST' && path === '/data');
-}
-
-/** Sets `Content-Length` on complete answers: `compress` compresses an answer without one, however small it is (R-A4). */
-function contentLength(): MiddlewareHandler {
-  return async (c, next) => {
-    await next();
-    if (c.res.body === null || isStreamed(c) || c.res.headers.has('content-length')) return;
-    const body = await c.res.arrayBuffer();
-    c.res = new Response(body, c.res);
-    c.header('Content-Length', String(body.byteLength));
-  };
 }
 
 /**

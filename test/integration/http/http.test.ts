@@ -166,6 +166,16 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
+    // At once, in another thread, and by the weights of the header.
+    for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
+      const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
+      for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {
+        const answer = await api.manager.get(path, { 'accept-encoding': accepted });
+        expect(answer.headers.get('content-encoding')).toBe(accepted === 'deflate' ? 'deflate' : 'gzip');
+        expect(answer.headers.get('vary')).toMatch(/accept-encoding/i);
+        expect(answer.body).toEqual(plain.body);
+      }
+    }
   });
 
   it.each([

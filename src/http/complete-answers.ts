@@ -1,0 +1,49 @@
+/**
+ * Completes answers that are not streamed: sets `Content-Length`, and compresses what is larger than 1 KiB (R-A4). Own code beside
+ * hono's `compress`, which pipes every answer through a CompressionStream: 0.32 ms of processor time for 30 KB of JSON against
+ * 0.06 to 0.10 ms here (November 2026). Streamed answers and other encodings are left to `compress`.
+ */
+import { promisify } from 'node:util';
+import { gzip, gzipSync } from 'node:zlib';
+import type { Context, MiddlewareHandler } from 'hono';
+import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
+import { isStreamed } from '../platform/http/streamed-answer.ts';
+
+/** Answers of at most this many bytes are not compressed. */
+export const COMPRESSION_THRESHOLD_BYTES = 1024;
+/** Compressing this much takes less than handing it to another thread. */
+const SYNC_BYTES = 32 << 10;
+/** gzip without a weight; `compress` weighs the others. */
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$)/i;
+/** Answers with one of these headers are left to `compress`. */
+const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] as const;
+
+const gzipInThread = promisify(gzip);
+
+/** Middleware inside of `compress`, which would compress an answer without a length however small it is. */
+export function completeAnswers(): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    if (c.res.body === null || isStreamed(c) || c.res.headers.has('content-length')) return;
+    const body = Buffer.from(await c.res.arrayBuffer());
+    const isGzip = mayCompress(c) && body.length >= COMPRESSION_THRESHOLD_BYTES;
+    const sent = isGzip ? await compressed(body) : body;
+    c.res = new Response(sent as Uint8Array<ArrayBuffer>, c.res);
+    c.header('Content-Length', String(sent.length));
+    if (!isGzip) return;
+    c.header('Content-Encoding', 'gzip');
+    c.header('Vary', 'Accept-Encoding', { append: true });
+  };
+}
+
+function mayCompress({ req, res: { status, headers } }: Context): boolean {
+  if (status === 206 || req.method === 'HEAD' || LEFT.some((name) => headers.has(name))) return false;
+  return (
+    COMPRESSIBLE_CONTENT_TYPE_REGEX.test(headers.get('content-type') ?? '') &&
+    ACCEPTS_GZIP.test(req.header('accept-encoding') ?? '')
+  );
+}
+
+async function compressed(body: Buffer): Promise<Buffer> {
+  return body.length <= SYNC_BYTES ? gzipSync(body) : gzipInThread(body);
+}

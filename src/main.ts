@@ -64,7 +64,7 @@ async function main(names: readonly string[]): Promise<void> {
 async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promise<void> {
   const listener = names.has('api') ? await listenApi(given) : undefined;
   const config = listener ? { ...given, HTTP_PORT: listener.port } : given;
-  const parts = openParts(config, log);
+  const parts = openParts(config, log, [...names]);
   const roles: Role[] = [];
   const asked = new AbortController();
   const stopping = stopOnSignal(parts, roles, asked);

@@ -2,6 +2,7 @@
 import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { accountHealthRoutes } from '../accounts/health/health-routes.ts';
+import { installationRoutes } from '../accounts/installation/installation-routes.ts';
 import { invitationPage } from '../accounts/invitations/invitation-page.ts';
 import { invitationRoutes, registerRoutes } from '../accounts/invitations/invitation-routes.ts';
 import { listingRoutes } from '../accounts/listing/listing-routes.ts';
@@ -19,8 +20,11 @@ import { apiUrl, issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { PASSWORD_MAIL_TEXTS } from '../identity/passwords/password-mail-texts.ts';
 import { type MailSender, startMailSender } from '../platform/mail/mail-sender.ts';
 import { openMailTransport } from '../platform/mail/mail-transport.ts';
+import { readBacklog } from '../platform/metrics/backlog.ts';
+import { measureStorage } from '../points/columns/measure-storage.ts';
 import { WEBHOOK_MAIL_TEXTS } from '../webhooks/delivery/disabled-mail-texts.ts';
 import type { Parts } from './parts.ts';
+import { BACKLOGS } from './watch-platform.ts';
 
 export interface AccountRole {
   /** Routes that require a bearer token. */
@@ -65,6 +69,11 @@ export function startAccounts(parts: Parts): AccountRole {
   const mounted = [
     accountRoutes(services),
     accountHealthRoutes(services),
+    installationRoutes({
+      database,
+      readBacklog: () => readBacklog(database, BACKLOGS),
+      measureStorage: () => measureStorage(database),
+    }),
     claimRoutes(services),
     listingRoutes(parts),
     membershipRoutes(services),

@@ -1,6 +1,7 @@
 /** Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation. */
 import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
 import { HEALTH_OPERATION } from '../accounts/health/account-health-docs.ts';
+import { INSTALLATION_OPERATION } from '../accounts/installation/installation-docs.ts';
 import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.ts';
 import { LISTING_OPERATIONS } from '../accounts/listing/listing-docs.ts';
 import { USER_OPERATIONS } from '../accounts/users/user-docs.ts';
@@ -89,6 +90,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...OWN_ENTRY_OPERATIONS,
     ...ACCOUNT_OPERATIONS,
     HEALTH_OPERATION,
+    INSTALLATION_OPERATION,
     ...LISTING_OPERATIONS,
     ...USER_OPERATIONS,
     ...INVITATION_OPERATIONS,

@@ -73,12 +73,15 @@ export interface Role {
   stop(): Promise<void>;
 }
 
-/** Opens the parts; connections are made in the background, so nothing fails here when a dependency is unavailable. */
-export function openParts(config: Config, log: Log): Parts {
+/**
+ * Opens the parts; connections are made in the background, so nothing fails here when a dependency is unavailable.
+ * @param roles name the connections, so that the database shows which roles are connected.
+ */
+export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();
   const database = openDatabase({
     url: config.DATABASE_URL,
-    applicationName: 'tidemark',
+    applicationName: ['tidemark', ...roles].join(' '),
     log,
     poolSize: config.DATABASE_POOL_SIZE,
   });

@@ -2,12 +2,22 @@
 import { CALCULATION_BACKLOG } from '../calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../files/file-metrics.ts';
 import type { Database } from '../platform/database/database.ts';
-import { watchBacklog } from '../platform/metrics/backlog.ts';
+import { type BacklogQuery, watchBacklog } from '../platform/metrics/backlog.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import { MAIL_BACKLOG, OUTBOX_BACKLOG, watchPools, watchQueues } from '../platform/metrics/platform-metrics.ts';
 import type { WakeQueue } from '../platform/queue.ts';
 import { PUSH_BACKLOG } from '../push/store/queue-state.ts';
 import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
+
+/** Every kind of work that waits in the database. */
+export const BACKLOGS: readonly BacklogQuery[] = [
+  PUSH_BACKLOG,
+  OUTBOX_BACKLOG,
+  CALCULATION_BACKLOG,
+  FILE_BACKLOG,
+  MAIL_BACKLOG,
+  WEBHOOK_BACKLOG,
+];
 
 /** Pools and queues by the name of their metric label. */
 export interface Watched {
@@ -20,12 +30,5 @@ export interface Watched {
 export function watchPlatform(metrics: Metrics, { database, pools, queues }: Watched): void {
   watchPools(metrics, pools);
   watchQueues(metrics, queues);
-  watchBacklog(database, metrics, [
-    PUSH_BACKLOG,
-    OUTBOX_BACKLOG,
-    CALCULATION_BACKLOG,
-    FILE_BACKLOG,
-    MAIL_BACKLOG,
-    WEBHOOK_BACKLOG,
-  ]);
+  watchBacklog(database, metrics, BACKLOGS);
 }

@@ -22,18 +22,24 @@ const TIMEOUT_MS = 2500;
 
 /** Registers the gauges of the queries. When a query fails or times out, its gauges are omitted. */
 export function watchBacklog(database: Database, metrics: Metrics, queries: readonly BacklogQuery[]): void {
-  const readAll = async (): Promise<Readonly<Record<string, number>>> => {
-    const found: Record<string, number> = {};
-    for (const { sql, gauges } of queries) {
-      const row = await readRow(database, sql);
-      for (const { column, name } of gauges) if (typeof row?.[column] === 'number') found[name] = row[column];
-    }
-    return found;
-  };
-  const readRecent = recent(readAll, { maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
+  const read = () => readBacklog(database, queries);
+  const readRecent = recent(read, { maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
   for (const { name, help } of queries.flatMap(({ gauges }) => gauges)) {
     metrics.gauge({ name, help }, async () => (await readRecent())?.[name]);
   }
+}
+
+/** @returns the gauges of the queries by name. Those of a query that fails or times out are absent. */
+export async function readBacklog(
+  database: Database,
+  queries: readonly BacklogQuery[],
+): Promise<Readonly<Record<string, number>>> {
+  const found: Record<string, number> = {};
+  for (const { sql, gauges } of queries) {
+    const row = await readRow(database, sql);
+    for (const { column, name } of gauges) if (typeof row?.[column] === 'number') found[name] = row[column];
+  }
+  return found;
 }
 
 async function readRow(database: Database, sql: string): Promise<Readonly<Record<string, unknown>> | undefined> {

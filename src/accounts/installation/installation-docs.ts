@@ -1,0 +1,87 @@
+/** OpenAPI description of `GET /admin/operate` (R-A9). */
+import { z } from 'zod';
+import { ADMINS, answersJson, idSchema, instantSchema, type Operation } from '../../platform/openapi/operation.ts';
+import type { InstallationReport } from './installation-report.ts';
+import type { StoredAccount } from './installation-routes.ts';
+
+const count = z.int().min(0);
+const seconds = z.number().min(0);
+const account = { accountId: idSchema, accountName: z.string() };
+const RECENT = 'Among the newest 20,000 of the last 24 hours.';
+
+const shape = {
+  roles: z
+    .array(z.object({ roles: z.string(), connections: count, since: instantSchema }))
+    .meta({ description: 'Roles that are connected to the database, by kind of process.' }),
+  runs: z
+    .object({
+      examined: count,
+      succeeded: count,
+      failed: count,
+      running: count.meta({ description: 'Runs under way.' }),
+      medianSeconds: seconds.nullable(),
+      p95Seconds: seconds.nullable(),
+      medianWaitSeconds: seconds.nullable(),
+    })
+    .meta({ description: `Runs of scripts. ${RECENT}` }),
+  slowestScripts: z
+    .array(
+      z.object({
+        ...{ variableId: idSchema, name: z.string(), ...account, runs: count },
+        ...{ meanSeconds: seconds, totalSeconds: seconds },
+      }),
+    )
+    .meta({ description: `At most 20, the longest mean duration first. ${RECENT}` }),
+  busiestAccounts: z
+    .array(
+      z.object({
+        ...account,
+        ...{ pushes: count, readings: count, rejectedElements: count, runs: count, runSeconds: seconds },
+      }),
+    )
+    .meta({ description: `At most 20, the most readings first. ${RECENT}` }),
+  clients: z.array(
+    z.object({
+      ...{ clientId: z.string(), scopes: z.array(z.string()), grantTypes: z.array(z.string()) },
+      isPublic: z.boolean().meta({ description: 'Whether the client has no secret.' }),
+      createdDate: instantSchema,
+    }),
+  ),
+  signingKeys: z.array(
+    z.object({
+      ...{ kid: z.string(), algorithm: z.string(), createdDate: instantSchema },
+      state: z.enum(['active', 'retired']).meta({ description: 'A retired key verifies tokens that still live.' }),
+    }),
+  ),
+};
+z.object(shape) satisfies z.ZodType<InstallationReport>;
+
+const stored = z.object({
+  accountId: idSchema.nullable().meta({ description: 'Null: points of deleted variables, until they are purged.' }),
+  accountName: z.string().nullable(),
+  points: count,
+  bytes: count,
+}) satisfies z.ZodType<StoredAccount>;
+
+const installation = z
+  .object({
+    checkedDate: instantSchema,
+    waiting: z.record(z.string(), z.number()).meta({
+      description:
+        'Waiting work by name of its metric, such as `tidemark_push_waiting_batches`; counts stop at 100,000.',
+    }),
+    ...shape,
+    storage: z
+      .array(stored)
+      .nullable()
+      .meta({ description: 'Stored points by account, at most 10 minutes old. Null while they are measured.' }),
+  })
+  .meta({ id: 'Installation' });
+
+export const INSTALLATION_OPERATION: Operation = {
+  ...{ method: 'get', path: '/admin/operate', operationId: 'getInstallation', tag: 'Service', access: ADMINS },
+  summary: 'Read the state of the installation over all accounts',
+  description:
+    'Cheap: it reads indexes and the newest rows. Points are counted at most every 10 minutes, while asked for.',
+  answers: [answersJson('Roles, waiting work, what costs most, clients, signing keys and storage.', installation)],
+};

@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { parseDataSearch } from './data/data-address.ts';
 import { Home } from './home/home.tsx';
+import { parsePeopleSearch } from './people/people-address.ts';
 import { Missing } from './shell/missing.tsx';
 import { RouteProblem } from './shell/route-problem.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -42,12 +43,25 @@ const webhooks = createRoute({
   getParentRoute,
   path: '/console/webhooks',
   validateSearch: ({ webhook: id }: Readonly<Record<string, unknown>>): { readonly webhook?: string } =>
-    id === undefined ? {} : { webhook: String(id) },
+    id === undefined || id === '' ? {} : { webhook: String(id) },
   component: lazyRouteComponent(() => import('./webhooks/webhooks.tsx'), 'WebhooksPage'),
 });
 
+const people = createRoute({
+  getParentRoute,
+  path: '/console/people',
+  validateSearch: parsePeopleSearch,
+  component: lazyRouteComponent(() => import('./people/people.tsx'), 'PeoplePage'),
+});
+
+const operate = createRoute({
+  getParentRoute,
+  path: '/console/operate',
+  component: lazyRouteComponent(() => import('./operate/operate.tsx'), 'OperatePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, find, variable, data, webhooks]),
+  routeTree: root.addChildren([home, find, variable, data, webhooks, people, operate]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

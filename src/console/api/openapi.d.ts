@@ -1,6 +1,22 @@
 /** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */
 
 export interface paths {
+  "/account/audit": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listAudit"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/health": {
     parameters: {
       query?: never;
@@ -11,6 +27,54 @@ export interface paths {
     get: operations["getAccountHealth"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/invitations": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listInvitations"];
+    put?: never;
+    post: operations["createInvitation"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/invitations/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getInvitation"];
+    put?: never;
+    post?: never;
+    delete: operations["deleteInvitation"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/invitations/{id}/resend": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["resendInvitation"];
     delete?: never;
     options?: never;
     head?: never;
@@ -65,6 +129,102 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/account/user/{userId}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getUser"];
+    put?: never;
+    post: operations["saveUser"];
+    delete: operations["deleteUser"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/user/{userId}/claims/add": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["addDataPusherClaim"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/user/{userId}/claims/remove": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["removeDataPusherClaims"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/user/{userId}/lock": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["lockUser"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/user/{userId}/resetpassword": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["resetPassword"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/user/{userId}/sites": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["grantSites"];
+    delete: operations["revokeSites"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/user/accounts": {
     parameters: {
       query?: never;
@@ -107,6 +267,38 @@ export interface paths {
     get: operations["listClaims"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/usermapping": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listUserMapping"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/users": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listUsers"];
+    put?: never;
+    post: operations["postUserSearch"];
     delete?: never;
     options?: never;
     head?: never;
@@ -201,6 +393,22 @@ export interface paths {
       cookie?: never;
     };
     get: operations["getWebhookTest"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/admin/operate": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getInstallation"];
     put?: never;
     post?: never;
     delete?: never;
@@ -613,6 +821,26 @@ export interface components {
         }[];
       };
     };
+    AuditEntry: {
+      accountId: number | null;
+      /** @enum {string} */
+      action: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "SigningKeyAdded" | "BatchesRetried";
+      /** Format: date-time */
+      date: string;
+      details: {
+        [key: string]: unknown;
+      };
+      id: number;
+      impersonator: {
+        userId: string;
+        userName: string;
+      } | null;
+      requestId: string | null;
+      targetId: string | null;
+      targetName: string | null;
+      userId: string;
+      userName: string;
+    };
     Comparison: {
       /** Format: date-time */
       historyFrom?: string;
@@ -749,6 +977,117 @@ export interface components {
       uploadedDate: string;
       userName: string;
       whatIf: boolean;
+    };
+    Installation: {
+      busiestAccounts: {
+        accountId: number;
+        accountName: string;
+        pushes: number;
+        readings: number;
+        rejectedElements: number;
+        runs: number;
+        runSeconds: number;
+      }[];
+      /** Format: date-time */
+      checkedDate: string;
+      clients: {
+        clientId: string;
+        /** Format: date-time */
+        createdDate: string;
+        grantTypes: string[];
+        isPublic: boolean;
+        scopes: string[];
+      }[];
+      roles: {
+        connections: number;
+        roles: string;
+        /** Format: date-time */
+        since: string;
+      }[];
+      runs: {
+        examined: number;
+        failed: number;
+        medianSeconds: number | null;
+        medianWaitSeconds: number | null;
+        p95Seconds: number | null;
+        running: number;
+        succeeded: number;
+      };
+      signingKeys: {
+        algorithm: string;
+        /** Format: date-time */
+        createdDate: string;
+        kid: string;
+        /** @enum {string} */
+        state: "active" | "retired";
+      }[];
+      slowestScripts: {
+        accountId: number;
+        accountName: string;
+        meanSeconds: number;
+        name: string;
+        runs: number;
+        totalSeconds: number;
+        variableId: number;
+      }[];
+      storage: {
+        accountId: number | null;
+        accountName: string | null;
+        bytes: number;
+        points: number;
+      }[] | null;
+      waiting: {
+        [key: string]: number;
+      };
+    };
+    Invitation: {
+      /** Format: date-time */
+      acceptedDate: string | null;
+      claims: {
+        claimType: string;
+        claimValue: string;
+      }[];
+      /** Format: date-time */
+      createdDate: string;
+      email: string;
+      /** Format: date-time */
+      expiresDate: string | null;
+      firstName: string | null;
+      id: string;
+      language: string;
+      lastName: string | null;
+      /** @enum {string} */
+      role: "ADMIN" | "MANAGER" | "USER";
+      /** Format: date-time */
+      sentDate: string | null;
+      sites: {
+        /** @enum {string} */
+        level: "Read" | "Write" | "Admin";
+        siteId: number;
+        sourceIds?: number[] | null;
+      }[];
+      /** @enum {string} */
+      state: "Waiting" | "Sent" | "Expired" | "Accepted";
+    };
+    InvitationWritten: {
+      claims?: {
+        claimType: string;
+        claimValue: string;
+        userId?: string | null;
+      }[] | null;
+      email: string;
+      firstName?: string | null;
+      language?: string | null;
+      lastName?: string | null;
+      /** @enum {string|null} */
+      role?: "ADMIN" | "MANAGER" | "USER" | null;
+      roles?: ("ADMIN" | "MANAGER" | "USER")[] | null;
+      sites?: {
+        /** @enum {string} */
+        level: "Read" | "Write" | "Admin";
+        siteId: number;
+        sourceIds?: number[] | null;
+      }[] | null;
     };
     JsonPatch: ({
       /** @constant */
@@ -978,6 +1317,10 @@ export interface components {
       index: number;
       message: string;
     };
+    Role: {
+      id: string;
+      name: string;
+    };
     RowError: {
       /** @enum {string} */
       code: "malformed_row" | "invalid_date" | "invalid_value" | "invalid_identifier" | "invalid_version" | "invalid_tags" | "target_not_found" | "target_ambiguous";
@@ -1109,6 +1452,18 @@ export interface components {
       timeZoneId: string;
       typeId: number | null;
     };
+    SiteAccessModel: {
+      /** @enum {string} */
+      level: "Read" | "Write" | "Admin";
+      siteId: number;
+      sourceIds?: number[];
+    };
+    SiteAccessWritten: {
+      /** @enum {string} */
+      level: "Read" | "Write" | "Admin";
+      siteId: number;
+      sourceIds?: number[] | null;
+    }[];
     SiteCreation: {
       city?: string | null;
       clientData?: Record<string, never> | null;
@@ -1180,6 +1535,157 @@ export interface components {
       /** @constant */
       id: 0;
       userId: string;
+    };
+    UserClaimWritten: {
+      claimType: string;
+      claimValue: string;
+      userId?: string | null;
+    };
+    UserFeature: {
+      id: number;
+      /** @enum {string} */
+      level: "None" | "Read" | "Write" | "Admin";
+      name: string;
+    };
+    UserInfoLight: {
+      firstName: string | null;
+      id: string;
+      lastName: string | null;
+      pseudo: string | null;
+      userName: string;
+    };
+    UserInfoViewModel: {
+      accounts: {
+        id: number;
+        name: string;
+      }[];
+      businessKeys: {
+        businessId: string | null;
+        id: string;
+        username: string;
+      };
+      claims: components["schemas"]["UserClaim"][];
+      /** Format: date-time */
+      createdDate: string;
+      email: string | null;
+      features: components["schemas"]["UserFeature"][];
+      firstName: string | null;
+      id: string;
+      isLocked: boolean;
+      language: string;
+      /** Format: date-time */
+      lastLoginDate: string | null;
+      lastName: string | null;
+      /** Format: date-time */
+      lockedUntil: string | null;
+      phoneNumber: string | null;
+      pseudo: string | null;
+      roles: components["schemas"]["Role"][];
+      secondaryAccesses: components["schemas"]["UserFeature"][];
+      sites: components["schemas"]["SiteAccessModel"][];
+      userName: string;
+    };
+    UserLight: {
+      accounts?: {
+        id: number;
+        name: string;
+      }[];
+      businessId?: string | null;
+      businessKeys?: {
+        businessId: string | null;
+        id: string;
+        username: string;
+      };
+      claims?: components["schemas"]["UserClaim"][];
+      /** Format: date-time */
+      createdDate?: string;
+      email?: string | null;
+      features?: components["schemas"]["UserFeature"][];
+      firstName: string | null;
+      id: string;
+      isLocked?: boolean;
+      language?: string;
+      /** Format: date-time */
+      lastLoginDate?: string | null;
+      lastName: string | null;
+      /** Format: date-time */
+      lockedUntil?: string | null;
+      phoneNumber?: string | null;
+      pseudo: string | null;
+      roles?: components["schemas"]["Role"][];
+      secondaryAccesses?: components["schemas"]["UserFeature"][];
+      sites?: components["schemas"]["SiteAccessModel"][];
+      userName: string;
+    };
+    UserLock: {
+      isLocked: boolean;
+      reason?: string | null;
+      until?: string | number | null;
+    };
+    UserSearchRequest: {
+      accountId?: number | null;
+      businessKeys?: {
+        /** @enum {string|null} */
+        name?: "Id" | "Username" | "BusinessId" | null;
+        values?: string[] | null;
+      } | null;
+      claims?: {
+        claimType: string;
+        claimValue?: string | null;
+      }[] | null;
+      /** @enum {string|null} */
+      displayLevel?: "Light" | "Normal" | "Verbose" | null;
+      itemsPerPage?: number | null;
+      pageNumber?: number | null;
+      paging?: {
+        itemsPerPage?: number | null;
+        pageNumber?: number | null;
+      } | null;
+      roles?: string[] | null;
+      searchText?: string | null;
+      viewId?: string | null;
+    };
+    UserSearchResponse: {
+      itemsPerPage: number;
+      pageNumber: number;
+      totalCount: number;
+      users: components["schemas"]["UserLight"][];
+    };
+    UserWritten: {
+      businessKeys?: {
+        businessId?: string | null;
+      } | null;
+      claims?: {
+        claimType: string;
+        claimValue: string;
+        userId?: string | null;
+      }[] | null;
+      email?: string | null;
+      features?: {
+        id?: number | null;
+        /** @enum {string} */
+        level: "None" | "Read" | "Write" | "Admin";
+        name?: string | null;
+      }[] | null;
+      firstName?: string | null;
+      language?: string | null;
+      lastName?: string | null;
+      phoneNumber?: string | null;
+      pseudo?: string | null;
+      roles?: ("ADMIN" | "MANAGER" | "USER")[] | null;
+      secondaryAccesses?: {
+        id?: number | null;
+        /** @enum {string} */
+        level: "None" | "Read" | "Write" | "Admin";
+        name?: string | null;
+      }[] | null;
+      sites?: {
+        /** @enum {string} */
+        level: "Read" | "Write" | "Admin";
+        siteId: number;
+        sourceIds?: number[] | null;
+      }[] | null;
+      userName?: string;
     };
     Variable: {
       /** @enum {string|null} */
@@ -1381,6 +1887,34 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  listAudit: {
+    parameters: {
+      query?: {
+        action?: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "SigningKeyAdded" | "BatchesRetried";
+        from?: string;
+        itemsPerPage?: number;
+        pageNumber?: number;
+        scope?: "Account" | "Operator" | "All";
+        targetId?: string;
+        to?: string;
+        userId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AuditEntry"][];
+        };
+      };
+    };
+  };
   getAccountHealth: {
     parameters: {
       query?: {
@@ -1399,6 +1933,110 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["AccountHealth"];
         };
+      };
+    };
+  };
+  listInvitations: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Invitation"][];
+        };
+      };
+    };
+  };
+  createInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["InvitationWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Invitation"];
+        };
+      };
+    };
+  };
+  getInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Invitation"];
+        };
+      };
+    };
+  };
+  deleteInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  resendInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };
@@ -1530,6 +2168,213 @@ export interface operations {
       };
     };
   };
+  getUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserInfoViewModel"];
+        };
+      };
+    };
+  };
+  saveUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserInfoViewModel"];
+        };
+      };
+    };
+  };
+  deleteUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  addDataPusherClaim: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserClaimWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserClaim"];
+        };
+      };
+    };
+  };
+  removeDataPusherClaims: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          claimType: string;
+          claimValue: string;
+          userId?: string | null;
+        }[];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserClaim"][];
+        };
+      };
+    };
+  };
+  lockUser: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserLock"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  resetPassword: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  grantSites: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SiteAccessWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  revokeSites: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": number[];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
   listMyAccounts: {
     parameters: {
       query?: {
@@ -1587,6 +2432,82 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["UserClaim"][];
+        };
+      };
+    };
+  };
+  listUserMapping: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserInfoLight"][];
+        };
+      };
+    };
+  };
+  listUsers: {
+    parameters: {
+      query?: {
+        AccountId?: number;
+        "BusinessKeys.Name"?: "Id" | "Username" | "BusinessId";
+        "BusinessKeys.Values"?: string[];
+        "Claims[0].ClaimType"?: string;
+        "Claims[0].ClaimValue"?: string;
+        DisplayLevel?: "Light" | "Normal" | "Verbose";
+        "Paging.ItemsPerPage"?: number;
+        "Paging.PageNumber"?: number;
+        Roles?: string[];
+        SearchText?: string;
+        ViewId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserLight"][];
+        };
+      };
+    };
+  };
+  postUserSearch: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserSearchRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserSearchResponse"];
         };
       };
     };
@@ -1816,6 +2737,25 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["WebhookTest"];
+        };
+      };
+    };
+  };
+  getInstallation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Installation"];
         };
       };
     };

@@ -4,7 +4,7 @@ import classes from './view.module.css';
 
 interface TabsProps<Name extends string> {
   readonly label: string;
-  readonly to: '/console/data';
+  readonly to: '/console/data' | '/console/people';
   readonly names: readonly Name[];
   readonly current: Name;
   readonly textOf: (name: Name) => string;

@@ -75,7 +75,7 @@ test('console data: an import of structure shows what it would do before it does
   await close();
 });
 
-test('console data: rejected elements of a push are shown with the reason and replayed (R-D5)', async () => {
+test('console data: rejected elements of a push are shown with the reason and replayed (R-D8)', async () => {
   const element = {
     sourceSerialNumber: 'LATE-1',
     mappingConfig: 'kWh',

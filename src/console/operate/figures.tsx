@@ -1,0 +1,53 @@
+/** A table of figures in a card. */
+import type { ReactNode } from 'react';
+import { Frame } from '../parts/frame.tsx';
+import classes from '../parts/view.module.css';
+
+interface FiguresProps {
+  readonly title: string;
+  readonly note?: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
+  /** Shown instead of a table without rows. */
+  readonly empty: string;
+  /** Number of first columns with text; the others hold numbers. */
+  readonly texts?: number;
+}
+
+/** Numbers stand at the right. */
+export function Figures({ title, note, columns, rows, empty, texts = 1 }: FiguresProps) {
+  const classOf = (column: number) => (column < texts ? undefined : classes.number);
+  return (
+    <section className={classes.card} aria-label={title}>
+      <h2>{title}</h2>
+      {note !== undefined && <p className={classes.soft}>{note}</p>}
+      {rows.length === 0 && <p className={classes.soft}>{empty}</p>}
+      {rows.length > 0 && (
+        <Frame label={title}>
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                {columns.map((name, column) => (
+                  <th key={name} scope="col" className={classOf(column)}>
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ key, cells }) => (
+                <tr key={key}>
+                  {cells.map((cell, column) => (
+                    <td key={columns[column]} className={classOf(column)}>
+                      {cell}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Frame>
+      )}
+    </section>
+  );
+}

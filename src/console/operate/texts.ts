@@ -1,0 +1,14 @@
+/** The texts of this route, added when it is opened. */
+import { addTexts } from '../texts/view-texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
+
+declare module '../texts/view-texts.ts' {
+  interface ViewTexts {
+    readonly operate: typeof en;
+  }
+}
+
+addTexts('operate', { en, fr, de, nl });

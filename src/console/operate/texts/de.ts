@@ -1,0 +1,65 @@
+/** Texts of "Operate" in German. */
+import type { TextsOf } from '../../texts/en.ts';
+import type { en } from './en.ts';
+
+export const de: TextsOf<typeof en> = {
+  title: 'Betrieb',
+  lead: 'Die ganze Installation über alle Konten. Die Seite liest sich alle 10 Sekunden neu.',
+  recent: 'Die neuesten 20.000 der letzten 24 Stunden.',
+  seconds: '{{value}} s',
+  account: 'Konto',
+  empty: 'Nichts wartet.',
+  waiting: {
+    title: 'Warteschlangen und Rückstand',
+    what: 'Arbeit',
+    count: 'Wartend',
+    oldest: 'Älteste',
+    pushes: 'Zu speichernde Pushs',
+    setAside: 'Nach Fehlern beiseitegelegte Pushs',
+    events: 'Weiterzugebende Ereignisse',
+    calculations: 'Fällige Berechnungen',
+    files: 'Zu lesende Dateien',
+    webhooks: 'Fällige Webhook-Nachrichten',
+    mails: 'Fällige E-Mails',
+  },
+  roles: {
+    title: 'Rollen',
+    roles: 'Rollen eines Prozesses',
+    connections: 'Verbindungen zur Datenbank',
+    since: 'Verbunden seit',
+    none: 'Keine Rolle benennt ihre Verbindungen.',
+  },
+  runs: {
+    title: 'R-Pool',
+    running: 'Laufende Skripte',
+    ended: 'Beendete Läufe',
+    outcomes: '{{succeeded, number}} erfolgreich, {{failed, number}} fehlgeschlagen',
+    duration: 'Dauer',
+    percentiles: 'Median {{median}} s, 95. Perzentil {{p95}} s',
+    wait: 'Median der Wartezeit vor einem Lauf',
+  },
+  scripts: {
+    title: 'Langsamste Skripte',
+    variable: 'Variable',
+    runs: 'Läufe',
+    mean: 'Mittlere Dauer',
+    total: 'Gesamtdauer',
+    none: 'Kein Skript lief.',
+  },
+  accounts: {
+    title: 'Aktivste Konten',
+    pushes: 'Pushs',
+    readings: 'Messwerte',
+    rejected: 'Abgelehnte Elemente',
+    none: 'Kein Konto hat gepusht oder gerechnet.',
+  },
+  storage: {
+    title: 'Speicher je Konto',
+    points: 'Punkte',
+    size: 'Auf der Platte',
+    note: 'Vor höchstens 10 Minuten gemessen, mit Indizes.',
+    measuring: 'Wird gemessen; die Zahlen erscheinen hier.',
+    deleted: 'Gelöschte Variablen',
+    none: 'Keine Punkte gespeichert.',
+  },
+};

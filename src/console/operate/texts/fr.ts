@@ -1,0 +1,65 @@
+/** Texts of "Operate" in French. */
+import type { TextsOf } from '../../texts/en.ts';
+import type { en } from './en.ts';
+
+export const fr: TextsOf<typeof en> = {
+  title: 'Exploitation',
+  lead: "Toute l'installation, pour tous les comptes. La page se met à jour toutes les 10 secondes.",
+  recent: 'Les 20 000 plus récents des dernières 24 heures.',
+  seconds: '{{value}} s',
+  account: 'Compte',
+  empty: "Rien n'attend.",
+  waiting: {
+    title: 'Files et retards',
+    what: 'Travail',
+    count: 'En attente',
+    oldest: 'Le plus ancien',
+    pushes: 'Envois à enregistrer',
+    setAside: 'Envois mis de côté après des échecs',
+    events: 'Événements à transmettre',
+    calculations: 'Calculs dus',
+    files: 'Fichiers à lire',
+    webhooks: 'Messages de webhooks dus',
+    mails: 'Courriels dus',
+  },
+  roles: {
+    title: 'Rôles',
+    roles: "Rôles d'un processus",
+    connections: 'Connexions à la base',
+    since: 'Connecté depuis',
+    none: 'Aucun rôle ne nomme ses connexions.',
+  },
+  runs: {
+    title: 'Pool R',
+    running: 'Scripts en cours',
+    ended: 'Exécutions terminées',
+    outcomes: '{{succeeded, number}} réussies, {{failed, number}} en échec',
+    duration: 'Durée',
+    percentiles: 'médiane {{median}} s, 95e centile {{p95}} s',
+    wait: 'Attente médiane avant une exécution',
+  },
+  scripts: {
+    title: 'Scripts les plus lents',
+    variable: 'Variable',
+    runs: 'Exécutions',
+    mean: 'Durée moyenne',
+    total: 'Durée totale',
+    none: "Aucun script ne s'est exécuté.",
+  },
+  accounts: {
+    title: 'Comptes les plus actifs',
+    pushes: 'Envois',
+    readings: 'Relevés',
+    rejected: 'Éléments refusés',
+    none: "Aucun compte n'a envoyé ni calculé.",
+  },
+  storage: {
+    title: 'Stockage par compte',
+    points: 'Points',
+    size: 'Sur disque',
+    note: 'Mesuré il y a 10 minutes au plus, index compris.',
+    measuring: 'Mesure en cours ; les chiffres apparaîtront ici.',
+    deleted: 'Variables supprimées',
+    none: "Aucun point n'est enregistré.",
+  },
+};

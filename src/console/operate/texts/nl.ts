@@ -1,0 +1,65 @@
+/** Texts of "Operate" in Dutch. */
+import type { TextsOf } from '../../texts/en.ts';
+import type { en } from './en.ts';
+
+export const nl: TextsOf<typeof en> = {
+  title: 'Beheer',
+  lead: 'De hele installatie, over alle accounts. De pagina leest zichzelf elke 10 seconden opnieuw.',
+  recent: 'De nieuwste 20.000 van de laatste 24 uur.',
+  seconds: '{{value}} s',
+  account: 'Account',
+  empty: 'Er wacht niets.',
+  waiting: {
+    title: 'Wachtrijen en achterstand',
+    what: 'Werk',
+    count: 'Wachtend',
+    oldest: 'Oudste',
+    pushes: 'Op te slaan pushes',
+    setAside: 'Na fouten opzijgezette pushes',
+    events: 'Door te geven gebeurtenissen',
+    calculations: 'Berekeningen die aan de beurt zijn',
+    files: 'Te lezen bestanden',
+    webhooks: 'Te sturen webhookberichten',
+    mails: 'Te sturen mails',
+  },
+  roles: {
+    title: 'Rollen',
+    roles: 'Rollen van een proces',
+    connections: 'Verbindingen met de database',
+    since: 'Verbonden sinds',
+    none: 'Geen rol geeft zijn verbindingen een naam.',
+  },
+  runs: {
+    title: 'R-pool',
+    running: 'Lopende scripts',
+    ended: 'Beëindigde runs',
+    outcomes: '{{succeeded, number}} geslaagd, {{failed, number}} mislukt',
+    duration: 'Duur',
+    percentiles: 'mediaan {{median}} s, 95e percentiel {{p95}} s',
+    wait: 'Mediane wachttijd voor een run',
+  },
+  scripts: {
+    title: 'Traagste scripts',
+    variable: 'Variabele',
+    runs: 'Runs',
+    mean: 'Gemiddelde duur',
+    total: 'Totale duur',
+    none: 'Er liep geen script.',
+  },
+  accounts: {
+    title: 'Drukste accounts',
+    pushes: 'Pushes',
+    readings: 'Metingen',
+    rejected: 'Geweigerde elementen',
+    none: 'Geen account pushte of rekende.',
+  },
+  storage: {
+    title: 'Opslag per account',
+    points: 'Punten',
+    size: 'Op schijf',
+    note: 'Hoogstens 10 minuten geleden gemeten, met indexen.',
+    measuring: 'Wordt gemeten; de cijfers verschijnen hier.',
+    deleted: 'Verwijderde variabelen',
+    none: 'Er zijn geen punten opgeslagen.',
+  },
+};

@@ -1,0 +1,194 @@
+/** Who did what: the audit trail of the account, filtered by the address, so a finding can be shared. */
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { answerOf, api, bodyOf } from '../../api/client.ts';
+import { Frame } from '../../parts/frame.tsx';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import classes from '../../parts/view.module.css';
+import { useSession } from '../../session/session.tsx';
+import type { PeopleSearch } from '../people-address.ts';
+import { nameOf } from '../users/user-fields.ts';
+import { ACTIONS, type Action } from './actions.ts';
+
+const route = getRouteApi('/console/people');
+const PAGE_ROWS = 100;
+
+/** The part of the route about the audit trail. */
+export function Audit() {
+  const { t } = useTranslation('people');
+  const { role } = useSession();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [page, setPage] = useState(0);
+  const { action, by, target, from, to, scope } = search;
+  const set = (change: PeopleSearch) => {
+    setPage(0);
+    // An empty text removes the filter.
+    const next = Object.entries({ ...search, ...change, tab: 'audit' }).filter(([, value]) => value !== '');
+    void navigate({ search: Object.fromEntries(next), replace: true });
+  };
+  const users = useQuery({
+    queryKey: ['user-names'],
+    queryFn: () => bodyOf(api.GET('/account/usermapping', { params: { query: { pageNumber: 0, itemsPerPage: 500 } } })),
+  });
+  const entries = useQuery({
+    queryKey: ['audit', action, by, target, from, to, scope, page],
+    queryFn: () =>
+      answerOf(
+        api.GET('/account/audit', {
+          params: {
+            query: {
+              pageNumber: page,
+              itemsPerPage: PAGE_ROWS,
+              includeItemsCount: true,
+              ...(action !== undefined && { action: action as Action }),
+              ...(by !== undefined && { userId: by }),
+              ...(target !== undefined && { targetId: target }),
+              ...(from !== undefined && { from: toInstant(from, 0) }),
+              ...(to !== undefined && { to: toInstant(to, 1) }),
+              ...(scope !== undefined && { scope: scope as 'All' }),
+            },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <section className={classes.card} aria-label={t('tab.audit')}>
+      <div className={classes.form}>
+        <NativeSelect
+          label={t('audit.who')}
+          data={[
+            { value: '', label: t('audit.everyone') },
+            ...(users.data ?? []).map((user) => ({ value: user.id, label: nameOf(user) })),
+          ]}
+          value={by ?? ''}
+          onChange={({ currentTarget }) => set({ by: currentTarget.value })}
+        />
+        <NativeSelect
+          label={t('audit.action')}
+          data={[{ value: '', label: t('audit.every') }, ...ACTIONS]}
+          value={action ?? ''}
+          onChange={({ currentTarget }) => set({ action: currentTarget.value })}
+        />
+        <TextInput
+          label={t('audit.target')}
+          value={target ?? ''}
+          onChange={({ currentTarget }) => set({ target: currentTarget.value })}
+        />
+        <TextInput
+          type="date"
+          label={t('audit.from')}
+          value={from ?? ''}
+          onChange={({ currentTarget }) => set({ from: currentTarget.value })}
+        />
+        <TextInput
+          type="date"
+          label={t('audit.to')}
+          value={to ?? ''}
+          onChange={({ currentTarget }) => set({ to: currentTarget.value })}
+        />
+        {role === 'ADMIN' && (
+          <NativeSelect
+            label={t('audit.scope')}
+            data={(['Account', 'Operator', 'All'] as const).map((value) => ({
+              value,
+              label: t(`audit.scopes.${value}`),
+            }))}
+            value={scope ?? 'Account'}
+            onChange={({ currentTarget }) =>
+              set({ scope: currentTarget.value === 'Account' ? '' : currentTarget.value })
+            }
+          />
+        )}
+      </div>
+      {(entries.error ?? users.error) && <Problem error={entries.error ?? users.error} />}
+      {entries.isPending && <Skeleton height={240} radius="md" mt="md" />}
+      {entries.data && (
+        <>
+          <p className={`${classes.soft} ${classes.bar}`} role="status">
+            {t('audit.found', { count: entries.data.total })}
+          </p>
+          {entries.data.body.length > 0 && (
+            <Frame label={t('tab.audit')}>
+              <table className={classes.table}>
+                <thead>
+                  <tr>
+                    {(['date', 'who', 'action', 'target', 'details'] as const).map((name) => (
+                      <th key={name} scope="col">
+                        {t(`audit.${name}`)}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {entries.data.body.map((entry) => (
+                    <tr key={entry.id}>
+                      <td className={classes.nowrap}>{formatMoment(entry.date)}</td>
+                      <td>
+                        {entry.userName}
+                        {entry.impersonator && (
+                          <div className={classes.soft}>{t('audit.as', { name: entry.impersonator.userName })}</div>
+                        )}
+                      </td>
+                      <td className={classes.nowrap}>
+                        <code>{entry.action}</code>
+                      </td>
+                      <td>
+                        {entry.targetId !== null && (
+                          <Button
+                            size="compact-sm"
+                            variant="subtle"
+                            onClick={() => set({ target: entry.targetId ?? '' })}
+                          >
+                            {entry.targetName ?? entry.targetId}
+                          </Button>
+                        )}
+                      </td>
+                      <td>
+                        {Object.keys(entry.details).length > 0 && <code>{JSON.stringify(entry.details)}</code>}
+                        {entry.requestId !== null && (
+                          <div className={classes.soft}>{t('audit.request', { id: entry.requestId })}</div>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Frame>
+          )}
+          {entries.data.total > PAGE_ROWS && (
+            <p className={classes.bar}>
+              <Button size="compact-sm" variant="default" disabled={page === 0} onClick={() => setPage(page - 1)}>
+                {t('page.back')}
+              </Button>
+              <span className={classes.soft}>
+                {t('page.of', { page: page + 1, pages: Math.ceil(entries.data.total / PAGE_ROWS) })}
+              </span>
+              <Button
+                size="compact-sm"
+                variant="default"
+                disabled={(page + 1) * PAGE_ROWS >= entries.data.total}
+                onClick={() => setPage(page + 1)}
+              >
+                {t('page.forth')}
+              </Button>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** @returns midnight of a day in the zone of the browser. @param days later days. */
+function toInstant(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00`);
+  if (Number.isNaN(date.getTime())) return day;
+  date.setDate(date.getDate() + days);
+  return date.toISOString();
+}

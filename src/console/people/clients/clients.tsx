@@ -1,0 +1,83 @@
+/** Programs that may ask for tokens, and the keys that sign tokens: for administrators, to read only. */
+import { Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import { Frame } from '../../parts/frame.tsx';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { State } from '../../parts/state.tsx';
+import classes from '../../parts/view.module.css';
+
+/** The part of the route about clients and keys. */
+export function Clients() {
+  const { t } = useTranslation('people');
+  const report = useQuery({ queryKey: ['installation'], queryFn: () => bodyOf(api.GET('/admin/operate')) });
+  if (report.error) return <Problem error={report.error} onRetry={() => void report.refetch()} />;
+  if (!report.data) return <Skeleton height={240} radius="md" />;
+  const { clients, signingKeys } = report.data;
+  return (
+    <>
+      <section className={classes.card} aria-labelledby="clients">
+        <h2 id="clients">{t('tab.clients')}</h2>
+        <Frame label={t('clients.client')}>
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                {(['client', 'scopes', 'grants', 'created'] as const).map((name) => (
+                  <th key={name} scope="col">
+                    {t(`clients.${name}`)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {clients.map(({ clientId, scopes, grantTypes, isPublic, createdDate }) => (
+                <tr key={clientId}>
+                  <td>
+                    <code>{clientId}</code>
+                    {isPublic && <div className={classes.soft}>{t('clients.public')}</div>}
+                  </td>
+                  <td>{scopes.join(' ')}</td>
+                  <td>{grantTypes.join(', ')}</td>
+                  <td className={classes.nowrap}>{formatMoment(createdDate)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Frame>
+        <p className={`${classes.soft} ${classes.bar}`}>{t('clients.hint')}</p>
+      </section>
+      <section className={classes.card} aria-labelledby="keys">
+        <h2 id="keys">{t('clients.keys')}</h2>
+        <Frame label={t('clients.keys')}>
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                {(['key', 'algorithm', 'state', 'created'] as const).map((name) => (
+                  <th key={name} scope="col">
+                    {t(`clients.${name}`)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {signingKeys.map(({ kid, algorithm, state, createdDate }) => (
+                <tr key={kid}>
+                  <td>
+                    <code>{kid}</code>
+                  </td>
+                  <td>{algorithm}</td>
+                  <td>
+                    <State tone={state === 'active' ? 'good' : 'plain'}>{t(`clients.states.${state}`)}</State>
+                  </td>
+                  <td className={classes.nowrap}>{formatMoment(createdDate)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Frame>
+      </section>
+    </>
+  );
+}

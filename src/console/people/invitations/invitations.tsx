@@ -1,0 +1,168 @@
+/** Invitations: a person gets a mail with a link, chooses a password there, and is a user of the account. */
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { Frame } from '../../parts/frame.tsx';
+import { Ago } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { State, type Tone } from '../../parts/state.tsx';
+import classes from '../../parts/view.module.css';
+import { type Role, useSession } from '../../session/session.tsx';
+import { notifyDone } from '../../shell/notify.ts';
+import { currentLanguage, LANGUAGES } from '../../texts/language.ts';
+import { rolesToGive } from '../users/user-fields.ts';
+
+interface Fields {
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly language: string;
+  readonly role: Role;
+}
+
+const TONES: Readonly<Record<'Waiting' | 'Sent' | 'Expired' | 'Accepted', Tone>> = {
+  Waiting: 'plain',
+  Sent: 'warn',
+  Expired: 'bad',
+  Accepted: 'good',
+};
+
+/** The part of the route about invitations. */
+export function Invitations() {
+  const { t } = useTranslation('people');
+  const queries = useQueryClient();
+  const renew = () => queries.invalidateQueries({ queryKey: ['invitations'] });
+  const invitations = useQuery({
+    queryKey: ['invitations'],
+    queryFn: () => bodyOf(api.GET('/account/invitations')),
+  });
+  const resend = useMutation({
+    mutationFn: (id: string) => bodyOf(api.POST('/account/invitations/{id}/resend', { params: { path: { id } } })),
+    onSuccess: async () => {
+      notifyDone(t('invitations.resent'));
+      await renew();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => bodyOf(api.DELETE('/account/invitations/{id}', { params: { path: { id } } })),
+    onSuccess: renew,
+  });
+  const error = invitations.error ?? resend.error ?? remove.error;
+  return (
+    <>
+      <Invite onSent={renew} />
+      {error && <Problem error={error} />}
+      {invitations.isPending && <Skeleton height={160} radius="md" />}
+      {invitations.data?.length === 0 && (
+        <div className={classes.empty}>
+          <p>{t('invitations.none')}</p>
+        </div>
+      )}
+      {invitations.data && invitations.data.length > 0 && (
+        <section className={classes.card} aria-label={t('tab.invitations')}>
+          <Frame label={t('tab.invitations')}>
+            <table className={classes.table}>
+              <thead>
+                <tr>
+                  <th scope="col">{t('users.email')}</th>
+                  <th scope="col">{t('users.role')}</th>
+                  <th scope="col">{t('invitations.sent')}</th>
+                  <th scope="col">{t('users.state')}</th>
+                  <th scope="col">{t('actions')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {invitations.data.map(({ id, email, role, state, sentDate }) => (
+                  <tr key={id}>
+                    <td>{email}</td>
+                    <td>{t(`role.${role}`)}</td>
+                    <td>{sentDate ? <Ago instant={sentDate} /> : '–'}</td>
+                    <td>
+                      <State tone={TONES[state]}>{t(`invitations.state.${state}`)}</State>
+                    </td>
+                    <td>
+                      {state !== 'Accepted' && (
+                        <span className={classes.bar}>
+                          <Button size="compact-sm" variant="default" onClick={() => resend.mutate(id)}>
+                            {t('invitations.resend')}
+                          </Button>
+                          <ConfirmButton
+                            size="compact-sm"
+                            label={t('delete')}
+                            question={t('invitations.reallyDelete', { email })}
+                            onConfirm={() => remove.mutate(id)}
+                          />
+                        </span>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Frame>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Invite({ onSent }: { readonly onSent: () => Promise<void> }) {
+  const { t } = useTranslation('people');
+  const { role } = useSession();
+  const empty: Fields = { email: '', firstName: '', lastName: '', language: currentLanguage(), role: 'USER' };
+  const [fields, setFields, dropFields] = useDraft<Fields>('invitation', empty);
+  const invite = useMutation({
+    mutationFn: () => {
+      const { email, firstName, lastName, language, role: given } = fields;
+      const names = { firstName: firstName || null, lastName: lastName || null };
+      return bodyOf(
+        api.POST('/account/invitations', { body: { email: email.trim(), ...names, language, role: given } }),
+      );
+    },
+    onSuccess: async ({ email }) => {
+      dropFields(empty);
+      notifyDone(t('invitations.invited', { email }));
+      await onSent();
+    },
+  });
+  const set = (name: keyof Fields) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    setFields({ ...fields, [name]: event.currentTarget.value });
+  return (
+    <form
+      className={classes.card}
+      aria-labelledby="invite"
+      onSubmit={(event) => {
+        event.preventDefault();
+        invite.mutate();
+      }}
+    >
+      <h2 id="invite">{t('invitations.invite')}</h2>
+      <div className={classes.form}>
+        <TextInput required label={t('users.email')} type="email" value={fields.email} onChange={set('email')} />
+        <TextInput label={t('users.firstName')} value={fields.firstName} onChange={set('firstName')} />
+        <TextInput label={t('users.lastName')} value={fields.lastName} onChange={set('lastName')} />
+        <NativeSelect
+          label={t('users.role')}
+          data={rolesToGive(role).map((value) => ({ value, label: t(`role.${value}`) }))}
+          value={fields.role}
+          onChange={set('role')}
+        />
+        <NativeSelect
+          label={t('users.language')}
+          data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+          value={fields.language}
+          onChange={set('language')}
+        />
+      </div>
+      {invite.error && <Problem error={invite.error} />}
+      <p className={classes.bar}>
+        <Button type="submit" loading={invite.isPending}>
+          {t('invitations.send')}
+        </Button>
+      </p>
+    </form>
+  );
+}

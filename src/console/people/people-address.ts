@@ -1,0 +1,14 @@
+/** The query of `/console/people`: the part shown, who is open in it, and the filters of the audit trail. Pure. */
+
+const NAMES = ['tab', 'user', 'q', 'action', 'by', 'target', 'from', 'to', 'scope'] as const;
+
+export type PeopleSearch = { readonly [Name in (typeof NAMES)[number]]?: string };
+
+/** @returns the known members as texts. */
+export function parsePeopleSearch(search: Readonly<Record<string, unknown>>): PeopleSearch {
+  return Object.fromEntries(
+    NAMES.flatMap((name) =>
+      search[name] === undefined || search[name] === '' ? [] : [[name, String(search[name])] as const],
+    ),
+  );
+}

@@ -1,0 +1,49 @@
+/** People and access: users, invitations, the audit trail, and for administrators the clients and signing keys. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Forbidden } from '../parts/forbidden.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import classes from '../parts/view.module.css';
+import { useSession } from '../session/session.tsx';
+import { Audit } from './audit/audit.tsx';
+import { Clients } from './clients/clients.tsx';
+import { Invitations } from './invitations/invitations.tsx';
+import './texts.ts';
+import { UserPage } from './users/user-page.tsx';
+import { Users } from './users/users.tsx';
+
+const route = getRouteApi('/console/people');
+
+/** The route. */
+export function PeoplePage() {
+  const { t } = useTranslation('people');
+  const { mayManage, role } = useSession();
+  const { tab, user } = route.useSearch();
+  if (!mayManage) return <Forbidden needs="manager" />;
+  const names =
+    role === 'ADMIN'
+      ? (['users', 'invitations', 'audit', 'clients'] as const)
+      : (['users', 'invitations', 'audit'] as const);
+  const current = names.find((name) => name === tab) ?? 'users';
+  return (
+    <>
+      <header className={classes.header}>
+        <div>
+          <h1>{t('title')}</h1>
+          <p className={classes.lead}>{t(`lead.${current}`)}</p>
+        </div>
+      </header>
+      <Tabs
+        label={t('title')}
+        to="/console/people"
+        names={names}
+        current={current}
+        textOf={(name) => t(`tab.${name}`)}
+      />
+      {current === 'users' && (user === undefined ? <Users /> : <UserPage key={user} id={user} />)}
+      {current === 'invitations' && <Invitations />}
+      {current === 'audit' && <Audit />}
+      {current === 'clients' && <Clients />}
+    </>
+  );
+}

@@ -1,0 +1,218 @@
+/** One user: profile and role, permissions of pushing, claims, access to sites, and what ends access. */
+import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { State } from '../../parts/state.tsx';
+import classes from '../../parts/view.module.css';
+import { type Role, useSession } from '../../session/session.tsx';
+import { notifyDone } from '../../shell/notify.ts';
+import { LANGUAGES } from '../../texts/language.ts';
+import { useRenew } from './renew.ts';
+import { SiteAccess } from './site-access.tsx';
+import { nameOf, PERMISSIONS, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
+
+/** The part of the route with an open user. */
+export function UserPage({ id }: { readonly id: string }) {
+  const { t } = useTranslation('people');
+  const user = useQuery({
+    queryKey: ['user', id],
+    queryFn: () => bodyOf(api.GET('/account/user/{userId}', { params: { path: { userId: id } } })),
+  });
+  return (
+    <>
+      <p className={classes.bar}>
+        <Link to="/console/people">{t('users.all')}</Link>
+      </p>
+      {user.error && <Problem error={user.error} onRetry={() => void user.refetch()} />}
+      {user.isPending && <Skeleton height={300} radius="md" />}
+      {user.data && (
+        <>
+          <Profile user={user.data} />
+          <Permissions user={user.data} />
+          <SiteAccess user={user.data} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Profile({ user }: { readonly user: User }) {
+  const { t } = useTranslation('people');
+  const { role, userId: myId } = useSession();
+  const { id } = user;
+  const path = { userId: id };
+  const navigate = useNavigate();
+  const renew = useRenew(id);
+  const saved = toUserFields(user);
+  const [fields, setFields, dropFields] = useDraft<UserFields>(`user.${id}`, saved);
+  const isChanged = JSON.stringify(fields) !== JSON.stringify(saved);
+  const save = useMutation({
+    mutationFn: () => {
+      const { role: given, firstName, lastName, email, phoneNumber, language } = fields;
+      const texts = { firstName: firstName || null, lastName: lastName || null, phoneNumber: phoneNumber || null };
+      return bodyOf(
+        api.POST('/account/user/{userId}', {
+          params: { path },
+          body: { ...texts, email: email || null, language, ...(given !== saved.role && { roles: [given] }) },
+        }),
+      );
+    },
+    onSuccess: async () => {
+      dropFields(fields);
+      notifyDone(t('users.saved'));
+      await renew();
+    },
+  });
+  const lock = useMutation({
+    mutationFn: () =>
+      bodyOf(api.POST('/account/user/{userId}/lock', { params: { path }, body: { isLocked: !user.isLocked } })),
+    onSuccess: renew,
+  });
+  const reset = useMutation({
+    mutationFn: () => bodyOf(api.POST('/account/user/{userId}/resetpassword', { params: { path } })),
+    onSuccess: () => notifyDone(t('users.mailed')),
+  });
+  const remove = useMutation({
+    mutationFn: () => bodyOf(api.DELETE('/account/user/{userId}', { params: { path } })),
+    onSuccess: async () => {
+      await navigate({ to: '/console/people' });
+      await renew();
+    },
+  });
+  const error = save.error ?? lock.error ?? reset.error ?? remove.error;
+  const set = (name: keyof UserFields) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    setFields({ ...fields, [name]: event.currentTarget.value });
+  return (
+    <section className={classes.card} aria-labelledby="user">
+      <div className={`${classes.bar} ${classes.between}`}>
+        <h2 id="user">{nameOf(user)}</h2>
+        <State tone={user.isLocked ? 'bad' : 'good'}>{t(user.isLocked ? 'users.locked' : 'users.active')}</State>
+      </div>
+      <p className={classes.soft}>
+        {user.userName} · {user.accounts.map(({ name }) => name).join(', ')}
+        {user.lockedUntil && ` · ${t('users.lockedUntil', { date: formatMoment(user.lockedUntil) })}`}
+      </p>
+      <div className={`${classes.form} ${classes.bar}`}>
+        {(['firstName', 'lastName', 'email', 'phoneNumber'] as const).map((name) => (
+          <TextInput key={name} label={t(`users.${name}`)} value={fields[name]} onChange={set(name)} />
+        ))}
+        <NativeSelect
+          label={t('users.language')}
+          data={[...new Set([fields.language, ...Object.keys(LANGUAGES)])].map((value) => ({
+            value,
+            label: value in LANGUAGES ? LANGUAGES[value as 'en'] : value,
+          }))}
+          value={fields.language}
+          onChange={set('language')}
+        />
+        <NativeSelect
+          label={t('users.role')}
+          disabled={id === myId || (saved.role === 'ADMIN' && role !== 'ADMIN')}
+          data={[...new Set<Role>([...rolesToGive(role), saved.role])].map((value) => ({
+            value,
+            label: t(`role.${value}`),
+          }))}
+          value={fields.role}
+          onChange={set('role')}
+        />
+      </div>
+      {error && <Problem error={error} />}
+      <p className={classes.bar}>
+        <Button disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
+          {t('save')}
+        </Button>
+        {isChanged && (
+          <Button variant="default" onClick={() => dropFields(saved)}>
+            {t('discard')}
+          </Button>
+        )}
+        <Button variant="default" loading={reset.isPending} onClick={() => reset.mutate()}>
+          {t('users.reset')}
+        </Button>
+        {id !== myId && (
+          <>
+            <ConfirmButton
+              label={t(user.isLocked ? 'users.unlock' : 'users.lock')}
+              question={t(user.isLocked ? 'users.reallyUnlock' : 'users.reallyLock', { name: nameOf(user) })}
+              isBusy={lock.isPending}
+              onConfirm={() => lock.mutate()}
+            />
+            <ConfirmButton
+              label={t('delete')}
+              question={t('users.reallyDelete', { name: nameOf(user) })}
+              isBusy={remove.isPending}
+              onConfirm={() => remove.mutate()}
+            />
+          </>
+        )}
+      </p>
+      <p className={`${classes.soft} ${classes.bar}`}>
+        <Link to="/console/people" search={{ tab: 'audit', by: id }}>
+          {t('users.did')}
+        </Link>
+        <Link to="/console/people" search={{ tab: 'audit', target: id }}>
+          {t('users.happened')}
+        </Link>
+      </p>
+    </section>
+  );
+}
+
+/** Permissions of pushing as switches, other claims as a list. */
+function Permissions({ user }: { readonly user: User }) {
+  const { t } = useTranslation('people');
+  const renew = useRenew(user.id);
+  const path = { userId: user.id };
+  const change = useMutation({
+    mutationFn: async ({ claimType, isGiven }: { readonly claimType: string; readonly isGiven: boolean }) => {
+      if (isGiven) {
+        const body = { claimType, claimValue: 'true' };
+        await bodyOf(api.POST('/account/user/{userId}/claims/add', { params: { path }, body }));
+        return;
+      }
+      const body = user.claims
+        .filter((claim) => claim.claimType === claimType)
+        .map(({ claimValue }) => ({ claimType, claimValue }));
+      await bodyOf(api.POST('/account/user/{userId}/claims/remove', { params: { path }, body }));
+    },
+    onSuccess: renew,
+  });
+  const others = user.claims.filter(({ claimType }) => !(PERMISSIONS as readonly string[]).includes(claimType));
+  return (
+    <section className={classes.card} aria-labelledby="permissions">
+      <h2 id="permissions">{t('claims.title')}</h2>
+      {PERMISSIONS.map((claimType) => (
+        <Switch
+          key={claimType}
+          mt="xs"
+          label={t(`claims.${claimType === 'datapusher.standard' ? 'standard' : 'custom'}`)}
+          description={claimType}
+          checked={user.claims.some((claim) => claim.claimType === claimType)}
+          disabled={change.isPending}
+          onChange={({ currentTarget }) => change.mutate({ claimType, isGiven: currentTarget.checked })}
+        />
+      ))}
+      {change.error && <Problem error={change.error} />}
+      {others.length > 0 && (
+        <>
+          <h3>{t('claims.others')}</h3>
+          <ul className={classes.list}>
+            {others.map(({ claimType, claimValue }) => (
+              <li key={claimType + claimValue} className={classes.row}>
+                <code>
+                  {claimType} = {claimValue}
+                </code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

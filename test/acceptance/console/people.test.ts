@@ -1,0 +1,73 @@
+/** "People and access", and "Operate" for administrators, as people use them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADMIN, type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
+import { MANAGER } from '../../support/fixtures/sign-in.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+
+let stack: ConsoleStack;
+let variableId: number;
+beforeAll(async () => {
+  stack = await openConsoleStack();
+  ({ variableId } = await createStructure(stack.manager));
+}, 90_000);
+afterAll(() => stack?.close());
+
+test('console people: a manager finds a user, gives a permission and a site, and the audit trail lists both (R-B8, R-B9)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
+  await page.getByRole('link', { name: USER }).click();
+  const push = page.getByRole('switch', { name: /May push through mappers/ });
+  await push.press('Space');
+  await page.locator('input[role=switch]:checked').waitFor({ state: 'attached' });
+  await page.getByLabel('Site', { exact: true }).selectOption({ label: 'Mill' });
+  await page.getByRole('button', { name: 'Grant' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).waitFor();
+  await page.getByLabel('First name').fill('Ursula');
+  await page.reload();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Ursula' }).waitFor();
+  await page.getByRole('link', { name: 'All users' }).click();
+  await page.getByLabel('Search by name or mail address').fill('ursula');
+  await page.getByText('1 user', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Ursula' }).click();
+
+  await page.getByRole('link', { name: 'What was done to this user' }).click();
+  for (const action of ['UserUpdated', 'SitesGranted', 'ClaimsAdded'])
+    await page.getByRole('cell', { name: action }).first().waitFor();
+  await page.getByLabel('Action', { exact: true }).selectOption('SitesGranted');
+  await page.getByText('1 entry').waitFor();
+  expect(new URL(page.url()).searchParams.get('action')).toBe('SitesGranted');
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console people: a person is invited, and the invitation is withdrawn after a question (R-B10)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/people?tab=invitations');
+  await page.getByLabel('Mail address').fill('ines@example.test');
+  await page.getByLabel('Role').selectOption('MANAGER');
+  expect(await page.getByLabel('Role').getByRole('option', { name: 'Administrator' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  await page.getByRole('cell', { name: 'ines@example.test' }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('cell', { name: 'ines@example.test' }).waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console operate: an administrator sees roles, queues, costs and storage; a manager is not offered it (R-B6)', async () => {
+  await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
+  const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
+  await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();
+  await page.getByRole('region', { name: 'Busiest accounts' }).getByRole('row', { name: /Test/ }).first().waitFor();
+  await page.getByRole('row', { name: 'Pushes to be stored' }).waitFor();
+  await page.getByRole('link', { name: 'People', exact: true }).click();
+  await page.getByRole('link', { name: 'Clients and keys' }).click();
+  await page.getByRole('cell', { name: /tidemark-console/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+  const manager = await stack.open(MANAGER, '/console/operate');
+  await manager.page.getByText('Only an administrator of the installation can open this page.').waitFor();
+  expect(await manager.page.getByRole('link', { name: 'Operate' }).count()).toBe(0);
+  expect(manager.complaints).toEqual([]);
+  await manager.close();
+});

@@ -33,6 +33,8 @@ export interface RetentionJob {
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
+  /** Points written within so many seconds wait. Default: a day. */
+  readonly settleSec?: number;
   /** Resolves after so many milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
@@ -43,6 +45,11 @@ const LOCK_CLASS = 0x7265_7465;
 const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
+/**
+ * An old history may arrive in parts and out of order: once a part is rolled up, points between its first and last date would be
+ * refused.
+ */
+const SETTLE_SEC = 86_400;
 /** A writer that holds the variable longer makes the variable wait for the next run. */
 const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
 
@@ -111,7 +118,7 @@ async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): 
   if (!due) return false;
   const startMs = performance.now();
   try {
-    const step = await inTransaction(connection, (transaction) => runStep(transaction, due), {
+    const step = await inTransaction(connection, (transaction) => runStep(transaction, due, job.settleSec), {
       statementTimeoutMs: STEP_TIMEOUT_MS,
     });
     for (const name of ['points', 'versions', 'rollups'] as const) turn.counts[name] += step?.[name] ?? 0;
@@ -129,7 +136,7 @@ async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): 
   return true;
 }
 
-async function runStep(transaction: Transaction, { variableId, retentionId }: Due) {
+async function runStep(transaction: Transaction, { variableId, retentionId }: Due, settleSec = SETTLE_SEC) {
   await transaction.query(LOCK_TIMEOUT);
   const { rows } = await transaction.query<{ rollup: string; timeZoneId: string; untilMicros: Micros }>(LOCK_RULE, [
     retentionId,
@@ -138,7 +145,7 @@ async function runStep(transaction: Transaction, { variableId, retentionId }: Du
   if (!rule) return undefined;
   const { rollup, timeZoneId, untilMicros } = rule;
   return rollUpPoints(transaction, {
-    ...{ variableId, untilMicros, timeZoneId },
+    ...{ variableId, untilMicros, timeZoneId, settleSec },
     bucket: rollup === 'Hour' ? 'hour' : 'day',
   });
 }

@@ -22,6 +22,8 @@ export interface Rollup {
   readonly bucket: Extract<Bucket, 'hour' | 'day'>;
   /** IANA zone of the buckets. */
   readonly timeZoneId: string;
+  /** Points written more recently wait, because the rest of an old history may still arrive. Default: 0. */
+  readonly settleSec?: number;
 }
 
 export interface RolledUp {
@@ -29,7 +31,7 @@ export interface RolledUp {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** No point before the boundary is left. */
+  /** Nothing more can be rolled up now. */
   readonly isDone: boolean;
 }
 
@@ -59,7 +61,7 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable. Call it again until `isDone`.
+ * Rolls up the next points of a variable. Call it again until `isDone`, which is also true when they wait (`settleSec`).
  * @throws {Error} when the rollups do not stand for exactly the points deleted; the transaction must be rolled back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {
@@ -73,6 +75,7 @@ export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Pr
     await transaction.query(SAVE_END, [variableId, instantBound(untilMicros)]);
     return nothing;
   }
+  if (await isUnsettled(transaction, rollup, span)) return nothing;
   const { rows } = await transaction.query<Inserted>(insertRollups(rollup, span));
   const [inserted] = rows;
   const versions = await deleteRows(transaction, 'point_version', variableId, span);
@@ -82,6 +85,20 @@ export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Pr
   }
   await transaction.query(SAVE_STEP, [variableId, instantBound(span.toMicros), inserted.versionTimestamp]);
   return { points, versions, rollups: inserted.rollups, isDone: span.toMicros >= untilMicros };
+}
+
+async function isUnsettled(
+  transaction: Transaction,
+  { variableId, settleSec = 0 }: Rollup,
+  span: Span,
+): Promise<boolean> {
+  if (settleSec === 0) return false;
+  const { rows } = await transaction.query<{ isUnsettled: boolean }>(
+    `select exists (select from point where ${whereRolledUp(variableId, span)}
+                      and version_timestamp > clock_timestamp() - $1 * interval '1 second') as "isUnsettled"`,
+    [settleSec],
+  );
+  return rows[0]?.isUnsettled === true;
 }
 
 /** @returns the dates of the next step; undefined when no point before the boundary is left. */

@@ -56,7 +56,7 @@ async function addDays(before: number, after: number, client = manager, source =
 type Pause = (ms: number) => Promise<void>;
 
 /** Runs the job. @returns whether it ran, and the counts by account. */
-async function apply(pause: Pause = async () => {}) {
+async function apply(pause: Pause = async () => {}, settleSec = 0) {
   const counts = new Map<number, RetentionCounts>();
   const hasRun = await applyRetention({
     database: api.database,
@@ -64,6 +64,7 @@ async function apply(pause: Pause = async () => {}) {
     log: api.parts.log,
     isStopped: () => false,
     pause,
+    settleSec,
   });
   return { hasRun, counts };
 }
@@ -90,6 +91,8 @@ describe('retention: preview and job', () => {
     ]);
     const { body } = await manager.put(path, { ...DAILY, isActive: true });
     expect(body).toMatchObject({ retention: { ...DAILY, isActive: true, userName: 'max' }, rollupCount: 0 });
+    expect((await apply(undefined, 86_400)).counts.size, 'points written today wait').toBe(0);
+    expect(await state(path)).toMatchObject({ rollupCount: 0, rawFrom: null });
     const { counts } = await apply();
     expect(counts.get(api.accountId)).toEqual({ points: 36, versions: 36, rollups: 3, variables: 1 });
     expect(await state(path)).toMatchObject({ variableCount: 1, rollupCount: 3, pointCount: 36, rawFrom: boundary });

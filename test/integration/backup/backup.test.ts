@@ -234,6 +234,26 @@ describe('backup', () => {
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
+
+  it('with synchronous_standby_names, answers a push only when the archive has it (R-D1)', async () => {
+    const query = async (text: string) => (await world.database.query(text)).rowCount === 1;
+    const set = async (assignment: string) => {
+      await query(`alter system ${assignment}`);
+      await query('select pg_reload_conf()');
+    };
+    await set(`set synchronous_standby_names = '"tidemark-backup"'`);
+    await eventually('the setting', () => query(`select where current_setting('synchronous_standby_names') <> ''`));
+    let isAnswered = false;
+    const pushing = push(hours(301, 1)).then(() => {
+      isAnswered = true;
+    });
+    await eventually('a waiting commit', () => query(`select from pg_stat_activity where wait_event = 'SyncRep'`));
+    expect(isAnswered).toBe(false);
+    archive = startArchive(source.databaseUrl);
+    await pushing;
+    expect(await query(`select from pg_stat_replication where sync_state = 'sync'`)).toBe(true);
+    await set('reset synchronous_standby_names');
+  });
 });
 
 async function readValues(client: ApiClient): Promise<readonly number[]> {

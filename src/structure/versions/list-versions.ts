@@ -1,5 +1,6 @@
 /** Lists the VersionTags of a variable with their first and last VersionTimestamp (R-F8). */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { holdGate } from '../../points/columns/hold-gate.ts';
 
 export interface VersionInUse {
   /** VersionTag; null for values written without one. */
@@ -28,6 +29,8 @@ const LIST = `
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {
+    // Without it, points could be missing while their chunk is compressed, and the summary would stay wrong.
+    await holdGate(transaction);
     await transaction.query('select refresh_version_summary($1)', [variableId]);
     const { rows } = await transaction.query<VersionInUse>(LIST, [variableId]);
     return rows;

@@ -39,16 +39,18 @@ const counts = (versions: readonly Version[]) => versions.map(({ version, pointC
 
 /** The expected listing, computed from the stored rows. */
 async function versionsByHand(variableId: number): Promise<readonly Version[]> {
-  const { rows } = await api.database.query<Version>(
-    `select tag as version, min(version_timestamp) as "firstVersionTimestamp",
+  const { rows } = await withTransaction(api.database, async (transaction) => {
+    await holdGate(transaction);
+    return transaction.query<Version>(BY_HAND, [variableId]);
+  });
+  return rows;
+}
+
+const BY_HAND = `select tag as version, min(version_timestamp) as "firstVersionTimestamp",
             max(version_timestamp) as "lastVersionTimestamp", count(*) as "pointCount"
      from (select * from point union all select * from point_version) version
      left join version_tag on version_tag.id = version_tag_id
-     where variable_id = $1 group by tag order by max(version_timestamp) desc, tag nulls last`,
-    [variableId],
-  );
-  return rows;
-}
+     where variable_id = $1 group by tag order by max(version_timestamp) desc, tag nulls last`;
 
 describe('points: versions of a variable', () => {
   test('lists VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {

@@ -57,7 +57,7 @@ export const SETTINGS = {
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
-    'Maximum seconds one answer with points, or one GET /data/watch, may take.',
+    'Maximum seconds that an answer with points, or a GET /data/watch, may take.',
   ),
   REDIS_URL: secret(serverUrl('redis', 'rediss'), 'URL of Redis 6.2 or newer, used by BullMQ for job ids.'),
   QUEUE_PREFIX: setting(identifier.default('tidemark'), 'Prefix of all Redis keys.'),
@@ -94,7 +94,7 @@ export const SETTINGS = {
   WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum open watches per user and process.'),
   WATCH_MAX: setting(
     integer(2, 1_000_000).default(10_000),
-    'Maximum open watches per process; one account may have half.',
+    'Maximum open watches per process; one account may have at most half of them.',
   ),
   WATCH_POLL_MS: setting(
     integer(100, 600_000).default(5000),

@@ -19,8 +19,8 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. `concerns`, when the
--- event has them, become the variables of the one push.
+-- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. `concerns`, when
+-- present, are then the variables of that push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -90,8 +90,9 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
 $$;
 
 -- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null when
--- no webhook asks. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). Of a large
--- operation alone in its batch the batch has the set, and after a split perhaps a larger one.
+-- no webhook asks. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). A large
+-- operation is alone in its batch, so its variables are those of the batch; after a split, the set may be larger than
+-- needed.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -127,7 +128,7 @@ begin
 end
 $$;
 
--- Older functions, which those below replace.
+-- Drops older functions, which the functions below replace.
 drop function if exists announce_push_operations(bigint[], timestamptz);
 drop function if exists end_push_operations(bigint[], text, text);
 

@@ -53,7 +53,7 @@ const input = z.object({
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
-      'The date from which all points of the variable are kept. Present when the window begins earlier, where retention has replaced points by rollups.',
+      'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the window by rollups.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
@@ -248,9 +248,10 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
-    summary: 'Which change triggered which run',
-    description: 'The runs of the wave that are connected to this run by their causes, at most 200.',
-    answers: [answersJson('Variables, and which triggered which.', waveSchema)],
+    summary: 'Read which change triggered which run',
+    description:
+      'The runs of the wave that are linked to this run by triggers, in either direction and also through other runs; at most 200.',
+    answers: [answersJson('The variables, and which variable triggered which.', waveSchema)],
   },
   {
     ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },

@@ -1,6 +1,6 @@
 /**
  * Sends `history-from` and `raw-from` in the initial metadata of a read: the instants from which the states of its variables
- * are complete (R-F9), and the dates from which their points are.
+ * are complete (R-F9), and the dates from which all their points are stored.
  */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { noticeHeaders } from '../selection/history-notice.ts';

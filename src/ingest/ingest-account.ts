@@ -83,7 +83,7 @@ export async function ingestPortion(
   );
 }
 
-/** Writes the pushes of a waiting batch that need not wait. */
+/** Writes the pushes of a waiting batch that share no variable with earlier pushes. */
 async function writeFreePart(transaction: Transaction, accountId: number): Promise<Portion> {
   const part = await takeFreePart(transaction, accountId);
   if (!part) return NOTHING_TAKEN;

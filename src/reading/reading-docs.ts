@@ -71,7 +71,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
     [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. After a cut of history, the metadata `historyFrom` of its schema is a JSON object of instants by variable id; `rawFrom` likewise after retention.',
+        'An Arrow IPC stream. When old versions were deleted, the metadata `historyFrom` of its schema is a JSON object that maps variable ids to the instants of `History-From`; when retention deleted points, `rawFrom` maps them to the dates of `Raw-From`.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
@@ -113,7 +113,7 @@ const compared = z
     }),
     rawFrom: instantSchema.optional().meta({
       description:
-        'The date from which all points of the variable are kept, when the period begins earlier (retention).',
+        'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the period by rollups.',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Dates with a value in either version.' }),
@@ -158,13 +158,13 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the id of each is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses and repeats nothing; cursors never expire. The stream also ends when the caller's token or access does. Needs a bearer token.`,
+    description: `Server-sent events; the id of each is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no point and receives none twice; cursors never expire. The stream also ends when the token expires or the caller loses access. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {
         status: 200,
         description:
-          'Events: `points` with an array of PointColumns; `cursor` with `{}`, first and after some time without points; `end` with the members of an Error, when the service ends the stream.',
+          'Events: `points` with an array of PointColumns; `cursor` with `{}`, as the first event and after some time without points; `end` with the members of an Error, when the service ends the stream.',
         types: { 'text/event-stream': z.string() },
       },
     ],

@@ -1,7 +1,7 @@
 /**
- * Background job of retention: rolls up the points that active retentions no longer keep. One process works at a time, accounts
- * take turns, each turn is one transaction of at most 100,000 points, and the job rests three times as long as it works. A
- * killed process loses nothing: the next one goes on where the last transaction ended.
+ * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets one
+ * process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job rests three
+ * times as long as it works. After a crash, the next process continues where the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -18,7 +18,7 @@ import type { Micros } from '../points/point.ts';
 import { rollUpPoints } from '../points/rollups/roll-up-points.ts';
 import { boundarySql } from './boundary.ts';
 
-/** Counts of an account in one run of the job. */
+/** What one run of the job did in an account. */
 export interface RetentionCounts {
   readonly points: number;
   readonly versions: number;
@@ -33,15 +33,15 @@ export interface RetentionJob {
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
-  /** Points written within so many seconds wait. Default: a day. */
+  /** A variable written within this many seconds is not rolled up yet. Default: a day. */
   readonly settleSec?: number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after the given milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** Key of the lease: one process rolls up at a time. */
 const LOCK_CLASS = 0x7265_7465;
-/** Rests this many times as long as it works. */
+/** Length of a pause, as a multiple of the work before it. */
 const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
@@ -50,7 +50,7 @@ const STEP_TIMEOUT_MS = 300_000;
  * refused.
  */
 const SETTLE_SEC = 86_400;
-/** A writer that holds the variable longer makes the variable wait for the next run. */
+/** When a writer holds the lock of the variable for longer, the next run of the job takes the variable. */
 const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
 
 const ACTIVE_ACCOUNTS = `select distinct account_id as "accountId" from retention where is_active order by account_id`;
@@ -67,7 +67,7 @@ const NEXT_DUE = `
     and coalesce(series.rollup_next, '-infinity') < ${boundarySql('kept.keep_raw_years')}
   order by variable.id limit 1`;
 
-// Removing or changing the retention waits for the step.
+// `for share`: a change or removal of the policy waits until the step is committed.
 const LOCK_RULE = `
   select rollup, time_zone_id as "timeZoneId",
          (extract(epoch from ${boundarySql('keep_raw_years')}) * 1000000)::int8 as "untilMicros"
@@ -80,12 +80,12 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** Variables up to this id are done or have failed in this run. */
+  /** Variables with an id up to this one were handled, or failed, in this run of the job. */
   cursor: number;
   readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
 }
 
-/** Runs until no variable is due. @returns false when another process is at work. */
+/** Rolls up until no variable is due. @returns false when another process holds the lease. */
 export async function applyRetention(job: RetentionJob): Promise<boolean> {
   const done = await withConnection(job.database, (connection) =>
     withLease(connection, LOCK_CLASS, 0, async () => {

@@ -1,4 +1,7 @@
-/** The date before which points are rolled up: it moves once a month, so that each variable has work once a month. */
+/**
+ * The boundary: the date before which points are rolled up. It moves once a month, so each variable is rolled up once a
+ * month.
+ */
 import type { Queryable } from '../platform/database/database.ts';
 import type { Micros } from '../points/point.ts';
 

@@ -1,4 +1,4 @@
-/** Lists every retention and what it would delete now, for `admin retention`. */
+/** Lists every retention policy and what it would delete now, for `admin retention`. */
 import type { Database } from '../platform/database/database.ts';
 import { previewRetention } from './preview-retention.ts';
 import { findRetention, type RetentionOwner } from './retention.ts';
@@ -15,7 +15,7 @@ export async function describeRetention(database: Database, accountId?: number):
     const retention = await findRetention(database, owner);
     if (retention) lines.push(...(await describe(database, owner, retention)));
   }
-  return lines.length > 0 ? lines : ['no retention is saved: every point is kept'];
+  return lines.length > 0 ? lines : ['no retention policy is saved; every point is kept'];
 }
 
 async function describe(

@@ -1,6 +1,6 @@
 /**
- * Counts what a retention would delete now and the rollups it would make. Counting stops after `MAX_COUNTING_MS`: the answer then
- * covers the oldest chunks and says up to which date.
+ * Counts what a retention policy would delete now, and the rollups it would make. Counting stops after `MAX_COUNTING_MS`;
+ * the answer then covers the oldest chunks only, up to `countedUntil`.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -12,14 +12,14 @@ import { findBoundary } from './boundary.ts';
 import type { Retention, RetentionOwner } from './retention.ts';
 
 export interface RetentionPreview {
-  /** Points before it would be rolled up. */
+  /** Date before which points would be rolled up. */
   readonly boundary: string;
   readonly variableCount: number;
   readonly pointCount: number;
   /** Superseded versions that would be deleted with them. */
   readonly versionCount: number;
   readonly rollupCount: number;
-  /** Date of the first point; null: nothing would be deleted. */
+  /** Date of the first point to delete; null: no point would be deleted. */
   readonly firstDate: string | null;
   /** False: the counts cover only dates before `countedUntil`. */
   readonly isComplete: boolean;
@@ -44,7 +44,7 @@ interface Counted {
 }
 
 /**
- * @param owner an account stands for its variables without a retention of their own.
+ * @param owner an account stands for its variables without a policy of their own.
  * @throws {DatabaseError} query_canceled when the first chunk alone takes longer than the time allowed.
  */
 export async function previewRetention(

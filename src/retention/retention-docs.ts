@@ -1,4 +1,4 @@
-/** OpenAPI description of the routes of retention (R-A9). */
+/** OpenAPI description of the retention routes (R-A9). */
 import { z } from 'zod';
 import {
   answersJson,
@@ -20,17 +20,19 @@ const retention = z
     keepRawYears: z.int().min(1).meta({
       description: 'Raw points are kept from the first day (UTC) of the month this many years ago.',
     }),
-    rollup: z.enum(ROLLUPS).meta({ description: 'Civil buckets that replace earlier points.' }),
-    timeZoneId: z.string().meta({ description: 'Time zone of the buckets.' }),
-    isActive: z.boolean().meta({ description: 'False: nothing is rolled up.' }),
+    rollup: z
+      .enum(ROLLUPS)
+      .meta({ description: 'Length of the rollups that replace earlier points: a civil hour or day.' }),
+    timeZoneId: z.string().meta({ description: 'Time zone of the civil hours or days.' }),
+    isActive: z.boolean().meta({ description: 'False: no points are rolled up; existing rollups stay.' }),
     modifiedDate: instantSchema,
-    userName: z.string().meta({ description: 'User who saved it last.' }),
+    userName: z.string().meta({ description: 'User who last saved the policy.' }),
   })
   .meta({ id: 'Retention' }) satisfies z.ZodType<Retention>;
 
 const state = z
   .object({
-    retention: retention.nullable().meta({ description: 'The saved retention; null: none.' }),
+    retention: retention.nullable().meta({ description: 'The saved policy; null when none is saved.' }),
     variableCount: count.meta({ description: 'Variables with rollups.' }),
     rollupCount: count,
     pointCount: count.meta({ description: 'Points that the rollups stand for.' }),
@@ -42,14 +44,14 @@ const state = z
 
 const preview = z
   .object({
-    boundary: instantSchema.meta({ description: 'Points before it would be rolled up.' }),
+    boundary: instantSchema.meta({ description: 'Date before which points would be rolled up.' }),
     variableCount: count,
     pointCount: count.meta({ description: 'Points that would be deleted.' }),
     versionCount: count.meta({ description: 'Superseded versions that would be deleted.' }),
     rollupCount: count.meta({ description: 'Rollups that would replace them.' }),
     firstDate: instantSchema
       .nullable()
-      .meta({ description: 'Date of the first point; null: nothing would be deleted.' }),
+      .meta({ description: 'Date of the first point to delete; null: no point would be deleted.' }),
     isComplete: z.boolean().meta({ description: 'False: counting took too long; the counts end at `countedUntil`.' }),
     countedUntil: instantSchema,
   })
@@ -60,7 +62,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups stay exact; reads of such dates answer what is left and say so by `Raw-From`. A rollup cannot be undone, so ask for the preview first. Off until a retention with `isActive` is saved.';
+  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups stay exact; reads of points before the boundary return only what is still stored, and the header `Raw-From` says so. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -70,29 +72,29 @@ const owners = [
 export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, text }): Operation[] => [
   {
     ...{ method: 'get', path, operationId: `get${of}Retention`, tag, access: MANAGERS },
-    summary: `Read the retention of ${text} and what it has rolled up`,
-    answers: [answersJson('The retention and its state.', state)],
+    summary: `Read the retention policy of ${text} and what was rolled up`,
+    answers: [answersJson('The policy and its state.', state)],
   },
   {
     ...{ method: 'put', path, operationId: `put${of}Retention`, tag, access: MANAGERS },
-    summary: `Save the retention of ${text}`,
+    summary: `Save the retention policy of ${text}`,
     description:
       of === 'Account'
         ? RULE
-        : `${RULE} It replaces the retention of the account; with \`isActive\` false every point is kept.`,
+        : `${RULE} It replaces the policy of the account; with \`isActive\` false every point is kept.`,
     body: written,
-    answers: [answersJson('The saved retention and its state.', state)],
+    answers: [answersJson('The saved policy and its state.', state)],
   },
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
-    summary: `Remove the retention of ${text}`,
+    summary: `Remove the retention policy of ${text}`,
     description: 'Rollups stay; no more points are rolled up.',
-    answers: [answersNothing('Removed, or there was none.')],
+    answers: [answersNothing('Removed, or there was no policy.')],
   },
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },
-    summary: `Count what a retention of ${text} would delete now`,
-    description: 'Changes nothing. The query may name a retention that is not saved.',
+    summary: `Count what a retention policy of ${text} would delete now`,
+    description: 'Changes nothing. The query may describe a policy that is not saved.',
     query: PREVIEW_QUERY,
     answers: [answersJson('The counts.', preview)],
   },

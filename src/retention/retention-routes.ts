@@ -1,4 +1,4 @@
-/** Routes of retention: `/account/retention`, `/variables/{id}/retention` and their previews. */
+/** Routes of retention policies: `/account/retention`, `/variables/{id}/retention` and their previews. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
@@ -28,10 +28,13 @@ import {
 const MAX_YEARS = 200;
 
 export const PREVIEW_QUERY = declareQuery({
-  keepRawYears: integerParameter('Years to keep raw points. Default: the saved retention.', { min: 1, max: MAX_YEARS }),
-  rollup: choiceParameter('Length of the rollups. Default: the saved retention, else `Day`.', ROLLUPS),
+  keepRawYears: integerParameter('Years to keep raw points. Default: that of the saved policy.', {
+    min: 1,
+    max: MAX_YEARS,
+  }),
+  rollup: choiceParameter('Length of the rollups. Default: that of the saved policy, else `Day`.', ROLLUPS),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: the saved retention, else that of the owner.',
+    'Time zone of the rollups. Default: that of the saved policy, else that of the account or source.',
     timeZoneSchema,
   ),
 });
@@ -95,14 +98,14 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
   return c.body(null, 204);
 }
 
-/** Counts by the rule of the query; members it omits come from the saved retention. */
+/** Counts by the policy in the query; the saved policy supplies what the query omits. */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);
   const { owner } = await findOwner(parts, c);
   const saved = await findRetention(parts.database, owner);
   const keepRawYears = asked.keepRawYears ?? saved?.keepRawYears;
   if (keepRawYears === undefined) {
-    throw new DomainError('invalid_input', 'keepRawYears is required, because no retention is saved');
+    throw new DomainError('invalid_input', 'keepRawYears is required, because no retention policy is saved');
   }
   const rule = {
     keepRawYears,

@@ -1,6 +1,7 @@
 /**
- * The retention of an account or a variable: for how many years raw points are kept before rollups replace them. Off unless a
- * manager has saved an active one. A variable's own retention replaces that of its account, also when it is not active.
+ * The retention policy of an account or a variable: for how many years raw points are kept before rollups replace them.
+ * Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces that of its
+ * account, even when it is not active.
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
@@ -11,13 +12,15 @@ import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 export const ROLLUPS = ['Hour', 'Day'] as const;
 const MAX_YEARS = 200;
 
-/** The account of a retention, and its variable; null: every variable without a retention of its own. */
+/**
+ * The owner of a policy: an account, or one of its variables. `variableId` null: every variable without a policy of its own.
+ */
 export interface RetentionOwner {
   readonly accountId: number;
   readonly variableId: number | null;
 }
 
-/** What a client writes. Absent members get their defaults: nothing of an earlier retention is kept. */
+/** A policy as clients write it. Absent members get their defaults, not the values of the earlier policy. */
 export const retentionSchema = lenientObject({
   keepRawYears: z.int().min(1).max(MAX_YEARS),
   rollup: z.enum(ROLLUPS, { error: `must be one of ${ROLLUPS.join(', ')}` }).default('Day'),
@@ -37,16 +40,16 @@ export interface Retention {
   readonly userName: string;
 }
 
-/** What retention has done: the rollups of an account or variable, and the points it has refused since. */
+/** What retention has done: the rollups of an account or variable, and the points that were refused because of them. */
 export interface RetentionState {
-  /** The retention that was saved for this account or variable; null: none. */
+  /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;
   /** Variables with rollups. */
   readonly variableCount: number;
   readonly rollupCount: number;
   /** Points that the rollups stand for. */
   readonly pointCount: number;
-  /** Latest date before which raw points are replaced; null: none are. */
+  /** Latest date before which rollups have replaced raw points; null when there are no rollups. */
   readonly rawFrom: string | null;
   /** Points that were not written, because their dates are rolled up. */
   readonly refusedPointCount: number;
@@ -59,7 +62,7 @@ const MEMBERS = `
 
 const IS_OWNER = 'account_id = $1 and variable_id is not distinct from $2::int';
 
-/** @returns the retention saved for exactly this owner; undefined: none. */
+/** @returns the policy saved for exactly this owner; undefined when none is saved. */
 export async function findRetention(queryable: Queryable, owner: RetentionOwner): Promise<Retention | undefined> {
   const { rows } = await queryable.query<Retention>(
     `select ${MEMBERS} from retention where ${IS_OWNER}`,
@@ -68,7 +71,7 @@ export async function findRetention(queryable: Queryable, owner: RetentionOwner)
   return rows[0];
 }
 
-/** Saves the retention of an owner; it replaces an earlier one. @param written its zone defaults to the owner's. */
+/** Saves the policy of an owner and replaces an earlier one. @param written its time zone defaults to that of the owner. */
 export async function saveRetention(
   transaction: Transaction,
   owner: RetentionOwner,
@@ -85,7 +88,7 @@ export async function saveRetention(
   );
 }
 
-/** Removes the retention of an owner; rollups stay. Waits for a running step. @returns false: there was none. */
+/** Removes the policy of an owner; rollups stay. Waits for a running step. @returns false when there was no policy. */
 export async function removeRetention(transaction: Transaction, owner: RetentionOwner): Promise<boolean> {
   const { rowCount } = await transaction.query(`delete from retention where ${IS_OWNER}`, valuesOf(owner));
   return rowCount === 1;
@@ -112,7 +115,7 @@ const STATE = `
                      from point_rollup where raw_from is not null and point_rollup.variable_id = series.variable_id) kept on true
   where account_id = $1 and ($2::int is null or variable.id = $2)`;
 
-/** @returns the retention of an owner and what retention has done so far. @throws {Error} when the database returns no row. */
+/** @returns the policy of an owner and what retention has done so far. @throws {Error} when the database returns no row. */
 export async function readRetentionState(queryable: Queryable, owner: RetentionOwner): Promise<RetentionState> {
   const retention = (await findRetention(queryable, owner)) ?? null;
   const { rows } = await queryable.query<Omit<RetentionState, 'retention'>>(STATE, valuesOf(owner));

@@ -5,7 +5,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
-/** The start of a second R takes 1.5 s of CPU, which the roles that start at the same time need. */
+/** The start of a second R takes 1.5 s of CPU time, which the roles that start at the same time need. */
 const FIRST_STANDBY_DELAY_MS = 10_000;
 
 export interface CalculatorRole extends Role {

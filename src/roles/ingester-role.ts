@@ -62,7 +62,7 @@ export function startIngesterRole(parts: Parts): Role {
   };
 }
 
-/** Writes the counts as an entry of the user `retention`. */
+/** Writes the counts to the audit trail, with `retention` as the user. */
 function auditRollups(queryable: Queryable, accountId: number, counts: RetentionCounts): Promise<void> {
   const caller = { userId: 'retention', userName: 'retention', accountId };
   return writeAudit(queryable, { caller, requestId: null }, { action: 'PointsRolledUp', details: { ...counts } });

@@ -1,6 +1,6 @@
 /**
- * Says in an answer from which instant the states of its variables are complete (R-F9), and from which date their points are
- * (retention). REST and gRPC share the texts.
+ * Says in an answer from which instant the states of its variables are complete (R-F9), and from which date all their points
+ * are stored (retention). REST and gRPC share the texts.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
@@ -14,12 +14,12 @@ export const RAW_HEADER = 'Raw-From';
 const MAX_VARIABLES = 40;
 
 /**
- * Value of the header: a list of instants, latest first, each with its variable as parameter; the last item may stand for the
- * rest.
+ * The header is a list of instants, latest first, each with its variable as parameter; the last item may stand for all
+ * further variables.
  */
-export const HISTORY_RULE = `For a read of past states: the instants from which the states of variables are complete, when versions known earlier were cut. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item with the parameter \`others\` counts the rest and has their latest instant.`;
+export const HISTORY_RULE = `Sent with a read of past states when old versions were deleted: for each variable, the instant from which its states are complete. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item has the latest instant of the other variables, and their number as the parameter \`others\`.`;
 
-export const RAW_RULE = `For a read of dates before points were replaced by rollups (retention): the date from which all points of a variable are kept, as a list like that of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups.`;
+export const RAW_RULE = `Sent with a read of dates at which retention has replaced points by rollups: for each variable, the date from which all points are stored, as a list like that of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups.`;
 
 /** The cuts that concern one answer, latest first. They are known before its first row. */
 export interface HistoryNotice {

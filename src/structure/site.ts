@@ -48,7 +48,7 @@ const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
  * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds the
- * values that break a form. The levels are in the order of R-C4, which numbers them.
+ * values that violate a form. The order is that of R-C4, which numbers the levels.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 

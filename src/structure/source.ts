@@ -46,7 +46,7 @@ const OWN = ['id', 'siteName', ...Object.keys(SOURCE.fields)];
 
 /**
  * Members shown at each displayLevel; the source's own members are complete from `Site` on, because clients copy from this
- * level (R-C12). `Verbose` adds the values that break a form.
+ * level (R-C12). `Verbose` adds the values that violate a form.
  */
 export const SOURCE_LEVELS = {
   Light: ['id', 'siteId', 'name', 'sourceTypeId', 'serialNumber', 'timeZoneId'],

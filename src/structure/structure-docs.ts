@@ -44,7 +44,8 @@ function readShape(resource: Resource, levels: Levels<string>): Record<string, z
 }
 
 const formProblems = formProblemsSchema.optional().meta({
-  description: 'Values of `clientData` that break a form, from before the form or by an older definition.',
+  description:
+    'Values of `clientData` that violate a form: they were stored before the form was created or last changed.',
 });
 const site = z.object({ ...readShape(SITE, SITE_LEVELS), formProblems }).meta({ id: 'Site' });
 const source = z.object({ ...readShape(SOURCE, SOURCE_LEVELS), formProblems }).meta({ id: 'Source' });

@@ -91,8 +91,8 @@ export const VARIABLE: Resource = {
 const VERBOSE: readonly string[] = ['calculated', 'clientData'];
 
 /**
- * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12), one without
- * problems no `problems` and no `formProblems`.
+ * Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12); a variable
+ * without problems has neither `problems` nor `formProblems`.
  */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => !VERBOSE.includes(name))],

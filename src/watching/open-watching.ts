@@ -1,6 +1,6 @@
 /**
  * Opens what all watches of a process share: their connection pool, the semaphores in front of it, and the hub. The gRPC
- * server and the HTTP API join it, so that limits count both and readers of the same points share a read.
+ * server and the HTTP API both join, so limits count the watches of both, and readers of the same points share a read.
  */
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
@@ -41,12 +41,12 @@ export interface Watching {
   stop(): Promise<void>;
 }
 
-/** One call that watches. */
+/** A request to watch. */
 export interface OpenWatch {
   readonly request: WatchRequest;
-  /** `authorization` of the call. */
+  /** Header or metadata `authorization` of the call. */
   readonly authorization: string | undefined;
-  /** @returns where messages go. @param variables the watched ones. */
+  /** @returns the sink of the messages. @param variables the watched variables. */
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
   /** Aborted when the reader leaves. */
   readonly leaving: AbortSignal;
@@ -75,7 +75,7 @@ const PATIENCE_PER_WORK = 10;
 // A watch may wait for a permit without limit; 24 days is the longest delay of a timer.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Opens nothing before the first `join`. */
+/** Opens connections only at the first `join`. */
 export function openWatching(services: WatchingServices): Watching {
   let opened: { readonly hub: WatchHub; readonly reading: WatchReading; readonly pool: Database } | undefined;
   const open = () => {
@@ -124,7 +124,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
     log,
     readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
-  // Catching up takes as long as the reader does, so it may use only half of the connections.
+  // A long read lasts as long as its reader takes the data, so long reads may use only half of the connections.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
@@ -137,7 +137,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   return { reading, pool };
 }
 
-/** One permit remains for other accounts, unless there is only one (R-A14). */
+/** Leaves one permit for other accounts, unless there is only one permit (R-A14). */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -2,7 +2,7 @@
 import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
 
 export interface Joining {
-  /** Callers with the same key share a run; undefined: never shared. Keys of different accounts differ. */
+  /** Callers with the same key share a run; undefined: the run is not shared. Keys of different accounts must differ. */
   readonly key: string | undefined;
   /** The account whose share the permit counts towards. */
   readonly accountId: number;
@@ -17,7 +17,7 @@ export interface CoalescingSemaphore<Result> {
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-/** Lets callers with the same key that wait for a permit share one run and its result. */
+/** Creates a semaphore whose waiting callers with the same key share one run and its result. */
 export function coalesceRuns<Result>(semaphore: Pick<FairSemaphore, 'enter'>): CoalescingSemaphore<Result> {
   const waiting = new Map<string, Promise<Result>>();
   const runAlone = async (accountId: number, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {

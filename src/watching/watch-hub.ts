@@ -29,12 +29,12 @@ export interface WatchHubOptions {
 /** Maximum open watches of a process (R-A14, R-J3). */
 export interface WatchLimits {
   readonly perUser: number;
-  /** Of all accounts together; one account may have half of them. */
+  /** Of all accounts together; one account may have at most half of them. */
   readonly total: number;
 }
 
 export interface WatchHub {
-  /** The watches of one server of the process. */
+  /** The watches of one server (gRPC or HTTP) of the process. */
   openGroup(): WatchGroup;
   stop(): Promise<void>;
 }
@@ -100,7 +100,7 @@ class WatchRegistry {
     return this.#byVariable.get(variableId) ?? [];
   }
 
-  /** @throws {DomainError} rate_limited or dependency_unavailable when the limits leave no place. */
+  /** @throws {DomainError} rate_limited or dependency_unavailable when a limit is reached. */
   add(watch: Watch, limits: WatchLimits): Entry {
     const { caller, variables } = watch.options;
     this.#assertFree(caller, limits);

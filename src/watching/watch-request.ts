@@ -11,10 +11,10 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
   readonly caller: Caller;
   /** Cursor of the last message received; empty: none. */
   readonly cursor: Uint8Array;
-  /** Where a variable that the cursor does not name starts: true before its first point, false after its last write. */
+  /** Start of a variable that the cursor does not contain: true: before its first point; false: after its last write. */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;
-  /** Maximum variables of this form of a watch, below WATCH_MAX_VARIABLES. */
+  /** Maximum variables of this kind of watch, when lower than WATCH_MAX_VARIABLES. */
   readonly maxVariables?: number;
 }
 
@@ -43,7 +43,7 @@ export async function resolveWatch(
   const { selection, variables } = await resolveSelection(database, caller, { ...latest, ...every, ...asked });
   const max = Math.min(config.WATCH_MAX_VARIABLES, maxVariables ?? Number.POSITIVE_INFINITY);
   if (variables.size > max) {
-    throw locationError(asked.locationOf('variableIds'), `must be at most ${max}, got ${variables.size}`);
+    throw locationError(asked.locationOf('variableIds'), `must select at most ${max} variables, got ${variables.size}`);
   }
   const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
   if (!known) throw locationError(asked.locationOf('cursor'), 'must be the cursor of a watch message, unchanged');

@@ -23,7 +23,7 @@ export interface WatchMessage {
 
 /** Where a watch writes. */
 export interface WatchSink {
-  /** @param taken call it when the reader has taken the message; the next message follows only then. */
+  /** @param taken must be called when the reader has taken the message; the next message is written only then. */
   write(message: WatchMessage, taken: () => void): unknown;
 }
 

@@ -2,8 +2,8 @@
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**
- * Whether an event names sites, sources or variables, so that a filter applies: a push and a file name those of their points.
- * Events about users name none.
+ * Whether events of a type name sites, sources or variables, so that a filter applies. Events of pushes and files name the
+ * variables of their points; events about users name none.
  */
 const IS_FILTERABLE = {
   DataPushCompleted: true,

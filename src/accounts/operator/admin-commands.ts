@@ -30,7 +30,10 @@ export interface AdminServices {
   readonly renewWebhookSecrets: () => Promise<string>;
   /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;
-  /** @returns lines: every retention, and what it would delete now. @param accountId default: all accounts. */
+  /**
+   * @returns lines of text: every retention policy, and what it would delete now.
+   * @param accountId default: all accounts.
+   */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
   /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
@@ -71,7 +74,7 @@ export const ADMIN_USAGE = `admin <command>
                                          WEBHOOK_KEYS; afterwards the other keys may be removed, after 24 hours
   retry-batches [--account ID]           queues failed batches of pushes again
   storage                                prints the disk space of stored points by account, in rows and in columns
-  retention [--account ID]               prints every retention and what it would delete now; changes nothing
+  retention [--account ID]               prints every retention policy and what it would delete now; changes nothing
   repeated-mappings                      prints the variables that share a mappingConfig within a source, which must be
                                          changed before an upgrade
   dividers                               prints the variables whose readings are divided when they arrive

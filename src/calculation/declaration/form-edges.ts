@@ -3,13 +3,16 @@ import type { Transaction } from '../../platform/database/database.ts';
 import { parseFormPath } from '../inputs/form-path-rules.ts';
 import type { EntityDeclaration, FormulaDeclaration } from './declaration.ts';
 
-/** A variable with the formulas of its saved declaration; no formulas: it is not calculated. */
+/** A variable with the formulas of its saved declaration; without formulas, the variable is not calculated. */
 export interface DeclaredVariable {
   readonly variableId: number;
   readonly formulas: readonly FormulaDeclaration[];
 }
 
-/** Replaces the edges of variables of an account. A form declared without an id belongs to the variable's own site or source. */
+/**
+ * Replaces the form edges of the given variables of one account. A form declared without an id belongs to the variable's own
+ * site or source.
+ */
 export async function replaceFormEdges(
   transaction: Transaction,
   accountId: number,

@@ -45,7 +45,10 @@ export interface InputRecord {
   readonly lastVersionTimestamp: string | null;
   /** The instant from which the states of the variable are complete; present when the input reads an earlier state (R-F9). */
   readonly historyFrom?: string;
-  /** The date from which all points of the variable are kept; present when the window begins earlier (retention). */
+  /**
+   * The date from which all points of the variable are stored; present when retention has replaced earlier points of the
+   * window.
+   */
   readonly rawFrom?: string;
 }
 
@@ -138,7 +141,7 @@ async function findScales(
   variables: ReadonlyMap<number, KnownVariable>,
 ): Promise<readonly (LinearScale | undefined)[]> {
   const pairs = inputs.map((input) => ({ unitId: getVariable(input, variables).unitId, wantedId: input.unitId }));
-  // The variables that a formula reads are of one account.
+  // The variables that a formula reads belong to one account.
   const [first] = variables.values();
   const found = first ? await findInputScales(transaction, first.accountId, pairs) : [];
   return found.map((scale, index) => {

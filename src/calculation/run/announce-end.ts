@@ -43,7 +43,7 @@ export async function announceEnd(
   await announceEnds(transaction, [run], type);
 }
 
-/** The same for several runs. */
+/** Announces the ends of several runs. */
 export async function announceEnds(
   transaction: Transaction,
   runs: readonly EndedRun[],

@@ -117,7 +117,7 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
   return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
-/** @returns the report of a run that a person stopped; its record is already written (R-H5). */
+/** @returns the report of a run that a user stopped; its record is already written (R-H5). */
 export function reportCancelled(run: ClaimedRun): RunReport {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
   return { ...none, outcome: 'cancelled', message: null };
@@ -148,7 +148,7 @@ function toStorableReport(report: RunReport): RunReport {
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
 }
 
-/** Another session ended the run; its result is not stored. */
+/** Another database session ended the run, so its result is not stored. */
 export class RunEndedElsewhere extends Error {
   override readonly name = 'RunEndedElsewhere';
 }

@@ -17,7 +17,7 @@ const HAND_BACK_RETRY_MS = 500;
  */
 const STOPPING_PATIENCE_MS = 3000;
 
-/** Interval at which a run looks whether a person stopped it. Shorter runs, most of them, never look. */
+/** Interval at which a run checks whether a user stopped it. Most runs are shorter and never check. */
 const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
@@ -88,7 +88,7 @@ function isStopping(signal?: AbortSignal): boolean {
   return !(signal.reason instanceof HandBack) || signal.reason.stopping.aborted;
 }
 
-/** Executes the run, and stops when a person stops it (R-H5). */
+/** Executes the run, and aborts it when a user stops it (R-H5). */
 async function executeUntilStopped(
   services: RunServices,
   connection: Connection,
@@ -130,14 +130,14 @@ async function execute(
   return failRun(connection, run, { ...parts, outcome: result.outcome, message: result.message });
 }
 
-/** @returns whether a person stopped the run. */
+/** @returns whether a user stopped the run. */
 async function isCancelled(queryable: Queryable, runId: number): Promise<boolean> {
   const text = `select from calculation_run where id = $1 and outcome = 'cancelled'`;
   const { rowCount } = await queryable.query({ name: 'calculation-cancelled', text, values: [runId] });
   return rowCount === 1;
 }
 
-/** @returns a signal that is aborted within half a second after the run was stopped. The caller must call `end`. */
+/** @returns a signal that aborts within half a second after a user stopped the run. The caller must call `end`. */
 function watchRun(database: Database, runId: number): { readonly signal: AbortSignal; end(): void } {
   const stopped = new AbortController();
   const timer = setInterval(async () => {

@@ -38,7 +38,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly causes: readonly number[];
 };
 
-/** Which runs of a variable are listed; an absent member or an empty list selects all. */
+/** Selects runs of a variable; an absent member or an empty list selects all. */
 export interface RunFilter {
   readonly states?: readonly string[];
   readonly triggers?: readonly string[];
@@ -125,7 +125,7 @@ async function narrowRuns(
   }));
 }
 
-/** @returns those of the variables that the caller may read (R-B9). */
+/** @returns the subset of the variables that the caller may read (R-B9). */
 export async function findReached(
   queryable: Queryable,
   caller: Caller,

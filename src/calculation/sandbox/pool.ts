@@ -71,7 +71,7 @@ export async function openSandboxPool(options: {
   readonly log: Log;
   /** Pause before a standby of R is started. Default: none. */
   readonly standbyDelayMs?: number | undefined;
-  /** The same for the first standby. Default: `standbyDelayMs`. */
+  /** Pause before the first standby is started. Default: `standbyDelayMs`. */
   readonly firstStandbyDelayMs?: number | undefined;
 }): Promise<SandboxPool> {
   const { config, log, standbyDelayMs, firstStandbyDelayMs } = options;

@@ -79,7 +79,10 @@ const STOP_LOOPS = `${CHANGES}
   from reached where variable_id = any(way)
   returning id`;
 
-/** Range of a run without dates: all dates of the inputs of `variable`. @param end SQL of the last date. */
+/**
+ * SQL of the range of a run that is requested without dates: all dates of the inputs of `variable`.
+ * @param end SQL of the last date.
+ */
 const wholeRange = (begin: string, end: string) => `
   lateral (
     select coalesce(${begin}min(first.date), now()) as from_date, ${end} as to_date
@@ -101,7 +104,7 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-// A form value has no date, so its change concerns all dates. Such runs are background runs, as forced ones.
+// A form value has no date, so its change concerns all dates. These runs are background runs, like forced runs.
 const REQUEST_FORM_READERS = `
   with changed as (
     delete from form_change where id in (
@@ -191,7 +194,10 @@ async function requestDependents(
   return rows;
 }
 
-/** Requests the variables that changed form values trigger; the change was noted in the transaction of its event (R-H5). */
+/**
+ * Requests runs of the variables that changed form values trigger. A database trigger noted each change in `form_change`
+ * (R-H5).
+ */
 async function requestFormReaders(
   transaction: Transaction,
   events: readonly OutboxEvent[],
@@ -252,7 +258,7 @@ export interface RunRequest {
   readonly wave: number;
   /** Calculated variables through whose results the change reached this one (R-H11). */
   readonly ancestors: readonly number[];
-  /** Inputs whose change requested it (R-H8). */
+  /** Inputs whose change requested the run (R-H8). */
   readonly causes: readonly number[];
   readonly attempt: number;
   /** Id of the first HTTP request that caused it (R-A10); null when none did. */

@@ -1,13 +1,13 @@
 /**
- * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed
- * request leaves a record with its dates, so nothing that was not calculated is forgotten. The calculator notices
- * within half a second that its run has ended (`run/run-calculation.ts`).
+ * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed request
+ * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices within half a second
+ * that its run has ended (`run/run-calculation.ts`).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { announceEnds, type EndedRun } from '../run/announce-end.ts';
 
-// Skips runs whose calculator is storing their points: they end within moments.
+// Skips runs whose calculator is storing their points: these runs end within moments.
 const STOP_RUNS = `
   with chosen as (
     select id from calculation_run where variable_id = any($1::int[]) and state = 'Running'
@@ -43,7 +43,7 @@ export async function stopUpdates(
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
   const by = `stopped by ${caller.userName}; force an update of these dates to calculate them`;
-  // In the order of a calculator that hands a run back: the record, then the request.
+  // Locks in the same order as a calculator that returns a run to the queue: the record, then the request.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
   const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
   const ended = [...running.rows, ...waiting.rows];

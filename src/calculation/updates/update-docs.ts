@@ -1,4 +1,4 @@
-/** OpenAPI of forced updates, of what is under way, and of waves (R-A9, R-H5, R-H8). */
+/** OpenAPI of forced updates, of current and waiting runs, and of waves (R-A9, R-H5, R-H8). */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -16,9 +16,11 @@ import type { Wave } from './wave.ts';
 
 const tag = 'Calculations';
 
-const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
+const forced = z.object({
+  variableIds: z.array(idSchema).meta({ description: 'Ids of the variables that will run.' }),
+});
 const stopped = z.object({
-  runIds: z.array(idSchema).meta({ description: 'Runs that were stopped, and records of requests that were removed.' }),
+  runIds: z.array(idSchema).meta({ description: 'Ids of the stopped runs, and of the records of removed requests.' }),
 });
 const trigger = z.enum(RUN_TRIGGERS);
 
@@ -33,14 +35,14 @@ const updateState = z
         from: instantSchema,
         to: instantSchema,
         requestedDate: instantSchema,
-        notBeforeDate: instantSchema.meta({ description: 'A repetition waits until this instant.' }),
+        notBeforeDate: instantSchema.meta({ description: 'Earliest start. Later than `requestedDate` for a retry.' }),
         attempt: z.int().min(0),
       }),
     ),
     usualMs: z
       .number()
       .nullable()
-      .meta({ description: 'Median duration of the last 20 runs that succeeded; null without any.' }),
+      .meta({ description: 'Median duration of the last 20 runs that succeeded; null when none has succeeded.' }),
   })
   .meta({ id: 'UpdateState' }) satisfies z.ZodType<UpdateState>;
 
@@ -63,9 +65,9 @@ export const waveSchema = z
       }),
     ),
     edges: z.array(z.object({ from: idSchema, to: idSchema })).meta({
-      description: 'Ids of variables: the change of `from` triggered the run of `to`.',
+      description: 'Pairs of variable ids: a change of `from` triggered the run of `to`.',
     }),
-    isCut: z.boolean().meta({ description: 'Nodes were left out, because there are too many.' }),
+    isCut: z.boolean().meta({ description: 'Whether nodes were left out because the wave has too many.' }),
   })
   .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
 
@@ -74,7 +76,7 @@ function forceUpdate(of: string, path: string, kind: string): readonly Operation
     {
       ...{ method: 'post', path: `${path}/forceUpdate`, operationId: `forceUpdate${kind}`, tag, access: MANAGERS },
       summary: `Recalculate ${of}`,
-      description: 'Runs in the background. Without dates the runs cover all dates of the inputs.',
+      description: 'The runs start in the background. Without `from` and `to` they cover all dates of the inputs.',
       body: jsonBody(rangeSchema.meta({ id: 'DateRange' }), { isOptional: true }),
       answers: [answersJson('The requested runs.', forced)],
       errors: ['conflict'],
@@ -85,7 +87,7 @@ function forceUpdate(of: string, path: string, kind: string): readonly Operation
       description:
         'Ends running runs and removes waiting requests, whatever triggered them; each is recorded as `Failed` with the ' +
         'outcome `cancelled` and the dates that were not calculated. A run that is already storing its points ends normally.',
-      answers: [answersJson('What was stopped.', stopped)],
+      answers: [answersJson('The stopped runs.', stopped)],
     },
   ];
 }
@@ -96,12 +98,12 @@ export const UPDATE_OPERATIONS: readonly Operation[] = [
   ...forceUpdate('the variables of a site', '/sites/:id', 'Site'),
   {
     ...{ method: 'get', path: '/variables/:id/updateState', operationId: 'getUpdateState', tag, access: ALL_USERS },
-    summary: 'What a variable has still to calculate',
-    answers: [answersJson('The run under way and the requests that wait.', updateState)],
+    summary: 'Read what a variable still has to calculate',
+    answers: [answersJson('The current run and the waiting requests.', updateState)],
   },
   {
     ...{ method: 'get', path: '/calculated/instants', operationId: 'listScheduleInstants', tag, access: ALL_USERS },
-    summary: 'Next instants of a cron expression',
+    summary: 'List the next instants of a cron expression',
     query: INSTANTS_QUERY,
     answers: [
       answersJson(

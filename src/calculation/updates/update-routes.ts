@@ -1,4 +1,4 @@
-/** Routes that request and stop updates of calculated variables, and show what is under way (R-H5, R-H8). */
+/** Routes that request and stop updates of calculated variables, and show their current and waiting runs (R-H5, R-H8). */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -33,7 +33,7 @@ export interface UpdateRouteServices {
   readonly database: Database;
   readonly queue: Pick<MemberQueue, 'wakeMembers'>;
   readonly log: Log;
-  /** By default the clock of the machine. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -53,14 +53,16 @@ export const INSTANTS_QUERY = declareQuery({
   ),
   timeZoneId: required(
     parsedParameter(
-      'Zone of the expression.',
+      'Time zone of the expression.',
       z.string().meta({ examples: ['Europe/Amsterdam'] }),
       (text) => timeZoneSchema.safeParse(text).data,
       'must be an IANA or Windows time zone',
     ),
   ),
-  from: momentParameter('Instants from this date on, such as `validFrom` of a formula. Default: after now.'),
-  until: momentParameter('Instants before this date.'),
+  from: momentParameter(
+    'Earliest instant, inclusive, such as `validFrom` of a formula. Default: the first instant after now.',
+  ),
+  until: momentParameter('Latest instant, exclusive.'),
   count: integerParameter('Maximum number of instants.', { min: 1, max: 100, default: 5 }),
 });
 
@@ -78,7 +80,7 @@ const FORCED = [
   ['/sites/:id', SITE],
 ] as const;
 
-/** Routes of forced updates, of what is under way, and of instants of schedules (R-H5, R-H8). */
+/** Routes of forced updates, of current and waiting runs, and of instants of schedules (R-H5, R-H8). */
 export function updateRoutes(services: UpdateRouteServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, clock = systemClock } = services;
   const manager = requireRole('MANAGER');
@@ -145,7 +147,7 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     if (!isWoken) {
       const { requestId } = c.var;
-      log.warn({ requestId }, 'the calculators were not woken; their sweeper finds the requests');
+      log.warn({ requestId }, 'the calculators could not be notified; their next sweep finds the requests');
     }
     return c.json({ variableIds });
   };
@@ -181,7 +183,7 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-/** Variables as events carry them: with their source and site. */
+/** The variables with their source and site, as events need them. */
 async function findWithParents(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(
     `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"

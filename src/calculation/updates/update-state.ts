@@ -1,14 +1,17 @@
-/** What a variable has still to calculate: its run, its waiting requests, and how long its runs usually take (R-H8). */
+/**
+ * Reads what a variable still has to calculate: its current run, its waiting requests, and how long its runs usually take
+ * (R-H8).
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Runs whose median length is shown. */
+/** Number of latest runs whose median duration is shown. */
 const MEASURED_RUNS = 20;
 
 const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// Requests of one variable differ in their number of attempts. The oldest wave is claimed first.
+// The requests of a variable have different attempts. A calculator claims the oldest wave first.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt
@@ -33,11 +36,11 @@ export interface UpdateState {
     readonly from: string;
     readonly to: string;
     readonly requestedDate: string;
-    /** A repetition waits until this instant. */
+    /** Earliest start; later than `requestedDate` for a retry. */
     readonly notBeforeDate: string;
     readonly attempt: number;
   }[];
-  /** Median of the latest runs that succeeded, in milliseconds; null without any. */
+  /** Median duration of the latest runs that succeeded, in milliseconds; null when none has succeeded. */
   readonly usualMs: number | null;
 }
 

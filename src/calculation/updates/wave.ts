@@ -1,16 +1,16 @@
 /**
- * The wave of a run: which change triggered which run (R-H8). Shows the runs that are connected to the run by causes,
- * nearest first, up to `MAX_NODES`. Variables that the caller may not read are left out (R-B9).
+ * The wave of a run: which change triggered which run (R-H8). Shows the runs that are linked to this run by triggers, in
+ * either direction, nearest first, up to `MAX_NODES`. Omits variables that the caller may not read (R-B9).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
-/** Maximum runs of a wave that are searched: a forced update of a site is one wave. */
+/** Maximum runs of a wave that are searched. A wave can be large: a forced update of a site is one wave. */
 const MAX_RUNS = 20_000;
 
-// The last run of each variable: a run that failed by a fault of the sandbox is repeated in the same wave.
+// The last run of each variable: after a fault of the sandbox, a variable has several runs in one wave.
 const FIND_RUNS = `
   select distinct on (variable_id) variable_id as "variableId", id as "runId", state, outcome, trigger, causes,
          started_date as "startedDate", finished_date as "finishedDate"
@@ -40,25 +40,28 @@ export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly sourceName: string;
   /** `Changed`: an input that the change itself wrote. */
   readonly state: string;
-  /** Null for an input. */
+  /** Null for an input without a run in this wave. */
   readonly trigger: string | null;
 }
 
 export interface Wave {
   readonly wave: number;
   readonly nodes: readonly WaveNode[];
-  /** The result or change of `from` triggered `to`; ids of variables. */
+  /** Variable ids: the result or change of `from` triggered the run of `to`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
   /** Whether nodes were left out because there are too many. */
   readonly isCut: boolean;
 }
 
-/** @returns the part of a wave that is connected to a variable. @param variableId has a run in this wave. */
+/**
+ * @returns the part of a wave that is linked to a variable by triggers.
+ * @param variableId a variable with a run in this wave.
+ */
 export async function readWave(queryable: Queryable, caller: Caller, wave: number, variableId: number): Promise<Wave> {
   const values = [wave, caller.accountId, MAX_RUNS];
   const ended = await queryable.query<WaveRun>(FIND_RUNS, values);
   const waiting = await queryable.query<WaveRun>(FIND_WAITING, values);
-  // A request that waits is a later state of its variable than a run of it.
+  // A waiting request supersedes an earlier run of its variable.
   const runs = new Map([...ended.rows, ...waiting.rows].map((run) => [run.variableId, run]));
   const near = findNear(runs, variableId);
   const shown = near.slice(0, MAX_NODES);
@@ -73,14 +76,14 @@ export async function readWave(queryable: Queryable, caller: Caller, wave: numbe
   return { wave, nodes, edges, isCut: near.length > MAX_NODES || ended.rows.length === MAX_RUNS };
 }
 
-/** @returns ids of the variables that causes connect to `first`, in either direction, nearest first. */
+/** @returns ids of the variables linked to `first` by triggers, in either direction, nearest first. */
 function findNear(runs: ReadonlyMap<number, WaveRun>, first: number): readonly number[] {
   const triggered = new Map<number, number[]>();
   for (const { variableId, causes } of runs.values()) {
     for (const cause of causes) triggered.set(cause, [...(triggered.get(cause) ?? []), variableId]);
   }
   const found = new Set([first]);
-  // A set visits the members that are added while it is walked.
+  // Iterating a Set also visits the members added during the iteration.
   for (const id of found) {
     for (const next of [...(runs.get(id)?.causes ?? []), ...(triggered.get(id) ?? [])]) found.add(next);
   }

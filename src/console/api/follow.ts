@@ -1,9 +1,9 @@
-/** A resource that the server works on: read once, then kept current by its event stream until the work ends. */
+/** Follows a resource that the server works on: reads it once, then updates it from its event stream until the work ends. */
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause before a stream that broke is opened again. */
+/** Pause before a broken stream is opened again. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {
@@ -11,11 +11,11 @@ interface Followed<Status> {
   readonly read: () => Promise<Status>;
   /** Path of the event stream. */
   readonly events: string;
-  /** Whether the work has ended; the same function each time. */
+  /** Whether the work has ended. Must be the same function at each render. */
   readonly isOver: (status: Status) => boolean;
 }
 
-/** @returns the query of the resource; while the work goes on, its data change by themselves. */
+/** @returns the query of the resource; its data update while the work goes on. */
 export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed<Status>) {
   const queries = useQueryClient();
   const query = useQuery({ queryKey, queryFn: read });
@@ -29,7 +29,7 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // An event lacks lists that the read below has.
+          // Events omit the lists of the resource, so the resource is read again.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

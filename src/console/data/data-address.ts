@@ -1,4 +1,4 @@
-/** The query of `/console/data`: the part shown, and what is open in it. Pure. */
+/** Query parameters of `/console/data`: the tab, and the item opened in it. Pure. */
 
 export interface DataSearch {
   readonly tab?: string;
@@ -14,7 +14,7 @@ export interface DataSearch {
 
 const NAMES = ['tab', 'file', 'import', 'label', 'mapper'] as const;
 
-/** @returns the known members as texts; a label of digits arrives as a number. */
+/** @returns the known members as texts. The router parses a label of digits as a number, which becomes text again. */
 export function parseDataSearch(search: Readonly<Record<string, unknown>>): DataSearch {
   return Object.fromEntries(
     NAMES.flatMap((name) =>

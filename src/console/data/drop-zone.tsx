@@ -1,4 +1,4 @@
-/** A place to drop a file on, or to choose one with the keyboard. */
+/** Drop zone for one file, which can also be chosen with the keyboard. */
 import { Button } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -50,7 +50,7 @@ export function DropZone({ accept, hint, onFile }: DropZoneProps) {
         hidden
         onChange={({ currentTarget }) => {
           take(currentTarget.files);
-          // The same file may be chosen again after it was corrected.
+          // Allows the same file to be chosen again after it was corrected.
           currentTarget.value = '';
         }}
       />

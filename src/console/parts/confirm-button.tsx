@@ -1,4 +1,4 @@
-/** A button for what cannot be undone: asks first. */
+/** Button for an action that cannot be undone: asks for confirmation first. */
 import { Button, Group, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,7 +11,7 @@ interface ConfirmButtonProps {
   readonly onConfirm: () => void;
 }
 
-/** The question repeats what will happen; its button has the name of the first. */
+/** The question says what will happen. The confirming button has the same label as the first button. */
 export function ConfirmButton({ label, question, isBusy = false, size = 'sm', onConfirm }: ConfirmButtonProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** Unsaved work that survives a reload: kept in this browser until it is saved or dropped. */
+/** Drafts: unsaved work in local storage, which survives a reload until it is saved or discarded. */
 import { useCallback, useState } from 'react';
 
 const PREFIX = 'tidemark.draft.';
@@ -13,7 +13,7 @@ export function readDraft<Value>(key: string): Value | undefined {
   }
 }
 
-/** Keeps a draft; undefined removes it. A full storage keeps the work in the page only. */
+/** Stores a draft; undefined removes it. When the storage is full, only the page has the work. */
 export function writeDraft(key: string, value: unknown): void {
   try {
     if (value === undefined) localStorage.removeItem(PREFIX + key);
@@ -24,7 +24,7 @@ export function writeDraft(key: string, value: unknown): void {
 }
 
 /**
- * State that survives a reload. A component that changes its key must be mounted anew.
+ * State that survives a reload. When the key changes, mount the component again.
  * @returns the value, a setter, and a function that returns to the saved value and removes the draft.
  */
 export function useDraft<Value>(key: string, saved: Value) {

@@ -1,7 +1,7 @@
-/** A route that the role of the signed-in person may not use. Nothing leads there; an address may. */
+/** Shown for a route that the role of the user may not open. No link leads to such a route, but an address can. */
 import { useTranslation } from 'react-i18next';
 
-/** @param needs the least role that may use the route. */
+/** @param needs the lowest role that may open the route. */
 export function Forbidden({ needs }: { readonly needs: 'manager' | 'admin' }) {
   const { t } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-/** A frame that scrolls what is too wide or too long for it. It takes the keyboard, so the arrow keys scroll it. */
+/** A frame that scrolls content too wide or too long for it. It can have the focus, so that the arrow keys scroll it. */
 import type { ReactNode, Ref } from 'react';
 import classes from './view.module.css';
 

@@ -1,10 +1,10 @@
-/** The state of something as a coloured word. */
+/** A state, as a coloured word. */
 import type { ReactNode } from 'react';
 import classes from './view.module.css';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
-/** @param tone only supports the word: the word itself says the state. */
+/** @param tone colour of the word; the word alone must say the state. */
 export function State({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className={classes.state} data-tone={tone}>

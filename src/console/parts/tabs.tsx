@@ -1,4 +1,4 @@
-/** Parts of a route as links: the address names the part that is shown. */
+/** Tabs of a route as links: the address names the tab. */
 import { Link } from '@tanstack/react-router';
 import classes from './view.module.css';
 
@@ -10,7 +10,7 @@ interface TabsProps<Name extends string> {
   readonly textOf: (name: Name) => string;
 }
 
-/** A row of links. The first name is the part that an address without `tab` shows. */
+/** A row of links. An address without `tab` shows the first tab. */
 export function Tabs<Name extends string>({ label, to, names, current, textOf }: TabsProps<Name>) {
   return (
     <ul className={classes.tabs} aria-label={label}>
@@ -20,7 +20,7 @@ export function Tabs<Name extends string>({ label, to, names, current, textOf }:
             to={to}
             search={name === names[0] ? {} : { tab: name }}
             className={classes.tab}
-            // Without the query, the first part would be current in every other one.
+            // Compares the query too: without it, the first tab would be marked as current in all others.
             activeOptions={{ exact: true, includeSearch: true }}
             aria-current={name === current ? 'page' : undefined}
           >

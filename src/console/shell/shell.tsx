@@ -18,7 +18,7 @@ const ROUTES = [
   readonly to: string;
   readonly icon: IconName;
   readonly text: string;
-  /** The least role that it is for; absent: every role. */
+  /** The lowest role that may open it; absent: every role. */
   readonly needs?: 'MANAGER' | 'ADMIN';
 }[];
 

@@ -10,7 +10,7 @@ interface ExchangeProps {
   readonly error: string | undefined;
 }
 
-/** Bodies are shown as text, whatever they hold. */
+/** Bodies are shown as text, so markup in them has no effect. */
 export function Exchange({ request, response, error }: ExchangeProps) {
   const { t } = useTranslation('webhooks');
   return (

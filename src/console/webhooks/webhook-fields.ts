@@ -1,4 +1,4 @@
-/** A webhook as the form shows it: every member a text or a switch. Pure. */
+/** A webhook as the form shows it: every member is a text or a boolean. Pure. */
 import type { components } from '../api/openapi.d.ts';
 
 export type Webhook = components['schemas']['Webhook'];
@@ -19,13 +19,13 @@ export interface WebhookFields {
   readonly eventType: EventType;
   readonly httpMethod: 'POST' | 'PUT';
   readonly isEnabled: boolean;
-  /** One `Name: value` a line. */
+  /** One `Name: value` per line. */
   readonly headers: string;
   /** Ids separated by commas. */
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;
-  /** Empty: the whole message. */
+  /** Empty: the whole message as JSON. */
   readonly bodyTemplate: string;
 }
 
@@ -57,7 +57,7 @@ export function toFields(webhook: Webhook): WebhookFields {
   };
 }
 
-/** @returns the body that creates, changes or tries a webhook. */
+/** @returns the request body that creates, changes or tests a webhook. */
 export function toBody(fields: WebhookFields) {
   const { name, url, eventType, httpMethod, isEnabled, headers, bodyTemplate } = fields;
   return {

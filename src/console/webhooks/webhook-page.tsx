@@ -1,4 +1,4 @@
-/** One webhook: its form, a test message with the receiver's answer, and the deliveries as they happen. */
+/** One webhook: its form, a test message with the receiver's answer, and its deliveries, updated as they happen. */
 import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -22,7 +22,7 @@ import {
   type WebhookFields,
 } from './webhook-fields.ts';
 
-/** Secrets of webhooks made in this page: the API returns each only once. */
+/** Secrets of webhooks created since the page was loaded: the API returns each secret only once. */
 const secrets = new Map<string, string>();
 
 /** @param id id of a webhook, or `new`. */

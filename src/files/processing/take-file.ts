@@ -108,7 +108,7 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly fileId: string;
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
-  /** Variables of the points, when a webhook has a filter; receivers do not get them. */
+  /** Variables of the points; present when a webhook has a filter. Receivers do not get this member. */
   readonly concerns?: readonly number[];
 }
 

@@ -67,7 +67,10 @@ const ADD_REFUSED = `
       warnings = case when jsonb_array_length(warnings) < ${MAX_WARNINGS} then warnings || $4::jsonb else warnings end
   where id = $1`;
 
-/** Counts refused rows as rejected. @param row number of the first row of the chunk, to which the warnings refer. */
+/**
+ * Counts refused rows as rejected and adds warnings.
+ * @param row number of the first row of the chunk; the warnings name it.
+ */
 async function warnOfRefused(
   transaction: Transaction,
   id: string,

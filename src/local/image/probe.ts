@@ -1,4 +1,7 @@
-/** Uses the running images as clients do: gets a token, creates variables, pushes a point, reads it and its double, loads the console. */
+/**
+ * Uses the running images as clients do: gets a token, creates a variable and a calculated variable, pushes a point, reads
+ * it and the calculated double of it, loads the console.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../setup-error.ts';

@@ -109,7 +109,7 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
   return count;
 }
 
-/** @returns the variables of the selection whose rollups answer for deleted points. */
+/** @returns the variables of the selection whose rollups stand for deleted points. */
 async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
   if (!isAnsweredByRollups(selection)) return new Set();
   return new Set((await findRolledUp(transaction, selection)).map(({ variableId }) => variableId));

@@ -8,7 +8,7 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
 /**
  * @param spans offsets of the zone at the dates.
  * @param date SQL expression of an instant.
- * @returns SQL expression of the start; of days and longer as the local midnight read as UTC.
+ * @returns SQL expression of the start. For days and longer buckets it is the local midnight as a UTC timestamp.
  *
  * Minutes and hours keep the offset of the point. Only the remainder of the offset modulo the bucket length matters, which
  * is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.

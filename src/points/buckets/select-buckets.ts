@@ -27,7 +27,7 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
-  /** Some points of the variables are kept as rollups only. */
+  /** Whether rollups have replaced some points of the variables. */
   readonly isRolledUp: boolean;
   /** The limit and offset apply to each variable separately. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
@@ -52,7 +52,7 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const spans = offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros);
   const start = (date: string) => bucketStart(bucket, spans, date);
-  // A rollup of a day is in no hour; in longer buckets it counts where it begins.
+  // A daily rollup belongs to no hourly bucket; it belongs to the longer bucket in which it begins.
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
   // `offset 0` hides the expression of `start`. Otherwise the planner expects as many buckets as points and sorts all

@@ -5,13 +5,15 @@
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
-/** A row of either table takes 68 bytes: 24 of header, 36 of values, padding, a line pointer. */
+/**
+ * A row of current or superseded points takes 68 bytes: 24 for the header, 36 for the values, padding, and a line pointer.
+ */
 const ROWS_OF_PAGE = 120;
-/** Pages of a step. Writers of the chunk wait for it, for some tenths of a second; reads go on. */
+/** Pages per step. Writers of the chunk wait some tenths of a second for a step; readers do not wait. */
 const PAGES_OF_STEP = 400;
-/** Moving is worthwhile from this many times the pages that the rows need. */
+/** Rows are moved when the table has more than this multiple of the pages it needs. */
 const WORTHWHILE = 1.2;
-/** The inserts of a round may use free space in the last pages too, so one round may not suffice. */
+/** Maximum rounds. Inserts of a round may fill free space in the last pages again, so one round may not suffice. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -22,8 +24,7 @@ const SIZE = (name: string) => `
 
 /**
  * Moves rows until the table takes at most 1.2 times the pages it needs, and vacuums it. Gives up when the chunk is in use.
- * @param name quoted name of a chunk in rows, vacuumed.
- * @returns the number of rows moved.
+ * @param name quoted name of a chunk that is stored in rows and was vacuumed. @returns the number of rows moved.
  */
 export async function moveRows(connection: Connection, name: string): Promise<number> {
   let moved = 0;
@@ -40,7 +41,10 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
   return moved;
 }
 
-/** Moves the rows from page `first` on, the last pages first. @returns their number, less when the chunk is in use. */
+/**
+ * Moves the rows from page `first` on, the last pages first.
+ * @returns the number of rows moved; smaller when the chunk was in use.
+ */
 async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
   let moved = 0;
   for (let to = end; to > first; to -= PAGES_OF_STEP) {
@@ -48,7 +52,7 @@ async function moveTail(connection: Connection, name: string, first: number, end
     try {
       moved += await inTransaction(connection, async (transaction) => {
         await transaction.query(LOCK_TIMEOUT);
-        // A writer that had found a row here would not find its copy.
+        // Excludes writers: a writer that has found a row on these pages would not find the moved copy.
         await transaction.query(`lock table ${name} in share row exclusive mode`);
         const { rowCount } = await transaction.query(
           `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)

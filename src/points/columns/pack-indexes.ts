@@ -79,7 +79,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion; without the flush, the statistics would say so a second later.
+    // A moved row counts as a deletion and an insertion. Without this flush, the statistics would be updated only a second
+    // later.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

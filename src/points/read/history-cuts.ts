@@ -17,8 +17,8 @@ export interface HistoryCut {
 }
 
 /**
- * Receives the cuts that concern a read, before its first row: those of history, and the variables whose early points are
- * kept as rollups only. Empty when there are none.
+ * Receives what a read lacks, before its first row: the history cuts of its variables, and the variables whose early points
+ * were replaced by rollups. Both lists may be empty.
  */
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 

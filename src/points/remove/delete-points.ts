@@ -1,6 +1,6 @@
 /**
  * Deletes points with their history (R-G5), or counts what a deletion would remove. A rollup is deleted when its first point
- * lies in the period; its points count as dates.
+ * lies in the period; each point that it replaced counts as one date.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -120,7 +120,7 @@ async function collectRollups(
 
 /**
  * Runs a statement on every chunk of current values and joins the ranges it returns for each variable.
- * @param rolledUp ranges of rollups, to which the others are joined.
+ * @param rolledUp ranges of the rollups, which the result includes.
  */
 async function collect(
   transaction: Transaction,

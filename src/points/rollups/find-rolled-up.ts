@@ -1,12 +1,12 @@
 /**
- * Finds the variables of a read whose early points have been rolled up (retention). Reads of points answer what is left of
- * the dates before `rawFromMicros`; aggregates include the rollups.
+ * Finds the variables of a read whose early points have been rolled up (retention). Reads of dates before `rawFromMicros`
+ * return only the points that are still stored; aggregates include the rollups.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
 import { instantBound } from '../read/sql-literal.ts';
 
-/** A variable, and the instant from which all its raw points are kept. */
+/** A variable, and the instant from which all its raw points are stored. */
 export interface RawBoundary {
   readonly variableId: number;
   readonly rawFromMicros: Micros;

@@ -1,7 +1,7 @@
 /**
- * Keeps points out of dates that are rolled up: the rollup holds an aggregate from which a point can neither be taken nor
- * corrected. Refused points are dropped from the write and counted at their variable. Dates before the boundary at which
- * no rollup lies are written and noted, so that they are rolled up later.
+ * Refuses points at dates that are rolled up: a rollup is an aggregate, in which no single point can be added or corrected.
+ * Refused points are dropped from the write and counted for their variable. Points before the boundary that no rollup covers
+ * are written and noted, so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
@@ -36,7 +36,8 @@ const SAVE = `
 /**
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
- * @returns the batches without refused tuples, and where those are. A batch without any is returned as it is.
+ * @returns the batches without the refused tuples, and the positions of these. A batch without refused tuples is returned
+ * unchanged.
  */
 export async function refuseRolledUp(
   transaction: Transaction,
@@ -101,7 +102,7 @@ async function findSpans(
   return new Map(rows.map(({ variableId, froms, tos }) => [variableId, joinSpans(froms, tos)]));
 }
 
-/** @param froms ascending. @param tos as many. */
+/** @param froms ascending. @param tos of the same length. */
 function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
   const spans: [Micros, Micros][] = [];
   for (const [index, from] of froms.entries()) {

@@ -20,7 +20,7 @@ export const MERGED_FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
 export const PART_COLUMNS = 'points, sum_value, squares, min_value, max_value';
 
 /**
- * Whether a rollup can answer for its points: it holds neither their labels nor their superseded versions.
+ * Whether rollups can answer the read: a rollup has neither the labels nor the superseded versions of its points.
  */
 export function isAnsweredByRollups({ version: { versionTags, tags, isEvery } }: PointSelection): boolean {
   return versionTags === undefined && (tags === undefined || tags.length === 0) && isEvery !== true;

@@ -29,7 +29,7 @@ export interface Series {
   readonly versionBound: number;
   /** A version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
-  /** Earlier dates may be rolled up, and what is written there must be noted for the rollup; absent or null: none. */
+  /** Dates before this one may be rolled up, so writes to them must be noted; absent or null: no date is rolled up. */
   readonly rolledUntilMicros?: Micros | null;
 }
 

@@ -30,7 +30,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       const accountIds = [...wanted];
       wanted.clear();
       await wakeAll(accountIds).catch((error: unknown) => {
-        log.warn({ err: error, accountIds }, 'the ingester was not woken; its sweeper finds the batch');
+        log.warn({ err: error, accountIds }, 'the ingester could not be notified; its next sweep finds the batch');
       });
       const pauseMs = Math.min(MIN_PAUSE_MS + pushes * PAUSE_PER_PUSH_MS, MAX_PAUSE_MS);
       pushes = 0;

@@ -35,7 +35,7 @@ export const mapperSchema = lenientObject({
 });
 export type MapperFields = z.output<typeof mapperSchema>;
 
-/** An expression that need not be stored, and a sample for it. */
+/** A mapper expression, stored or not, and a sample body for it. */
 export const trialSchema = lenientObject({
   expression,
   hasHeader,

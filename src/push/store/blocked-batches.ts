@@ -1,7 +1,7 @@
 /**
  * Takes pushes out of a small batch that waits for an earlier one. The small pushes of a group share a batch, so a push to one
- * variable would wait behind a rewrite of another. Whole pushes are taken, never parts of one. What is left keeps its place, and
- * no variable is in both parts, so each variable keeps its order (R-D6).
+ * variable would wait behind a rewrite of another. Takes whole pushes only. The other pushes keep their place, and share no
+ * variable with the pushes taken, so the order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -10,12 +10,12 @@ import { variableSet } from '../../points/variable-set-codec.ts';
 import { SMALL_BATCH_ROWS } from './waiting-batches.ts';
 import type { BatchOperations } from './warn-of-refused.ts';
 
-/** The oldest batches are examined; the time grows with the square of their number. */
+/** Maximum batches examined, the oldest first. The time grows with the square of this number. */
 const MAX_EXAMINED = 200;
-/** Batches without a free push are passed over, up to this number. */
+/** Maximum candidate batches tried until one has a push that need not wait. */
 const MAX_TRIED = 5;
 
-// `blocked`: variables of all earlier batches. Batches without variables are from before migration 0042.
+// `blocked`: variables of all earlier batches. Batches written before migration 0042 have no `variables`.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -54,11 +54,11 @@ interface Blocked {
 /** The pushes taken from a batch, to be written by the same transaction; operations and their counts as in a batch. */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** Operations of which no reading is left, with their variables. */
+  /** Operations with no reading left in the batch, and their variables. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 
-/** @returns undefined: no batch has pushes that need not wait, or another transaction has it. */
+/** @returns undefined when every push must wait, or when another transaction holds the batch. */
 export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {
   const { rows } = await transaction.query<Blocked>(FIND_BLOCKED, [accountId]);
   for (const found of rows) {
@@ -119,7 +119,7 @@ function cutIntoPushes(
   return operationIds.flatMap((id, operation) => {
     const count = readingCounts[operation] ?? 0;
     const ofMembers = members.get(String(id)) ?? [];
-    // An operation that was shortened before is one push from then on.
+    // An operation from which pushes were taken before counts as one push.
     const isWhole = ofMembers.reduce((sum, readings) => sum + readings, 0) === count;
     return (isWhole ? ofMembers : [count]).map((readings) => {
       const own = tuples.subarray(start, start + readings * TUPLE_BYTES);
@@ -129,7 +129,7 @@ function cutIntoPushes(
   });
 }
 
-/** A push waits when one of its variables is blocked, or is in an earlier push that waits. */
+/** A push must wait when one of its variables is blocked or belongs to an earlier push that must wait. */
 function divide(pushes: readonly Push[], blocked: Set<number>) {
   const free: Push[] = [];
   const waiting: Push[] = [];

@@ -87,7 +87,7 @@ export async function markProcessing(
   );
 }
 
-/** Where the variables of ended operations are, for webhooks with a filter. */
+/** Where to find the variables of ended operations, for webhooks with a filter. */
 export interface WrittenOperations {
   /** Batches of the operations, not deleted yet. */
   readonly batchIds?: readonly number[];

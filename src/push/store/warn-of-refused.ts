@@ -30,7 +30,7 @@ export async function warnOfRefused(
   }
 }
 
-/** Operations of a batch, and how many of its readings belong to each. */
+/** The operations of a batch, and the number of its readings that belong to each. */
 export interface BatchOperations {
   /** 64-bit integers, which the driver returns as texts. */
   readonly operationIds: readonly string[];

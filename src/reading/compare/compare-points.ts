@@ -73,7 +73,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // A variable has one `history_from`, so if a cut concerns both sides, they report the same one.
+      // A variable has one `history_from`, so when a history cut concerns both sides, both report the same instant.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);

@@ -105,8 +105,8 @@ async function* pageOf(
 }
 
 /**
- * `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. After a cut
- * that concerns either side, `historyFrom` follows it (R-F9), and `rawFrom` when early points are kept as rollups only.
+ * `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. `historyFrom`
+ * follows when a history cut concerns either side (R-F9), and `rawFrom` when retention has replaced early points by rollups.
  */
 async function* writeCompared(
   head: string,

@@ -1,6 +1,6 @@
 /**
- * Messages of a watch as server-sent events. The id of each event is the cursor after it: `points` carries points by
- * columns, `cursor` none, and `end` says why the service ends the stream.
+ * Messages of a watch as server-sent events. The event `points` carries points by columns, `cursor` carries none, and `end`
+ * says why the service ends the stream. The id of `points` and `cursor` is the cursor that follows the event.
  */
 import { buffer } from 'node:stream/consumers';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -31,7 +31,7 @@ export function openEventWriter(dictionary: Dictionary): EventWriter {
   };
 }
 
-/** Data of an event must be one line; the line feeds between JSON objects are the only ones. */
+/** The data of an event must be one line: removes the line feeds between the JSON objects, the only ones. */
 async function toJson(chunks: readonly PointChunk[], variables: Variables, dictionary: Dictionary): Promise<Buffer> {
   async function* each(): AsyncGenerator<PointChunk> {
     yield* chunks;
@@ -41,7 +41,7 @@ async function toJson(chunks: readonly PointChunk[], variables: Variables, dicti
   return Buffer.from(json.toString().replaceAll('\n', ''));
 }
 
-/** The last event: the error that ends the stream, as the body of an error answer. */
+/** Builds the last event: the error that ends the stream, in the format of an error answer. */
 export function endEvent(body: object): Buffer {
   return Buffer.from(`event: end\ndata: ${JSON.stringify(body)}\n\n`);
 }
@@ -49,9 +49,12 @@ export function endEvent(body: object): Buffer {
 /** Hands the messages of a watch to the answer of a request, one at a time. */
 export interface EventQueue {
   sinkOf(variables: Variables): WatchSink;
-  /** No message follows. @param error with which the watch ended; undefined: the reader left. */
+  /** Ends the messages. @param error the error that ended the watch; undefined when the reader left. */
   close(error?: unknown): void;
-  /** Yields each message as an event; the next is built after the client took the last. @throws the error of `close`. */
+  /**
+   * Yields each message as an event; builds the next event after the client took the last.
+   * @throws the error passed to `close`.
+   */
   events(): AsyncGenerator<Buffer>;
 }
 

@@ -22,7 +22,7 @@ export interface WatchRouteServices extends StreamServices {
 
 type WatchEnv = CallerEnv & RequestIdEnv;
 
-/** A proxy must neither keep nor collect the events. */
+/** A proxy must neither cache nor buffer the events. */
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -32,8 +32,8 @@ const HEADERS = {
 /** `GET /data/watch` (R-J1). Mount at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
-  // The watch itself ends after READ_MAX_SEC, with an event; the connection is broken when that event is not taken. A
-  // slow reader costs one message of memory, so it has no minimum rate.
+  // After READ_MAX_SEC the watch ends with an event; when the client does not take the event, the connection is closed. A
+  // slow reader costs one message of memory, so no minimum rate applies.
   const { readPace, log } = services;
   const pace = { stallMs: readPace.stallMs, minBytesPerSec: 0, maxMs: readPace.maxMs + readPace.stallMs };
   return new Hono<WatchEnv>().get('/', (c) => {
@@ -57,7 +57,10 @@ function toWatchRequest(c: Context<WatchEnv>): WatchRequest {
   };
 }
 
-/** @throws {DomainError} as `WatchServer.run`, when the watch is refused; a later end is the last event. */
+/**
+ * @throws {DomainError} as `WatchServer.run` when the watch is refused. After the first event, an error is the event `end`
+ * instead.
+ */
 async function* eventsOf(
   { watches, readPace, log }: WatchRouteServices,
   write: EventWriter,
@@ -96,6 +99,6 @@ function toDomainError(error: unknown): DomainError {
   }
   return new DomainError(
     'internal_error',
-    'the service failed to go on with the watch; quote the request id when you report this',
+    'an internal error ended the watch; call again with the last cursor, and quote the request id when you report this',
   );
 }

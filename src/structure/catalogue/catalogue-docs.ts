@@ -115,7 +115,7 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
     {
       ...{ method: 'post', path, operationId: `create${name}`, summary: `Add ${article} ${label} of the account` },
       ...common,
-      description: `The name must be unique in any case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see it.`,
+      description: `The name must be unique, ignoring case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see it.`,
       body: jsonBody(entrySchema(catalogue, true).meta({ id: `${name}Written`, examples: [example] })),
       answers: [answersJson('The entry.', READ[path] ?? numbered(z.string()))],
       errors: ['conflict'],
@@ -124,7 +124,7 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
       ...{ method: 'put', path: `${path}/:id`, operationId: `update${name}`, ...common },
       summary: `Change ${article} ${label} of the account`,
       description:
-        'Absent members keep their value. Answers 409 for a built-in entry; the conversion of a unit is fixed.',
+        'Absent members keep their value. The conversion of a unit cannot change. Answers 409 for a built-in entry.',
       body: jsonBody(entrySchema(catalogue, false).meta({ id: `${name}Change`, examples: [{ name: `Own ${label}` }] })),
       answers: [answersNothing('Changed.')],
       errors: ['conflict'],
@@ -132,7 +132,8 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
     {
       ...{ method: 'delete', path: `${path}/:id`, operationId: `delete${name}`, ...common },
       summary: `Delete ${article} ${label} of the account`,
-      description: 'Answers 409, naming what uses it, while the entry is in use, and for a built-in entry.',
+      description:
+        'Answers 409 for a built-in entry, and while the entry is in use; the message then names what uses it.',
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
     },

@@ -1,5 +1,6 @@
 /**
- * The catalogues that an account may extend (R-C8): where each is stored, what an entry has, and what uses it. `own-entries.ts`
+ * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they have,
+ * and what uses them. `own-entries.ts`
  * writes them; the routes and their description follow from this table.
  */
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { enumerationSchema, idSchema } from '../../platform/http/lenient.ts';
 import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
-/** Ids of own entries begin here, far above every built-in one and the numbers that accounts brought. */
+/** First id of own entries, far above the ids of built-in entries and the numbers that accounts already used. */
 export const FIRST_OWN_ID = 1_000_000_000;
 
 const MAX_NAME = 200;
@@ -16,7 +17,7 @@ const MAX_SYMBOL = 50;
 
 const textOf = (max: number) => z.string().trim().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
-/** Imports take an entry by its name or its number, so a name is not a number. */
+/** Imports refer to an entry by name or by number, so a name must not be a number. */
 const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
@@ -25,11 +26,11 @@ const nameSchema = textOf(MAX_NAME)
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
-  /** Used when a new entry does not have the member; absent: it must. */
+  /** Value of the member when a new entry omits it; absent: the member is required. */
   readonly fallback?: unknown;
   /** Enumeration: name → stored number. */
   readonly stored?: Readonly<Record<string, number>>;
-  /** The member is fixed when the entry is created. */
+  /** The member cannot change after the entry was created. */
   readonly isFixed?: true;
 }
 
@@ -39,10 +40,10 @@ export interface OwnCatalogue {
   /** Name of an entry in messages. */
   readonly label: string;
   readonly table: 'unit' | 'unit_family' | 'catalogue_entry';
-  /** Value of the column `catalogue`, of the table that several catalogues share. */
+  /** Value of the column `catalogue` in a table that several catalogues share. */
   readonly catalogue?: EntryCatalogue;
   readonly members: Readonly<Record<string, EntryMember>>;
-  /** Built-in entries; absent: they are rows of the table, without an account. */
+  /** Built-in entries; absent: rows of the table with a null `account_id`. */
   readonly builtIn?: readonly { readonly id: number; readonly name: string }[];
   /** Selects `kind` and `id` of what uses the entry $2 in the account $1. */
   readonly uses: string;
@@ -51,7 +52,7 @@ export interface OwnCatalogue {
 const name: EntryMember = { column: 'name', schema: nameSchema };
 const finite = z.number();
 
-/** @param column where the resource has the number of the entry. */
+/** @param column column of the resource that holds the id of the entry. */
 const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
   `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
 

@@ -68,7 +68,7 @@ export async function changeEntry(
     const value = given[name];
     if (value === undefined || toStored(member.stored, value) === stored[name]) return [];
     if (member.isFixed) {
-      const message = `${name} of a ${catalogue.label} is fixed, since stored values are converted by it: add another ${catalogue.label}`;
+      const message = `${name} of a ${catalogue.label} cannot change, because stored values are converted by it; add another ${catalogue.label}`;
       throw new DomainError('conflict', message, [{ path: `$.${name}`, message }]);
     }
     return [{ column: member.column, value: toStored(member.stored, value) }];
@@ -85,7 +85,10 @@ export async function changeEntry(
   return { ...stored, ...(typeof given.name === 'string' && { name: given.name }) };
 }
 
-/** Deletes an entry. @throws {DomainError} not_found; conflict for a built-in entry, and for one in use, naming what uses it. */
+/**
+ * Deletes an entry.
+ * @throws {DomainError} not_found; conflict for a built-in entry, and for an entry in use; the message names what uses it.
+ */
 export async function deleteEntry(
   transaction: Transaction,
   accountId: number,
@@ -138,7 +141,9 @@ async function assertFamily(queryable: Queryable, accountId: number, familyId: u
     [familyId, accountId],
   );
   if (rows.length > 0) return;
-  throw invalidInput([{ path: '$.unitFamilyId', message: `must be a family of GET /unitFamily, got ${familyId}` }]);
+  throw invalidInput([
+    { path: '$.unitFamilyId', message: `must be the id of a family that GET /unitFamily lists, got ${familyId}` },
+  ]);
 }
 
 async function assertRoom(queryable: Queryable, accountId: number, { table, catalogue, label }: OwnCatalogue) {
@@ -150,7 +155,10 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
   throw new DomainError('conflict', `an account has at most ${MAX_ENTRIES} entries of its own with a ${label}`);
 }
 
-/** A later release may add a built-in entry with the name of an own one; imports then take the own one. */
+/**
+ * Refuses the name of a built-in entry. A later release may still add a built-in entry with the name of an own entry;
+ * imports then use the own entry.
+ */
 async function assertNotBuiltIn(queryable: Queryable, { table, builtIn, label }: OwnCatalogue, name: string) {
   const isTaken = builtIn
     ? builtIn.some((entry) => entry.name.toLowerCase() === name.toLowerCase())
@@ -174,7 +182,7 @@ async function refuseTaken<Result>(
 }
 
 function taken(label: string, name: string): DomainError {
-  const message = `name of a ${label} must be unique in any case, ${JSON.stringify(name)} is taken`;
+  const message = `name of a ${label} must be unique, ignoring case; ${JSON.stringify(name)} is taken`;
   return new DomainError('conflict', message, [{ path: '$.name', message }]);
 }
 

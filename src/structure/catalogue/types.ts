@@ -1,7 +1,7 @@
 /**
- * Built-in types (R-C8) of sites, sources, variables, energies and energy usages, and features. Types are suggestions: a resource
- * may have any number, because accounts already use numbers of their own. Shipped clients send site type 1, source type
- * 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
+ * Built-in types (R-C8) of sites, sources, variables, energies and energy usages, and features. Types are suggestions: the
+ * type of a resource may be any number, because accounts already use numbers of their own. Shipped clients send site type 1,
+ * source type 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
  */
 import type { Aggregate } from './enumerations.ts';
 
@@ -65,7 +65,7 @@ export const ENERGY_USAGES = {
   Other: 11,
 } as const;
 
-/** What a front end offers a user; `accounts/members/features.ts` keeps the levels. */
+/** Features that a front end may offer a user; `accounts/members/features.ts` stores the levels. */
 export const FEATURES = {
   Structure: 1,
   Data: 2,

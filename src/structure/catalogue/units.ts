@@ -1,6 +1,7 @@
 /**
- * Reads the catalogue of units (R-C8): those built in, which migrations change only, and those of an account. The conversion of a
- * unit never changes, so that what was read in a unit is read alike later, and no process keeps an outdated one.
+ * Reads the catalogue of units (R-C8): built-in units, which only migrations change, and the units of an account. The
+ * conversion of a unit never changes, so a repeated read in a unit returns the same values, and no process has an outdated
+ * conversion.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 

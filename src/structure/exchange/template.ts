@@ -27,7 +27,7 @@ interface List {
 
 /** Answers the template to every user. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
-  // The template of the last catalogues: it is the same for all accounts without own entries, and takes a tenth of a second to write.
+  // Cache of one template: it is the same for all accounts without own catalogue entries, and takes 0.1 s to write.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
     const lists = await readLists(database, c.var.caller.accountId);

@@ -1,6 +1,6 @@
 /**
- * Checks the clientData of a site, source or variable by the forms of the account. Values that were accepted before stay good: only
- * problems that a write adds are refused, and those that remain are shown.
+ * Checks the clientData of a site, source or variable against the forms of the account. Only problems that a write adds are
+ * refused; problems of values stored earlier are reported as `formProblems`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -16,7 +16,7 @@ const EMPTY = {};
 
 /**
  * Checks clientData to be written.
- * @param written undefined: it is not written; null: it is cleared.
+ * @param written new clientData; undefined: not written; null: cleared.
  * @param former clientData stored now. Default: the resource is new.
  * @throws {DomainError} invalid_input with one detail for each value that breaks its form and was not stored before.
  */
@@ -50,7 +50,7 @@ export function findNewProblems(
   );
 }
 
-/** @returns resources with `formProblems`, the values that break a form of the account; without it where there are none. */
+/** @returns the resources, each with `formProblems` when values violate a form of the account. */
 export async function withFormProblems(
   queryable: Queryable,
   accountId: number,
@@ -71,7 +71,7 @@ function hasMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** A required field that is missing was also missing before only where the form was filled in. */
+/** A missing required field is an old problem only when the former clientData had values of the form. */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);
   return values !== undefined && values !== null;

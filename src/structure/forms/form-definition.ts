@@ -1,5 +1,6 @@
 /**
- * The definition of a form, as clients write and read it: groups of fields with type, unit, choices and range. The values are in
+ * The definition of a form, as clients write and read it: groups of fields, each with type, unit, choices and range. The
+ * values are in
  * `clientData` of a site, source or variable, at `<form>.<group>.<field>`. `form-validator.ts` checks them.
  */
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { parseInstant } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
 import type { Resource } from '../resource.ts';
 
-/** Kinds of resources with forms, numbered as the owners of forms in declarations (R-H1). */
+/** Kinds of resources that have forms; the numbers are those of form owners in declarations (R-H1). */
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 
@@ -20,7 +21,7 @@ export const FORM_LIMITS = { formsPerKind: 100, groups: 100, fields: 300, items:
 const MAX_NAME = 200;
 const MAX_TEXT = 1000;
 
-/** Names that an object of JavaScript has by itself. */
+/** Names of properties that every JavaScript object inherits. */
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const nameSchema = z
@@ -44,7 +45,7 @@ const fieldSchema = lenientObject({
   items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
   isRequired: booleanSchema
     .nullish()
-    .meta({ description: 'Whether the field must have a value where its form is filled in.' }),
+    .meta({ description: 'Whether the field must have a value when the resource has values of the form.' }),
   minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
   maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
   unitId: idSchema.nullish().meta({ description: 'Unit of an Int or Double field.' }),
@@ -68,7 +69,7 @@ const groupsSchema = z
     ] as const;
     for (const [what, count, most] of counts) {
       if (count <= most) continue;
-      context.addIssue({ code: 'custom', message: `must have at most ${most} ${what} in all, got ${count}` });
+      context.addIssue({ code: 'custom', message: `must have at most ${most} ${what} in total, got ${count}` });
     }
   });
 
@@ -79,7 +80,7 @@ export const FORM_SHAPE = {
   groups: groupsSchema,
 };
 
-/** Schema of a new form; shipped clients leave out the entity type of a form of sites. */
+/** Schema of a new form. The entity type defaults to site, because shipped clients omit it for sites. */
 export const NEW_FORM = lenientObject({
   ...FORM_SHAPE,
   entityType: z.preprocess((value) => value ?? 'Site', FORM_SHAPE.entityType),
@@ -130,10 +131,10 @@ interface WrittenField {
 function checkItems({ type, isList, items }: WrittenField, context: Context): void {
   const count = items?.length ?? 0;
   if (isList && count === 0) {
-    context.addIssue({ code: 'custom', path: ['items'], message: 'must have at least 1 item for a list' });
+    context.addIssue({ code: 'custom', path: ['items'], message: 'must have at least 1 item when isList is true' });
   }
   if (!isList && count > 0) {
-    context.addIssue({ code: 'custom', path: ['isList'], message: 'must be true for a field with items' });
+    context.addIssue({ code: 'custom', path: ['isList'], message: 'must be true when the field has items' });
   }
   const seen = new Set<unknown>();
   for (const [index, { value }] of (items ?? []).entries()) {
@@ -160,7 +161,7 @@ function checkRange(field: WrittenField, context: Context): void {
   }
 }
 
-/** What a value of each type must be. */
+/** Rule for the values of each type, as error messages state it. */
 export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
   String: 'must be a string',
   Int: 'must be an integer',

@@ -26,7 +26,7 @@ const form = z
   })
   .meta({ id: 'Form' });
 
-/** Values of a resource that break a form. */
+/** Values of a resource that violate a form. */
 export const formProblemsSchema = z.array(z.object({ path: z.string(), message: z.string() }));
 
 const filledForm = z
@@ -77,7 +77,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/form/:id/values', operationId: 'listFormValues', tag, access: ALL_USERS },
     summary: 'List the values of a form',
-    description: 'The sites, sources or variables that have the form filled in, with the values that break it.',
+    description: 'The sites, sources or variables that have values of the form, with the values that violate it.',
     query: VALUE_LIST,
     isListing: true,
     answers: [answersJson('Resources in ascending id order.', z.array(filledForm))],
@@ -85,7 +85,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/form', operationId: 'createForm', tag, summary: 'Create a form', access: MANAGERS },
     description:
-      'Later writes of `clientData` are checked by the form. Values from before stay, and are listed with their problems.',
+      'Later writes of `clientData` are checked against the form. Values stored earlier stay, and are listed with their problems.',
     body: jsonBody(written),
     answers: [answersJson('The form.', form)],
     errors: ['conflict'],
@@ -93,7 +93,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/form/:id', operationId: 'updateForm', tag, summary: 'Change a form', access: MANAGERS },
     description:
-      'Absent members keep their value. Answers 409 when `name` or `entityType` changes while resources have values.',
+      'Absent members keep their value. Answers 409 when `name` or `entityType` changes while resources have values of the form.',
     body: jsonBody(changed),
     answers: [answersNothing('Changed.')],
     errors: ['conflict'],
@@ -101,7 +101,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'delete', path: '/form/:id', operationId: 'deleteForm', tag, summary: 'Delete a form' },
     access: MANAGERS,
-    description: 'The values stay in `clientData`, and are no longer checked.',
+    description: 'The values stay in `clientData` but are no longer checked.',
     answers: [answersNothing('Deleted.')],
   },
 ];

@@ -19,7 +19,7 @@ import { listFilled, selectFilled } from './form-values.ts';
 
 export const FORM_LIST = declareQuery(
   {
-    name: textParameter('Name of a form, in any case.'),
+    name: textParameter('Name of a form, ignoring case.'),
     entityType: enumerationParameter('Kind of resource that has the form.', ENTITY_TYPE),
     ...PAGING,
   },
@@ -28,7 +28,7 @@ export const FORM_LIST = declareQuery(
 export const VALUE_LIST = declareQuery(
   {
     hasProblems: optionalFlagParameter(
-      'Return the resources with values that break the form; `false`: the others. Cannot be combined with paging.',
+      '`true`: only resources with values that violate the form; `false`: only resources without. Cannot be combined with paging.',
     ),
     ...PAGING,
   },

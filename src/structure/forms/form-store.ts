@@ -1,4 +1,4 @@
-/** Reads and writes the definitions of forms of an account. Their values belong to sites, sources and variables. */
+/** Reads and writes the form definitions of an account. The values are stored with sites, sources and variables. */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { EntityType, Form, FormGroup } from './form-definition.ts';
@@ -12,7 +12,7 @@ export interface FormFilter {
   readonly entityType?: EntityType | undefined;
 }
 
-/** Lists the forms of an account by id. @param filter `name` in any case. */
+/** Lists the forms of an account by id. @param filter `name` is compared ignoring case. */
 export async function listForms(
   queryable: Queryable,
   accountId: number,
@@ -26,7 +26,10 @@ export async function listForms(
   return rows;
 }
 
-/** @param isChanged locks the form until the end of the transaction. @throws {DomainError} not_found, also for a form of another account. */
+/**
+ * @param isChanged whether to lock the form until the end of the transaction.
+ * @throws {DomainError} not_found, also for a form of another account.
+ */
 export async function getForm(queryable: Queryable, accountId: number, id: number, isChanged = false): Promise<Form> {
   const { rows } = await queryable.query<Form>(
     `select ${COLUMNS} from form where id = $1 and account_id = $2 ${isChanged ? 'for update' : ''}`,
@@ -43,7 +46,7 @@ export interface WrittenForm {
   readonly groups: readonly FormGroup[];
 }
 
-/** @throws {DomainError} conflict when the name is taken, or the account has as many forms as it may. */
+/** @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms. */
 export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
   const { name, entityType, groups } = form;
   const { rows } = await transaction.query<{ count: number }>(
@@ -90,7 +93,7 @@ export async function deleteForm(transaction: Transaction, accountId: number, id
 const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 'sources', Variable: 'variables' };
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
-/** Values are found by the name of their form: under a new name they would no longer belong to it. */
+/** Values are found by the name of their form, so after a change of name they would no longer belong to the form. */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(
     `select id from ${TABLE[entityType]} where account_id = (select account_id from form where id = $1) and client_data ? $2
@@ -99,7 +102,10 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
   );
   if (!rows[0]) return;
   const owner = `${entityType.toLowerCase()} ${rows[0].id}`;
-  throw new DomainError('conflict', `name and entityType of the form cannot change, because ${owner} has values of it`);
+  throw new DomainError(
+    'conflict',
+    `name and entityType of the form cannot change, because ${owner} has values of the form`,
+  );
 }
 
 async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () => Promise<Result>): Promise<Result> {
@@ -107,7 +113,7 @@ async function refuseTaken<Result>({ name, entityType }: WrittenForm, write: () 
     return await write();
   } catch (error) {
     if ((error as { readonly code?: string }).code !== UNIQUE_VIOLATION) throw error;
-    const message = `name must be unique among the forms for ${PLURAL[entityType]}, ${JSON.stringify(name)} is taken`;
+    const message = `name must be unique among the forms for ${PLURAL[entityType]}, ignoring case; ${JSON.stringify(name)} is taken`;
     throw new DomainError('conflict', message, [{ path: '$.name', message }]);
   }
 }

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
 
-/** A problem of a value, at a path of keys within clientData. */
+/** A problem of a value; `keys` is the path of the value within clientData. */
 export interface FormProblem {
   readonly keys: readonly string[];
   readonly message: string;
@@ -17,12 +17,12 @@ type Members = Readonly<Record<string, unknown>>;
 type Definition = Pick<Form, 'name' | 'groups'>;
 
 const ISO_DATE = 'iso-date';
-/** Problems of one form that are reported. */
+/** Maximum problems reported per form. */
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
 const MAX_SHOWN = 60;
 
-// The schemas are made here, so they are neither validated nor optimized: that takes more time than it saves.
+// This file builds the schemas, so validating them is needless; optimizing them takes more time than it saves.
 const ajv = new Ajv({
   ...{ allErrors: true, verbose: true, messages: false, strict: true, allowUnionTypes: true, ownProperties: true },
   ...{ validateSchema: false, code: { optimize: false } },

@@ -1,4 +1,4 @@
-/** Lists the values of a form: the sites, sources or variables that have it filled in, with the values that break it. */
+/** Lists the sites, sources or variables that have values of a form, with the values that violate it. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -29,7 +29,7 @@ export interface FilledForm {
 }
 
 const RESOURCES: Readonly<Record<EntityType, Resource>> = { Site: SITE, Source: SOURCE, Variable: VARIABLE };
-/** Members that an entry has besides its values. */
+/** Members of an entry besides its values. */
 const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
   Site: ['name'],
   Source: ['name', 'siteId'],

@@ -36,7 +36,7 @@ const webhook = z
     headers: z.record(z.string(), z.string()),
     filter: z.object({ siteIds: ids, sourceIds: ids, variableIds: ids }).meta({
       description:
-        'An event matches when it names any of these ids; a push and a file name the variables of their accepted points. Empty: every event of the type.',
+        'An event matches when it names any of these ids; the events of a push or a file name the variables of their accepted points. Empty: every event of the type.',
     }),
     bodyTemplate: z.string().nullable(),
     disabledReason: z

@@ -65,7 +65,10 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
   return Array.isArray(variables) ? (variables as readonly Members[]) : undefined;
 }
 
-/** Events of a site, source or variable itself have its id as `id`. @param type empty for a part of an event. */
+/**
+ * An event about a site, source or variable has the id of this resource as `id`.
+ * @param type empty for a part of an event.
+ */
 export function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);
   const variableId = readId(data.variableId ?? own('Variable'));

@@ -214,7 +214,7 @@ describe('watch: is refused', () => {
     for (let count = 0; count <= MAX_VARIABLES; count += 1) await createVariable(api.manager, sourceId);
     expect(await watch({ sourceId }).ended()).toMatchObject({
       ...{ code: GrpcStatus.INVALID_ARGUMENT, reason: 'invalid_input' },
-      message: `variable_ids must be at most ${MAX_VARIABLES}, got ${MAX_VARIABLES + 1}`,
+      message: `variable_ids must select at most ${MAX_VARIABLES} variables, got ${MAX_VARIABLES + 1}`,
     });
   });
 

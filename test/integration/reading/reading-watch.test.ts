@@ -11,7 +11,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MAX_VARIABLES = 3;
 const MAX_PER_USER = 3;
-/** One account may have half. */
+/** One account may have at most half of them. */
 const MAX_WATCHES = 8;
 const MANY = 200_000;
 const MAX_SEC = 6;
@@ -19,7 +19,7 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** Opened first, so that it is old when the last test waits for its end. */
+/** Opened first, so that the last test waits less for its end. */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -53,7 +53,7 @@ async function watch(
   return stream;
 }
 
-/** Opens a watch as soon as the watches of earlier tests have left their places. */
+/** Opens a watch as soon as those of earlier tests no longer count towards the limits. */
 async function watchSoon(query: string, by: Pick<TestClient, 'token'> = api.manager): Promise<EventStream> {
   const stream = await eventually('a place', async () => {
     const tried = await watch(query, by);
@@ -78,7 +78,7 @@ async function userIdOf(userName: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-describe('watch by events: delivery', () => {
+describe('watch (server-sent events): delivery', () => {
   it('sends points by columns with their VersionTag, and heartbeats with the cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     const stream = await watchSoon(`variableId=${variableId}`);
@@ -97,7 +97,7 @@ describe('watch by events: delivery', () => {
     );
   });
 
-  it('resumes with Last-Event-ID without loss and without doubles; gRPC resumes with the same cursor (R-J1)', async () => {
+  it('resumes with Last-Event-ID without loss and without duplicates; gRPC resumes with the same cursor (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const request = `variableId=${variableId}&fromBeginning=true`;
     const first = await watchSoon(request);
@@ -105,7 +105,7 @@ describe('watch by events: delivery', () => {
     await first.until(3);
     first.close();
     await push(variableId, [4, 5]);
-    // Rewrites a date that the reader has, which makes a new version of it.
+    // Rewrites a date that the reader has received, which creates a new version.
     await push(variableId, [2]);
     const second = await watch(request, api.manager, first.cursor());
     expect((await second.until(3)).map(({ value }) => value).sort()).toEqual([2, 4, 5]);
@@ -122,7 +122,7 @@ describe('watch by events: delivery', () => {
   });
 });
 
-describe('watch by events: refusals', () => {
+describe('watch (server-sent events): refusals', () => {
   it('answers 404 for a variable of another account or site, and never sends their points (R-B9, R-J2)', async () => {
     const elsewhere = await api.signIn('elsewhere', 'USER', { sites: [await createSite(api.manager)] });
     for (const client of [api.stranger, elsewhere]) {
@@ -134,7 +134,7 @@ describe('watch by events: refusals', () => {
     }
   });
 
-  it('answers 400 for a cursor that was changed and for too many variables, 401 without a token or by Basic (R-A5, R-B7)', async () => {
+  it('answers 400 for a changed cursor and for too many variables, 401 without a token or with HTTP Basic (R-A5, R-B7)', async () => {
     const request = `variableId=${structure.variableId}`;
     const changed = await watch(request, api.manager, 'AQEA');
     expect([changed.status, changed.refusal?.message]).toEqual([
@@ -145,14 +145,14 @@ describe('watch by events: refusals', () => {
     const many = await watch(`variableIds=${ids.join(',')}`);
     expect([many.status, many.refusal?.message]).toEqual([
       400,
-      `query variableIds must be at most ${MAX_VARIABLES}, got 4`,
+      `query variableIds must select at most ${MAX_VARIABLES} variables, got 4`,
     ]);
     expect((await watch(request, { token: undefined })).status).toBe(401);
     const basic = { authorization: `Basic ${Buffer.from('max:password').toString('base64')}` };
     expect((await fetch(`${api.origin}/data/watch?${request}`, { headers: basic })).status).toBe(401);
   });
 
-  it('counts watches of gRPC and of events together: a user at its limit gets 429, an account at its half too, another account none (R-A14, R-J3)', async () => {
+  it('counts gRPC and HTTP watches together: a user at its limit gets 429, so does an account at half of all, another account does not (R-A14, R-J3)', async () => {
     const request = `variableId=${structure.variableId}`;
     const reader = createGrpcReader(api.grpcAddress, api.manager.token);
     open.push(reader);
@@ -179,8 +179,8 @@ describe('watch by events: refusals', () => {
   });
 });
 
-describe('watch by events: ends', () => {
-  it('with the event end when site access is withdrawn or the user is locked (R-B5)', async () => {
+describe('watch (server-sent events): a stream ends', () => {
+  it('with the event `end` when site access is withdrawn or the user is locked (R-B5)', async () => {
     const request = `variableId=${structure.variableId}`;
     const [ungranted, locked] = [
       await api.signIn('ungranted', 'USER', { sites: [structure.siteId] }),
@@ -198,7 +198,7 @@ describe('watch by events: ends', () => {
     for (const stream of streams) await stream.closed();
   });
 
-  it('for a client that reads nothing for READ_STALL_SEC, which frees its place and its connection (R-A14)', async () => {
+  it('when the client reads nothing for READ_STALL_SEC, which frees its watch and its connection (R-A14)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await api.database.query(
       `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -239,7 +239,7 @@ describe('watch by events: ends', () => {
     });
   });
 
-  it('after READ_MAX_SEC, with a cursor that goes on (R-A14)', async () => {
+  it('after READ_MAX_SEC, and another watch can resume with its last cursor (R-A14)', async () => {
     expect((await oldest.ended()).data).toMatchObject({
       ...{
         code: 'dependency_unavailable',

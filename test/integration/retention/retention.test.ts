@@ -1,4 +1,4 @@
-/** Retention: what it deletes, when, for whom, and what reads say afterwards. */
+/** Retention: what the job deletes, when and for which account, and what reads return afterwards. */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -72,7 +72,7 @@ async function apply(pause: Pause = async () => {}, settleSec = 0) {
 const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
 
 describe('retention: preview and job', () => {
-  test('is off until a retention with isActive is saved; the job deletes what the preview counted', async () => {
+  test('the job deletes nothing until a policy with isActive is saved, and then what the preview counted', async () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
@@ -102,7 +102,7 @@ describe('retention: preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
   });
 
-  test('a variable keeps its own retention, not that of its account; removing it ends the work', async () => {
+  test('the policy of a variable replaces that of its account; after the policy is removed, the job rolls up nothing', async () => {
     const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
     await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
     await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });
@@ -118,7 +118,7 @@ describe('retention: preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('a job that is killed between two steps loses nothing; the next goes on where it ended', async () => {
+  test('a job that is killed between two steps loses nothing; the next job continues where it ended', async () => {
     const variableId = await addDays(200, 1);
     const path = `/variables/${variableId}/retention`;
     await manager.put(path, { ...DAILY, isActive: true });
@@ -170,7 +170,7 @@ describe('retention: preview and job', () => {
     }
   });
 
-  test('needs role MANAGER, and a variable of the account', async () => {
+  test('the routes need role MANAGER, and answer 404 for a variable of another account', async () => {
     const user = await api.signIn('uma', 'USER');
     expect((await user.get('/account/retention')).status).toBe(403);
     const variableId = await addDays(0, 1);
@@ -190,7 +190,7 @@ describe('retention: reads', () => {
     await apply();
   });
 
-  test('points before the boundary are gone, and every format says from which date points are kept', async () => {
+  test('points before the boundary are deleted, and every format says from which date all points are stored', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();
@@ -203,7 +203,7 @@ describe('retention: reads', () => {
     expect(tableFromIPC(bytes).schema.metadata.get('rawFrom')).toBe(JSON.stringify({ [variableId]: boundary }));
   });
 
-  test('aggregates hold the deleted points, across the boundary too (R-G1)', async () => {
+  test('aggregates include the deleted points, also across the boundary (R-G1)', async () => {
     const sums = await manager.get<readonly Record<string, unknown>[]>(
       `/data?variableId=${variableId}&granularity=Day&aggregation=SUM&timeZoneId=UTC`,
     );
@@ -227,7 +227,7 @@ describe('retention: reads', () => {
     expect(metadata.get('raw-from')).toEqual([item]);
   });
 
-  test('a push to dates that are rolled up stores the other points, and the refused ones are counted', async () => {
+  test('a push that includes rolled-up dates stores its other points; the refused points are counted', async () => {
     const data = [
       { date: iso(BOUNDARY - 2 * DAY), value: 9 },
       { date: iso(BOUNDARY + 9 * DAY), value: 9 },
@@ -236,7 +236,7 @@ describe('retention: reads', () => {
     await api.ingest();
     const operation = await state(`/api/operations/${answer.operationId}`);
     expect(operation).toMatchObject({ state: 'Completed', warnings: [{ code: 'rolled_up_date' }] });
-    const message = `readings of variable ${variableId} at dates that retention has rolled up were not stored: 1, ${data[0]?.date}`;
+    const message = `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 1, dates ${data[0]?.date}`;
     expect(operation.warnings).toMatchObject([{ message }]);
     const { body } = await manager.get<readonly Row[]>(
       `/data?variableId=${variableId}&from=${iso(BOUNDARY + 8 * DAY)}`,

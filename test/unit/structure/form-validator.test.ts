@@ -47,7 +47,7 @@ describe('forms: a value', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('of a required field is needed wherever the form is filled in, and nowhere else', () => {
+  test('of a required field is needed when the resource has values of the form, and only then', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);
@@ -57,7 +57,7 @@ describe('forms: a value', () => {
     expect(problems({ Boiler: { Main: { Serial: null } } })).toHaveLength(1);
   });
 
-  test('that the form does not define is named, with the known names', () => {
+  test('that the form does not define is a problem that lists the defined names', () => {
     expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
       { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main, which has Fuel' },
     ]);
@@ -66,7 +66,7 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('that was stored before stays good until it changes', () => {
+  test('that was stored before is accepted until it changes', () => {
     const fields = [FUEL, { name: 'Serial', type: 'String', isRequired: true }];
     const stored = { Fuel: 9, Extra: { deep: [1] } };
     expect(problemsOf(fields, stored)).toHaveLength(3);
@@ -77,7 +77,7 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('in a field named as a part of a JSON pointer or an object is checked under its name', () => {
+  test('is checked in a field whose name has characters of JSON Pointer or is a property of every object', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },
       { name: 'toString', type: 'Int' },
@@ -106,7 +106,7 @@ describe('forms: a definition', () => {
     expectRefusal([field], message);
   });
 
-  test('with two fields of one name in any case, or too many fields, is refused', () => {
+  test('with two fields of the same name, ignoring case, or with too many fields, is refused', () => {
     expectRefusal(
       [
         { name: 'Power', type: 'Int' },
@@ -115,10 +115,10 @@ describe('forms: a definition', () => {
       'must be unique, got POWER twice',
     );
     const many = Array.from({ length: FORM_LIMITS.fields + 1 }, (_, index) => ({ name: `f${index}`, type: 'Int' }));
-    expectRefusal(many, 'must have at most 300 fields in all, got 301');
+    expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('is read as shipped clients write it: names in any case, types by number, sites by default', () => {
+  test('accepts what shipped clients write: names in any case, types by number, sites by default', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

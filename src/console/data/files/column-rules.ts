@@ -1,4 +1,7 @@
-/** Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares it with the service's own list. */
+/**
+ * Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares this list with that of the
+ * service.
+ */
 
 const IDENTIFIERS = [
   'variable_id',
@@ -12,12 +15,12 @@ const IDENTIFIERS = [
   'variable_type_id',
 ];
 
-/** Names of the columns that are read. */
+/** Names of the columns that the service reads. */
 export const READ_COLUMNS: ReadonlySet<string> = new Set(['date', 'value', ...IDENTIFIERS, 'version', 'tags']);
 
 export interface ColumnPlan {
   readonly columns: readonly { readonly name: string; readonly isRead: boolean }[];
-  /** What the file lacks: without these, the service refuses it. */
+  /** Required columns that the file lacks; the service refuses such a file. */
   readonly missing: readonly ('date' | 'value' | 'identifier')[];
 }
 
@@ -35,7 +38,7 @@ export function planColumns(header: readonly string[]): ColumnPlan {
   return { columns, missing };
 }
 
-/** The type with which a file is sent; undefined for a file that is not a Standard File. */
+/** Content type of a Standard File by its name; undefined for any other file. */
 export function typeOf(name: string): string | undefined {
   if (/\.csv$/i.test(name)) return 'text/csv';
   if (/\.xlsx$/i.test(name)) return 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

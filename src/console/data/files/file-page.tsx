@@ -13,7 +13,7 @@ import own from '../data.module.css';
 import { type FileStatus, isFileOver, TONES, useFile } from './file-queries.ts';
 import { RejectedRows } from './rejected-rows.tsx';
 
-/** The part of the route with an open file. */
+/** The tab "Files" when a file is open. */
 export function FilePage({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const file = useFile(id);

@@ -1,4 +1,4 @@
-/** Files: the state of one, and which were sent from this browser. */
+/** Queries of files: the state of one file, and the files sent from this browser. */
 import { api, bodyOf } from '../../api/client.ts';
 import { useFollowed } from '../../api/follow.ts';
 import type { components } from '../../api/openapi.d.ts';
@@ -39,7 +39,7 @@ export interface SentFile {
 }
 
 const MAX_SENT = 20;
-/** The API lists files with errors only, so the browser remembers which ones it sent. */
+/** The API lists only files with errors, so the browser remembers the files it sent. */
 const keyOf = (userId: string, accountId: number | undefined) => `sent-files.${userId}.${accountId}`;
 
 /** @returns the files sent from this browser, newest first. */
@@ -52,5 +52,5 @@ export function addSentFile(userId: string, accountId: number | undefined, file:
   writeDraft(keyOf(userId, accountId), [file, ...sentFiles(userId, accountId)].slice(0, MAX_SENT));
 }
 
-/** Files of this page by id, which need not be downloaded to show their rows. */
+/** Files sent since the page was loaded, by id: their rows can be shown without a download. */
 export const heldFiles = new Map<string, Blob>();

@@ -1,4 +1,4 @@
-/** A file to send, what the service will read of it, and the files sent before. */
+/** Chooses a file, shows which columns the service will read, sends it, and lists the files sent before. */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ import { readRows } from './read-rows.ts';
 
 const PREVIEW_ROWS = 5;
 
-/** The part of the route without an open file. */
+/** The tab "Files" when no file is open. */
 export function Files() {
   const { t } = useTranslation('data');
   const [file, setFile] = useState<File>();
@@ -52,7 +52,7 @@ export function Files() {
   );
 }
 
-/** @returns a function that sends a file and opens it. */
+/** @returns a function that sends a file and opens its page. */
 export function useSend() {
   const { userId, accountId } = useSession();
   const navigate = useNavigate();
@@ -142,7 +142,7 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
   );
 }
 
-/** Files with errors of the last days, whoever of the account sent them. */
+/** Files with errors of the last days, sent by any user of the account. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

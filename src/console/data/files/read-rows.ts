@@ -1,7 +1,7 @@
 /** Reads rows of a CSV or xlsx file in the browser, to show them before it is sent and to correct those that were rejected. */
 import Papa from 'papaparse';
 
-/** A workbook is read whole into memory; a larger one is only sent. */
+/** Maximum size of a workbook to show, since it is read whole into memory. A larger workbook can still be sent. */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 
@@ -24,7 +24,7 @@ interface Wanted {
 export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
-  // Without the variant that starts workers from a blob, which the policy of the console refuses.
+  // The import without workers: they start from a blob URL, which the CSP of the console refuses.
   const { readSheet } = await import('read-excel-file/universal');
   const sheet = await readSheet(file);
   const take = collect(wanted);

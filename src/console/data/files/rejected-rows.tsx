@@ -1,4 +1,4 @@
-/** The rejected rows of a file as they were sent, each with the reason, to be corrected here and sent again as a file. */
+/** Shows the rejected rows of a file with their reasons, and sends the corrected rows as a new file. */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -15,12 +15,12 @@ import { useSend } from './files.tsx';
 import { type ReadRows, readRows, toCsv } from './read-rows.ts';
 
 const ROW_PIXELS = 44;
-/** A larger file is not downloaded to show its rows. */
+/** Maximum size of a file that is downloaded to show its rows. */
 const MAX_DOWNLOAD_BYTES = 100 << 20;
 
 type RowErrors = FileStatus['errors'];
 
-/** Reads the file again, from this page or from the server. */
+/** Reads the file from memory when it was sent from this page, else from the server. */
 export function RejectedRows({ file }: { readonly file: FileStatus }) {
   const { t } = useTranslation('data');
   const { id, filename, errors, counts, progress } = file;
@@ -54,7 +54,7 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
   );
 }
 
-/** The reasons alone, for a file whose rows are not read here. */
+/** Shows only the reasons, for a file whose rows are not read here. */
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');
   return (
@@ -125,7 +125,7 @@ interface RowsProps {
   readonly onCorrect: (row: number, column: number, text: string) => void;
 }
 
-/** A virtual table: a thousand rows cost the window's. */
+/** A virtual table: only the visible rows are rendered. */
 function Rows({ errors, content: { header, rows }, corrected, onCorrect }: RowsProps) {
   const { t } = useTranslation('data');
   const frame = useRef<HTMLElement>(null);

@@ -1,4 +1,4 @@
-/** One mapper: the sample on the left, the result on the right, kept current while either changes. */
+/** One mapper: its sample on the left, the result on the right, updated when the expression or the sample changes. */
 import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -184,7 +184,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
 
 type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
-/** The elements that the service would take, as the service itself sees them; nothing is stored. */
+/** The elements that the service computes from the sample; nothing is stored. */
 function Result(given: Trial) {
   const { t } = useTranslation('data');
   const [trial] = useDebouncedValue(given, DELAY_MS);

@@ -14,7 +14,7 @@ export function useMappers() {
   return useQuery({ queryKey: ['mappers'], queryFn: () => bodyOf(api.GET('/account/mappers')) });
 }
 
-/** The part of the route without an open mapper. */
+/** The tab "Mappers" when no mapper is open. */
 export function Mappers() {
   const { t } = useTranslation('data');
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** The newest operation of a label: what became of it, and the elements that were rejected. */
+/** The newest operation with a label: its state, and the rejected elements. */
 import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -14,7 +14,7 @@ import { notifyDone } from '../../shell/notify.ts';
 
 type Operation = components['schemas']['Operation'];
 
-/** Rejected elements that are shown. */
+/** Maximum rejected elements shown. */
 const MAX_SHOWN = 100;
 const REFRESH_MS = 2000;
 const TONES: Readonly<Record<Operation['state'], Tone>> = {

@@ -1,4 +1,4 @@
-/** Pushes that were rejected in part: why, and another try once the structure has what they need. */
+/** Lists pushes with rejected elements, so that a user can open one and replay it. */
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -10,7 +10,7 @@ import { Problem } from '../../parts/problem.tsx';
 import classes from '../../parts/view.module.css';
 import { Push } from './push.tsx';
 
-/** The part of the route about pushes. */
+/** The tab "Pushes". */
 export function Pushes({ label }: { readonly label: string | undefined }) {
   const { t } = useTranslation('data');
   const navigate = useNavigate();

@@ -23,10 +23,13 @@ type ImportStatus = components['schemas']['ImportResult'];
 const KINDS = ['sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
-/** Documents of this page by the id of their trial, so the import itself needs no second choice of the file. */
+/**
+ * Documents chosen since the page was loaded, by the id of their trial import: the import needs no second choice of the
+ * file.
+ */
 const held = new Map<string, File>();
 
-/** The part of the route about structure. */
+/** The tab "Structure". */
 export function Structure({ importId }: { readonly importId: string | undefined }) {
   const { t } = useTranslation('data');
   const { sending, part } = useImport();

@@ -2,8 +2,7 @@
 export const en = {
   title: 'Bring data',
   lead: {
-    files:
-      'Send points as a CSV or Excel file. Rows that the service rejects are shown with the reason, to be corrected here.',
+    files: 'Send points as a CSV or Excel file. Rejected rows are shown with the reason, so you can correct them here.',
     structure:
       'Create and change sites, sources and variables from a document. Nothing is written before you have seen what would change.',
     pushes: 'See which elements of a push were rejected and why, and replay them once the structure is complete.',
@@ -55,8 +54,8 @@ export const en = {
   },
   rows: {
     title: 'Rejected rows',
-    first: 'The first {{shown, number}} of {{count, number}}. The errors can be downloaded whole.',
-    hint: 'Correct the cells, then send the corrected rows as a new file. Corrections are kept in this browser until then.',
+    first: 'The first {{shown, number}} of {{count, number}}. Download the errors to see all.',
+    hint: 'Correct the cells, then send the corrected rows as a new file. This browser keeps the corrections until you send them.',
     row: 'Row',
     reason: 'Reason',
     cell: '{{name}} of row {{row}}',
@@ -66,7 +65,7 @@ export const en = {
     drop: 'Discard corrections',
   },
   structure: {
-    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. First the service only reports what it would do.',
+    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. The service first reports what the import would change, and writes nothing.',
     template: 'Template',
     exportXlsx: 'Export as Excel',
     exportJson: 'Export as JSON',
@@ -95,7 +94,7 @@ export const en = {
   },
   pushes: {
     label: 'Label of a push',
-    labelHint: 'The operationId that the push answered.',
+    labelHint: 'The operationId in the answer to the push.',
     open: 'Open',
     none: 'No push was rejected in the last 7 days.',
     rejected: 'Rejected pushes of the last 7 days',
@@ -126,9 +125,9 @@ export const en = {
     mapper: 'Mapper',
     disabled: 'Disabled',
     name: 'Name',
-    isEnabled: 'Pushes may use it',
+    isEnabled: 'Pushes may use this mapper',
     expression: 'Expression',
-    expressionHint: 'JSONata that turns the body into the elements of a push.',
+    expressionHint: 'JSONata expression that turns the body into the elements of a push.',
     saved: 'The mapper was saved.',
     reallyDelete: 'Delete the mapper {{name}}? Pushes to its address will get 404.',
     sample: 'Sample',

@@ -94,7 +94,7 @@ export async function toRows(
   });
 }
 
-/** A blank identifier identifies nothing; an import could not tell it from an empty cell. */
+/** A blank identifier is left out: an import cannot distinguish it from an empty cell. */
 function isBlank(identifier: unknown): boolean {
   return typeof identifier !== 'string' || identifier.trim() === '';
 }

@@ -24,8 +24,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns the problems of form values, or else of declarations, at most 1,000; when there are any, the transaction must be
- *   rolled back.
+ * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the caller
+ * must roll the transaction back.
  * @throws {StalePlan} when a found resource is gone.
  */
 export async function applyImport(

@@ -15,7 +15,7 @@ const KNOWN: Readonly<Record<KindName, ReadonlySet<string>>> = {
 };
 
 function lowerCase(name: KindName): ReadonlySet<string> {
-  // Ids and names of parents stand in what GET answers; they are not keys.
+  // GET answers contain ids and names of parents; an import does not use them as keys.
   const read = ['id', 'siteid', 'sourceid', 'problems', 'formproblems'];
   return new Set([...membersOf(KINDS[name]).map((member) => member.toLowerCase()), ...read]);
 }

@@ -67,7 +67,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 
-  test('ends gRPC and HTTP while clients watch, each with its error (R-J2)', async () => {
+  test('ends the watches of gRPC and HTTP clients, each with the error of its protocol (R-J2)', async () => {
     const grpc = await start(['api', 'grpc']);
     const client = await signIn(grpc.http);
     const { sourceId } = await createSiteAndSource(client);

@@ -1,6 +1,6 @@
 /**
- * Order of the test files: large files first, as vitest has it without results of an earlier run, but the files of the
- * console together, so that a worker keeps the processes they share (`console/console-processes.ts`).
+ * Order of the test files: large files first, as vitest orders them without results of an earlier run. Files of the console
+ * follow each other, so that a worker keeps the processes they share (`console/console-processes.ts`).
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,4 +1,4 @@
-/** "Bring data" as people use it: files and their rejected rows, the structure, rejected pushes, mappers. */
+/** The view "Bring data" as people use it: files and their rejected rows, imports of structure, rejected pushes, mappers. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -21,7 +21,7 @@ async function choose({ page }: ConsoleWindow, name: string, text: string): Prom
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
 }
 
-test('console data: a file shows its columns, its rejected rows are corrected and sent again (R-E2, R-E3)', async () => {
+test('console data: shows the columns of a file, and its rejected rows can be corrected and sent again (R-E2, R-E3)', async () => {
   const window = await stack.open(MANAGER, '/console/data');
   const { page, complaints, close } = window;
   await page.getByText('Drop a file here').waitFor();

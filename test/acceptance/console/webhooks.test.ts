@@ -1,4 +1,4 @@
-/** "Tell others" as people use it: make a webhook, try it, watch deliveries arrive, send one again. */
+/** The view "Tell others" as people use it: creates a webhook, tests it, watches deliveries arrive, and sends one again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.close();
 });
 
-test('console webhooks: made, tried, watched while deliveries arrive, and sent again (R-I1, R-I3)', async () => {
+test('console webhooks: a webhook is created and tested, its deliveries appear as they happen, and one is sent again (R-I1, R-I3)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/webhooks');
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Ledger');

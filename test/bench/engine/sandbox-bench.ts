@@ -44,7 +44,7 @@ cat(median(tail(times, 150)))`;
 export async function benchSandbox(config: Config, log: Log): Promise<readonly Figure[]> {
   const pool = await openSandboxPool({ config, metrics: createMetrics(), log });
   try {
-    // Waits for the standby: its start takes a core for seconds, which no run pays for.
+    // Waits until the standby has started: the start takes seconds of CPU time, which must not count as time of a run.
     await idleMegabytes();
     await timeRuns(pool, jobOf(MEANS, MEANS_POINTS), RUNS_A_ROUND);
     return [

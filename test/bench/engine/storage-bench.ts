@@ -1,7 +1,8 @@
 /**
  * Compares compressed points with the same points in rows: bytes, reads and revisions. 40 variables with two years of
  * 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows, and measurements
- * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 gives a tenth and ten times of it: 84 million rows take 20 GB of disk.
+ * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; 84 million rows take 20
+ * GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -76,7 +77,7 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
   process.stdout.write(`storage: ${name} in ${((performance.now() - startMs) / 1000).toFixed(1)} s\n`);
 }
 
-/** Variables of one INSERT, and INSERTs at a time. */
+/** Variables per INSERT, and concurrent INSERTs. */
 const LOAD = { variables: 10, statements: 2 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Import of 100,000 variables, a tenth of them calculated: its time against a minute, and the growth of memory of the importer,
- * whose heap is limited, and of the process that reads the document.
+ * Import of 100,000 variables, a tenth of them calculated: its duration against a limit of one minute, and the memory growth
+ * of the importer, whose heap is limited, and of the process that reads the document.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
@@ -15,7 +15,9 @@ const GROWTH_MB = 200;
 const READER_MB = 300;
 const POLL_MS = 100;
 
-/** Additional settings of the bench's service: an importer that held the document would end. */
+/**
+ * Additional settings of the service: with this heap limit, an importer that held the whole document in memory would crash.
+ */
 export const IMPORT_ENVIRONMENT = { NODE_OPTIONS: '--max-old-space-size=200' };
 
 export interface ImportBench {
@@ -45,7 +47,7 @@ export async function benchImport({ api, pid }: ImportBench): Promise<readonly F
   ];
 }
 
-/** @throws {Error} when the import has ended otherwise. */
+/** @throws {Error} when the import ended in another state. */
 async function isCompleted(api: ApiClient, id: string): Promise<boolean> {
   const { state } = await api.call<{ readonly state: string }>('GET', `/structure/import/${id}`);
   if (state === 'Completed') return true;

@@ -214,7 +214,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
   });
 });
 
-describe('calculation: an update that a person stops', () => {
+describe('calculation: an update that a user stops', () => {
   const stop = (...variableIds: readonly number[]) =>
     withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
   const message = 'stopped by u; force an update of these dates to calculate them';

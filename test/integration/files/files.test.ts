@@ -344,7 +344,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toContain('event: end');
   });
 
-  it('ends in an event that matches webhooks with a filter by the variables of its points, in every chunk (R-I1, R-I2)', async () => {
+  it('is announced by an event that webhook filters match by the variables of its points, in every chunk (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

@@ -96,7 +96,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a compressed chunk keeps no index pages of its rows, and its storage is measured whole (architecture 7)', async (test) => {
+  it('a compressed chunk frees the index pages of its former rows, and its measured storage is complete (architecture 7)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);

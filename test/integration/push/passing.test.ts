@@ -132,7 +132,7 @@ describe('push: while an account rewrites points', () => {
       return open.rowCount === 0;
     });
     const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
-    // Every push has a value of its own, so none was written twice.
+    // Every push has a different value, which shows that none was written twice.
     for (const versions of [ofRewritten, ofOther]) {
       expect(versions.length).toBeGreaterThan(5);
       expect(new Set(versions).size).toBe(versions.length);

@@ -1,4 +1,4 @@
-/** Rollups: what retention keeps of deleted points answers aggregates as the points did. */
+/** Rollups: aggregates over rollups equal the aggregates over the points that retention deleted. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
@@ -57,10 +57,10 @@ async function aggregate(variableId: number, { bucket = 'day', timeZoneId = 'UTC
   return found;
 }
 
-/** Values of the points that are left. */
+/** Values of the points that were not deleted. */
 const valuesOf = async (variableId: number) => (await store.read(variableId)).map(({ value }) => value);
 
-/** Hourly points of four days with the number of the hour as value. */
+/** Hourly points of four days; the value is the number of the hour. */
 async function addHours(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   await store.write(variableId, hours(0, 96));
@@ -126,7 +126,7 @@ describe('rollups: aggregates', () => {
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0, rollups: 0 });
   });
 
-  test('a rollup of a day is in no hour, and a period has the rollups that begin in it', async () => {
+  test('a daily rollup belongs to no hourly bucket, and a period includes the rollups that begin in it', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect(await aggregate(variableId, { bucket: 'hour', toMicros: at(49) })).toEqual([[at(48), 48]]);
@@ -135,7 +135,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an as-of read has the rollups whose points were all known then, and says what is cut (R-F5, R-F9)', async () => {
+  test('an as-of read includes the rollups whose points were all known then, and says which states are incomplete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));
@@ -155,7 +155,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('a read by VersionTag has no rollups: they hold no labels (R-G2)', async () => {
+  test('a read by VersionTag includes no rollups, which have no labels (R-G2)', async () => {
     const variableId = await addHours();
     await store.write(variableId, [
       [at(0), 7, 'V1'],
@@ -167,7 +167,7 @@ describe('rollups: aggregates', () => {
 });
 
 describe('rollups: writes and deletions', () => {
-  test('points at dates that are rolled up are dropped and counted; other early points are rolled up later', async () => {
+  test('points at rolled-up dates are dropped and counted; other points before the boundary are rolled up later', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [
@@ -189,14 +189,14 @@ describe('rollups: writes and deletions', () => {
     expect(rows).toEqual([{ refused_count: 2 }]);
   });
 
-  test('a write of refused points alone changes nothing', async () => {
+  test('a write that consists only of refused points changes nothing', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect((await store.write(variableId, hours(3, 9, 1))).ranges).toEqual([]);
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('old points of a variable without rollups are written and rolled up when their turn comes', async () => {
+  test('points before the boundary of a variable without rollups are written, and rolled up by the next job', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });

@@ -111,7 +111,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.get(`/form/${id}`)).status).toBe(404);
   });
 
-  it('has a name that no other form of its kind has, in any case (409)', async () => {
+  it('must have a name that no other form of its kind has, ignoring case (409)', async () => {
     const { name } = await createForm();
     const again = await api.manager.post<Problem>('/form', boiler('Source', { name: name.toUpperCase() }));
     expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -120,7 +120,7 @@ describe('forms: a definition', () => {
     expect((await api.manager.put(`/form/${other.id}`, { name })).status).toBe(409);
   });
 
-  it('keeps its name while a resource has values of it (409)', async () => {
+  it('cannot change its name while a resource has values of the form (409)', async () => {
     const form = await createForm();
     const id = await createSource(api.manager, siteId, filled(form, { Power: 1 }));
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {
@@ -129,7 +129,7 @@ describe('forms: a definition', () => {
     expect([status, body.message]).toEqual([409, expect.stringContaining(`source ${id} has values`)]);
   });
 
-  it('belongs to its account: another one neither sees nor changes nor is bound by it (R-A5)', async () => {
+  it('is neither visible to other accounts nor applied to their resources (R-A5)', async () => {
     const form = await createForm('Site');
     const { stranger } = api;
     expect((await stranger.get<Form[]>('/form')).body.map(({ id }) => id)).not.toContain(form.id);
@@ -140,7 +140,7 @@ describe('forms: a definition', () => {
     expect((await stranger.post('/sites', { name: 'x', ...filled(form, { Power: 'x' }) })).status).toBe(200);
   });
 
-  it('is read by every user and written by managers only (R-B8)', async () => {
+  it('can be read by every user and written only by managers (R-B8)', async () => {
     const form = await createForm('Site');
     const user = await api.signIn('form-reader', 'USER', { sites: [siteId] });
     expect((await user.get(`/form/${form.id}`)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('accepted before its form stays good, is shown with its problems, and is checked where it changes', async () => {
+  it('stored before its form stays, is shown with its problems, and is checked when it changes', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);
@@ -207,7 +207,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/sources/${late}`)).body).not.toHaveProperty('formProblems');
   });
 
-  it('lists values of the sites that a user sees only (R-B9)', async () => {
+  it('is listed only for the sites that the user may see (R-B9)', async () => {
     const form = await createForm('Site');
     const shown = await createSite(api.manager, filled(form, { Power: 1 }));
     await createSite(api.manager, filled(form, { Power: 2 }));
@@ -215,7 +215,7 @@ describe('forms: clientData', () => {
     expect((await user.get<{ id: number }[]>(`/form/${form.id}/values`)).body.map(({ id }) => id)).toEqual([shown]);
   });
 
-  it('is free again once its form is deleted', async () => {
+  it('is no longer checked after its form is deleted', async () => {
     const form = await createForm('Site');
     await api.manager.delete(`/form/${form.id}`);
     expect((await api.manager.post('/sites', { name: 'x', ...filled(form, { Power: 'x' }) })).status).toBe(200);
@@ -242,7 +242,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it('triggers the variable when it changes, over all dates of its inputs, only where the declaration asks (R-H5)', async () => {
+  it('triggers the variable when it changes, over all dates of its inputs, only with canBeUsedAsATrigger (R-H5)', async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

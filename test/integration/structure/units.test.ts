@@ -214,7 +214,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
   ] as const;
 
   test.each(CATALOGUES)(
-    '%s takes them beside the built-in ones, for this account and its managers only',
+    '%s: managers add entries beside the built-in ones, visible only to this account',
     async (path, members) => {
       const before = (await get<Entry[]>(path)).body;
       const entry = await create(path, members);
@@ -245,7 +245,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     },
   );
 
-  test('are written by managers only, and have a name that is not a number', async () => {
+  test('can be written only by managers, and must have a name that is not a number', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
     expect((await get<Entry[]>('/sitetypes')).status).toBe(200);
@@ -255,7 +255,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
   });
 
-  test('in use are not deleted: the answer names what uses them (409)', async () => {
+  test('in use cannot be deleted: the answer names what uses them (409)', async () => {
     const family = await create('/unitFamily');
     const unit = await create('/units', { unitFamilyId: family.id });
     const types = {
@@ -285,7 +285,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('that forms and inputs of formulas name count as used', async () => {
+  test('that a form or an input of a formula names are in use', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;
@@ -299,7 +299,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('DELETE', `/units/${unit.id}`))[1]).toContain(`declaration of variable ${reader};`);
   });
 
-  test('convert exactly within their family, built-in or own, and only in their account', async () => {
+  test('that are units convert exactly within their family, built-in or own, and only in their account', async () => {
     const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
     const variableId = await withValues(crate.id, [1, 2.5]);
     const read = async (unitId: number) =>
@@ -327,7 +327,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await api.stranger.get(`/data?variableId=${foreign}&unitId=${crate.id}`)).status).toBe(400);
   });
 
-  test('of units keep their conversion: another divisor, offset or family is refused (409)', async () => {
+  test('that are units keep their conversion: another divisor, offset or family is refused (409)', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY, divisor: 2 });
     expect((await api.manager.put(`/units/${unit.id}`, { ...unit, symbol: 'u' })).status).toBe(204);
     expect((await get<object[]>('/units')).body).toContainEqual({ ...unit, symbol: 'u', offset: 0 });
@@ -336,7 +336,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     }
   });
 
-  test('of features are given to users with a level, and then are in use (R-C3)', async () => {
+  test('that are features are in use once a user has a level of them (R-C3)', async () => {
     const feature = await create('/account/features');
     const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
     const written = [{ id: feature.id, level: 'Read' }];

@@ -430,7 +430,7 @@ describe('webhooks: filter', () => {
   );
 
   it.each(['DataPushCompleted', 'FileIngested'])(
-    'of %s takes sites, sources and variables of the account, not those of another (R-I1, R-A5)',
+    'of %s accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
     async (eventType) => {
       const webhook = await createWebhook(api.manager, { eventType, filter: { siteIds: [own.siteId] } });
       expect(webhook.filter).toEqual({ siteIds: [own.siteId] });

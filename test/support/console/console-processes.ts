@@ -1,7 +1,7 @@
 /**
  * The product's roles and a browser, shared by the console's test files of one worker: starting them takes five CPU
- * seconds. One file at a time leases them and finds an empty database: no users, structure or points of the file before.
- * They end IDLE_MS after the last release, and with the worker.
+ * seconds. One file at a time leases the processes and finds an empty database. They end IDLE_MS after the last release, or
+ * with the worker.
  */
 import { type Browser, chromium } from 'playwright-core';
 import { inject } from 'vitest';
@@ -21,7 +21,7 @@ export interface ConsoleProcesses {
   readonly origin: string;
   readonly browser: Browser;
   readonly world: StoredWorld;
-  /** Leaves the processes to the next test file. */
+  /** Releases the processes to the next test file. */
   release(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface Running {
 let running: Running | undefined;
 let isLeased = false;
 let idleTimer: NodeJS.Timeout | undefined;
-/** The last end of the processes, which a start must not overtake. */
+/** Pending end of the processes; a new start waits for it. */
 let ending: Promise<void> = Promise.resolve();
 
 /** Leases the processes, which start when none run. @throws {Error} when they are leased already. */

@@ -1,4 +1,4 @@
-/** The console on the product's own processes, in Debian's Chromium, as people of every role see it. */
+/** Opens the console in Debian's Chromium, served by the product's own processes, as users of every role. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 import { PASSWORD } from '../fixtures/accounts.ts';
@@ -39,7 +39,7 @@ export interface ConsoleWindow {
 }
 
 /**
- * Opens the console on every role that it shows the work of. Test files of a worker share the processes and the browser;
+ * Opens the console on all product roles whose work it shows. Test files of a worker share the processes and the browser;
  * `close` leaves them to the next file, which finds an empty database.
  */
 export async function openConsoleStack(): Promise<ConsoleStack> {

@@ -84,7 +84,7 @@ const variable = fc.record({
   reads: fc.array(fc.nat(), { maxLength: 3 }),
 });
 
-/** A structure that an import accepts whole. */
+/** A structure of which an import accepts every row. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
     sites: fc.array(site, { minLength: 1, maxLength: 4 }),

@@ -13,7 +13,7 @@ test('console data: the columns shown as read are those that the service reads (
   expect(new Set(names)).toEqual(new Set(TEMPLATE_COLUMNS));
 });
 
-test('console data: a header names every column that a file lacks (R-E2)', () => {
+test('console data: every required column that a header lacks is named (R-E2)', () => {
   expect(planColumns([' Date ', 'remark', ''])).toEqual({
     columns: [
       { name: 'Date', isRead: true },

@@ -1,4 +1,4 @@
-/** Rows of a structure document are staged the same, whether they come as JSON or as a workbook. */
+/** The rows staged from a structure document are the same for JSON and for a workbook. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DocumentRow, KINDS, type KindName } from '../../../src/structure/exchange/document/kinds.ts';
@@ -62,7 +62,7 @@ const comparable = ({ rows }: Awaited<ReturnType<typeof stage>>) =>
   rows.map((row) => ({ ...row, members: JSON.parse(row.members) as unknown }));
 
 describe('structure documents: workbooks', () => {
-  test('have the rows of the JSON document, whatever their texts are (R-A13)', async () => {
+  test('give the same rows as the JSON document, for all kinds of texts (R-A13)', async () => {
     await fc.assert(
       fc.asyncProperty(structures, async ({ document }) => {
         const json = await stage(writeJson(encoded(document, encodeJson)), readJsonRows);

@@ -32,7 +32,7 @@ const onePermit = () =>
   );
 
 describe('watch: coalescing semaphore', () => {
-  it('shares a run among callers of the same key that arrive before it begins, not after (R-J2)', async () => {
+  it('shares a run among the callers with the same key that arrive before the run begins (R-J2)', async () => {
     const { begun, named, end } = openWork();
     const semaphore = onePermit();
     const run = (key: string | undefined, name: string, signal = forever) =>
@@ -65,7 +65,7 @@ describe('watch: coalescing semaphore', () => {
     expect(await run(async () => '3')).toBe('3');
   });
 
-  it('lets another account wait for one read, however many an account waits for (R-A14)', async () => {
+  it('makes another account wait for at most one read, however many reads one account queues (R-A14)', async () => {
     const { begun, named, end } = openWork();
     const semaphore = onePermit();
     const run = (accountId: number, name: string) => semaphore.run({ key: undefined, accountId }, named(name), forever);

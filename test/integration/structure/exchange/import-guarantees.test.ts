@@ -87,8 +87,8 @@ async function inputsOf({ accountId }: { readonly accountId: number }) {
   return rows.map(({ reader, input }) => [reader, input]);
 }
 
-describe('structure exchange: any structure', () => {
-  test('with formulas, exported and imported into an empty account, is exported as the same text, from JSON and xlsx (R-A13, R-H1)', async () => {
+describe('structure exchange: a random structure', () => {
+  test('exported, imported into an empty account and exported again, gives the same text, as JSON and as xlsx (R-A13, R-H1)', async () => {
     const importer = stack.startImporter();
     const [first, second] = [await stack.newAccount(), await stack.newAccount()];
     const empty = () => stack.api.database.query('truncate site cascade');
@@ -104,7 +104,7 @@ describe('structure exchange: any structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // A workbook costs a process of its own; all of its texts are tried by test/unit/structure.
+        // Few runs, because a workbook takes a process of its own; test/unit/structure tries all kinds of texts.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -118,13 +118,13 @@ describe('structure exchange: any structure', () => {
   });
 });
 
-describe('structure import: a killed process', () => {
-  test('leaves nothing of what it read or wrote, and another process imports each document once (R-K3)', async () => {
+describe('structure import: a process that is killed', () => {
+  test('leaves no rows behind, and another process imports each document exactly once (R-K3)', async () => {
     const [reading, writing] = [await stack.newAccount(), await stack.newAccount()];
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Held at its last statement but one, with every site, source, variable and declaration written.
+    // Held at its last statement but one, after every site, source, variable and declaration was written.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -154,8 +154,8 @@ describe('structure import: a killed process', () => {
   });
 });
 
-describe('structure import: another account', () => {
-  test('imports, pushes and reads while a large import is held in its transaction, and takes turns with a queue of imports (R-A14)', async () => {
+describe('structure import: beside a large import of one account, another account', () => {
+  test('imports, pushes and reads while that transaction is open, and takes turns with queued imports (R-A14)', async () => {
     const importer = stack.startImporter();
     const [large, small] = [await stack.newAccount(), stack.api.manager];
     const held = await hold('outbox_event', `new.account_id = ${large.accountId} and new.type = 'VariableCreated'`);
@@ -176,7 +176,7 @@ describe('structure import: another account', () => {
   });
 });
 
-describe('structure import: memory', () => {
+describe('structure import: the memory', () => {
   test(`of the importer does not grow with the document: ${MEBIBYTES} MiB pass through a heap of ${HEAP_MEBIBYTES} MiB (R-E2)`, async () => {
     const client = await stack.newAccount();
     const filler = 'x'.repeat(32 * 1024);

@@ -43,7 +43,11 @@ const CATALOGUES =
 
 const USER_LEVELS = ['DisplayLevel=Verbose'];
 
-function walksOf({ sourceId, variableId, webhookId, importId }: LongListings, accountId: number, userId: string) {
+function walksOf(
+  { sourceId, variableId, webhookId, importId, formId }: LongListings,
+  accountId: number,
+  userId: string,
+) {
   const ofVariable = `variableId=${variableId}`;
   const all = (path: string, queries: readonly string[] = []): Walk => ({ path, queries, rows: 'all' });
   const walks: Readonly<Record<string, Walk>> = {
@@ -61,6 +65,8 @@ function walksOf({ sourceId, variableId, webhookId, importId }: LongListings, ac
     listVariables: all('/variables', ['displayLevel=Verbose']),
     listVariablesOfSource: all(`/variables/source/${sourceId}`),
     listImportedRows: all(`/structure/import/${importId}/rows`),
+    listForms: { path: '/form', rows: 'few' },
+    listFormValues: all(`/form/${formId}/values`),
     listAudit: { path: '/account/audit', rows: 10_000 },
     listMyAccounts: all('/account/user/accounts'),
     listUsers: all('/account/users', USER_LEVELS),

@@ -11,7 +11,13 @@ import { fetchAnswerChecker } from '../../support/answers/described-answers.ts';
 import { fillPath } from '../../support/answers/fill-path.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
-import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/fixtures/secret-structure.ts';
+import {
+  addSecretDefinitions,
+  addSecretPeople,
+  addSecretStructure,
+  type Ids,
+  NO_IDS,
+} from '../../support/fixtures/secret-structure.ts';
 import { addEndedImport } from '../../support/fixtures/structure-import.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -41,6 +47,7 @@ beforeAll(async () => {
   admin = await api.signIn('ada', 'ADMIN');
   const structure = await addSecretStructure(api, api.manager, api.accountId, MARK);
   const people = await addSecretPeople(api, api.manager, api.accountId, MARK);
+  const definitions = await addSecretDefinitions(api.manager, MARK);
   const mapper = await api.manager.post<{ id: string }>('/account/mappers', { name: 'A mapper', expression: '[]' });
   const headers = { 'content-type': 'text/csv' };
   const raw = 'date,value,variable_id\n2026-01-01T00:00:00,1,1\n';
@@ -50,7 +57,7 @@ beforeAll(async () => {
   await api.manager.post('/account/user/claims/add', { userId: people.user, claimType: 'colour', claimValue: 'blue' });
   await api.manager.put(`/account`, { name: 'North' });
   await api.ingest();
-  ids = { ...NO_IDS, ...structure, ...people, mapper: mapper.body.id, file: file.body };
+  ids = { ...NO_IDS, ...structure, ...people, ...definitions, mapper: mapper.body.id, file: file.body };
   const imported = await addEndedImport(api.database, api.accountId);
   ids = { ...ids, import: imported };
   reading = describeApi(api.parts.config).operations.filter(
@@ -62,6 +69,8 @@ afterAll(() => api.close());
 
 /** The query parameters that an operation requires. */
 function queryOf({ path }: Operation): string {
+  if (path === '/calculated/instants') return '?cron=15%206%20*%20*%20*&timeZoneId=Europe/Amsterdam';
+  if (path.endsWith('/retention/preview')) return '?keepRawYears=1';
   if (path === '/data') return `?variableId=${ids.variable}`;
   if (path === '/api/operations/:label') return '?all=true';
   return path === '/data/compare' ? `?variableId=${ids.variable}&leftVersion=${MARK}-version` : '';

@@ -9,6 +9,7 @@ import { fillPath } from '../../support/answers/fill-path.ts';
 import { createGrpcReader, GRPC_METHODS } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import {
+  addSecretDefinitions,
   addSecretPeople,
   addSecretStructure,
   type Ids,
@@ -40,6 +41,7 @@ beforeAll(async () => {
     ...NO_IDS,
     ...(await addSecretStructure(api, api.stranger, api.otherAccountId, FOREIGN)),
     ...(await addSecretPeople(api, api.stranger, api.otherAccountId, FOREIGN)),
+    ...(await addSecretDefinitions(api.stranger, FOREIGN)),
     mapper: await addMapper(api.stranger),
     file: await addFile(api.stranger),
     import: await addEndedImport(api.database, api.otherAccountId, { userName: FOREIGN }),

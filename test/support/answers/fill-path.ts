@@ -13,6 +13,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
     storage: 'file',
     import: 'import',
   },
+  ...{ form: 'form', units: 'unit', unitFamily: 'unitFamily', sitetypes: 'siteType', sourceTypes: 'sourceType' },
+  ...{ energyTypes: 'energyType', energyUsages: 'energyUsage', types: 'variableType', features: 'feature' },
   ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest', deletions: 'deletion' },
 };
 

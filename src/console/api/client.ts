@@ -4,7 +4,7 @@ import { settings } from '../session/settings.ts';
 import { accessToken, signIn } from '../session/sign-in.ts';
 import type { paths } from './openapi.d.ts';
 
-/** What the API said about a failed call. */
+/** The error that the API returned for a failed call. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status; 0: the server was not reached. */

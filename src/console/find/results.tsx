@@ -1,4 +1,4 @@
-/** What a search found: variables first, then sources, then sites. */
+/** Search results: variables first, then sources, then sites. */
 import { Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

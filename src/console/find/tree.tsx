@@ -104,7 +104,7 @@ type Step =
   | { readonly kind: 'toggle' }
   | { readonly kind: 'move'; readonly index: number };
 
-/** What a key does in a tree (WAI-ARIA): right opens, left closes or goes to the parent. */
+/** Keyboard of a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. */
 function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
   const row = rows[active];
   const isOpen = row !== undefined && 'isOpen' in row && row.isOpen;

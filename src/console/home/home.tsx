@@ -108,7 +108,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/** What has been accepted and is not worked on yet. */
+/** Work that was accepted and has not started yet. */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;

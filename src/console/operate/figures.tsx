@@ -10,11 +10,11 @@ interface FiguresProps {
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
   /** Shown instead of a table without rows. */
   readonly empty: string;
-  /** Number of first columns with text; the others hold numbers. */
+  /** Number of leading text columns; the other columns hold numbers. */
   readonly texts?: number;
 }
 
-/** Numbers stand at the right. */
+/** Numbers are right-aligned. */
 export function Figures({ title, note, columns, rows, empty, texts = 1 }: FiguresProps) {
   const classOf = (column: number) => (column < texts ? undefined : classes.number);
   return (

@@ -1,4 +1,4 @@
-/** Operate: the state of the installation over all accounts, for administrators; read again while it is open. */
+/** Operate: the state of the installation over all accounts, for administrators; updated while the page is open. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** The texts of this route, added when it is opened. */
+/** Adds the texts of this route when it is opened. */
 import { addTexts } from '../texts/view-texts.ts';
 import { de } from './texts/de.ts';
 import { en } from './texts/en.ts';

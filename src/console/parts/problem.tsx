@@ -1,4 +1,4 @@
-/** What went wrong, in the API's words, with the request id that support asks for. */
+/** Shows an error message of the API, with the request id that support needs. */
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';

@@ -1,4 +1,4 @@
-/** The query of `/console/people`: the part shown, who is open in it, and the filters of the audit trail. Pure. */
+/** Query parameters of `/console/people`: the tab, the opened user, and the filters of the audit trail. Pure. */
 
 const NAMES = ['tab', 'user', 'q', 'action', 'by', 'target', 'from', 'to', 'scope'] as const;
 

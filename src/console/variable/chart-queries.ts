@@ -81,8 +81,8 @@ export function useChartPoints(wanted: readonly WantedPoints[], range: Range, re
 }
 
 /**
- * @param live instants of versions that came while the chart is open.
- * @returns the instants at which versions of the shown points came, ascending, as ISO 8601.
+ * @param live instants of versions that arrived while the chart is open. @returns the instants at which versions of the
+ * shown points arrived, ascending, as ISO 8601.
  */
 export function useStops(
   variableId: number,

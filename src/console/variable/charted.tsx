@@ -1,4 +1,4 @@
-/** The chart of a variable with what belongs to it: others beside it, the version bar, changes, versions of a point, correction. */
+/** The chart of a variable with its panels: other variables, the version bar, changes, versions of a point, correction. */
 import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
@@ -221,14 +221,14 @@ function useLines({ context, search, selection, range, read, resolution, live }:
     });
     return drawn.length === 0 ? undefined : toChartData(drawn, edges, isShaded(selection));
   }, [key, loaded]);
-  // While another period is read the former chart stays, and with it the keyboard focus.
+  // While another period is read, the former chart stays, so it keeps the keyboard focus.
   const shown = useRef(chart);
   const isComplete = results.every(({ data, error }) => data !== undefined || error !== null);
   if (chart && (isComplete || !shown.current)) shown.current = chart;
   return { chart: shown.current, others, error: results.find((result) => result.error)?.error };
 }
 
-/** @returns the list of the last time while its items are the same. */
+/** @returns the previous list when its items are the same, so that its identity is stable. */
 function useSame<Item>(list: readonly Item[]): readonly Item[] {
   const kept = useRef(list);
   const isSame = list.length === kept.current.length && list.every((item, index) => item === kept.current[index]);

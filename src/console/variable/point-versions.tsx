@@ -1,4 +1,7 @@
-/** Every version of one point. For a calculated variable, each leads to the run that made it and to what that run read. */
+/**
+ * Every version of one point. For a calculated variable, each version links to the run that wrote it and to the inputs of
+ * that run.
+ */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** What is shown, as a program that reads the same points: curl, R, Python. Pure. */
+/** Writes a program that reads the shown points: curl, R, Python. Pure. */
 import type { PointQuery } from '../api/download.ts';
 
 export type Language = 'curl' | 'R' | 'Python';

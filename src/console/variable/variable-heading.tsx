@@ -1,4 +1,4 @@
-/** Where a variable belongs, its name, and what is known about it. */
+/** Heading of a variable: its site and source, its name, and its properties. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

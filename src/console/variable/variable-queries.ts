@@ -1,4 +1,4 @@
-/** What is known about a variable besides its points. */
+/** Queries of a variable, except its points. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';

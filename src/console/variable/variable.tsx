@@ -1,4 +1,4 @@
-/** A variable: where it belongs, and its chart with everything around it. */
+/** The page of a variable: its heading, and its chart with the panels. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

@@ -40,7 +40,7 @@ test('console people: a manager finds a user, gives a permission and a site, and
   await close();
 });
 
-test('console people: a person is invited, and the invitation is withdrawn after a question (R-B10)', async () => {
+test('console people: a manager invites a person, and deletes the invitation after a confirmation (R-B10)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people?tab=invitations');
   await page.getByLabel('Mail address').fill('ines@example.test');
   await page.getByLabel('Role').selectOption('MANAGER');

@@ -64,7 +64,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-test('console variable: points that are committed while it is open appear in place, as do their versions (R-J1)', async () => {
+test('console variable: points that are committed while the page is open appear in the chart, as do their versions (R-J1)', async () => {
   const window = await openVariable(ids.heat, '?v=known');
   const { page, complaints, close } = window;
   await page.getByText('Live', { exact: true }).waitFor();
@@ -80,7 +80,7 @@ test('console variable: points that are committed while it is open appear in pla
   await close();
 });
 
-test('console variable: an hour of live points leaves memory flat, because what came is read again and dropped (R-J1)', async () => {
+test('console variable: an hour of live points does not grow memory, because points are dropped after they were read again (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -130,7 +130,7 @@ test('console variable: another variable is found, drawn on an axis of its unit,
   await close();
 });
 
-test('console variable: by keyboard a point is announced and picked, a range marked and zoomed', async () => {
+test('console variable: the keyboard moves to a point, which is announced, picks it, and marks and zooms a range', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -190,7 +190,7 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
   await close();
 });
 
-test('console variable: a deletion shows the number of dates first and needs a manager; a USER is offered neither (R-G5, R-B8)', async () => {
+test('console variable: a deletion first shows the number of dates and needs a manager; a USER is offered neither deletion nor correction (R-G5, R-B8)', async () => {
   const range = { from: START_MS / 1000, to: START_MS / 1000 + 2 * 900 };
   const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
   const window = await openVariable(ids.heat);
@@ -212,7 +212,7 @@ test('console variable: a deletion shows the number of dates first and needs a m
   await reader.close();
 });
 
-test('console variable: the lineage of a computed point leads through its runs to what was pushed (R-H8)', async () => {
+test('console variable: the lineage of a calculated point leads through its runs to the pushed points (R-H8)', async () => {
   const { page, complaints, close } = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
   const panel = page.getByRole('region', { name: 'Versions of the point' });
   await panel.getByRole('button', { name: 'Show where it comes from' }).first().click();

@@ -1,7 +1,7 @@
 /** Texts of "Operate" in English. */
 export const en = {
   title: 'Operate',
-  lead: 'The whole installation, over all accounts. The page reads itself again every 10 seconds.',
+  lead: 'The whole installation, over all accounts. The page updates every 10 seconds.',
   recent: 'The newest 20,000 of the last 24 hours.',
   seconds: '{{value}} s',
   account: 'Account',
@@ -55,7 +55,7 @@ export const en = {
     points: 'Points',
     size: 'On disk',
     note: 'Measured at most 10 minutes ago, indexes included.',
-    measuring: 'Being measured; the figures appear here.',
+    measuring: 'Storage is being measured; the figures will appear here.',
     deleted: 'Deleted variables',
     none: 'No points are stored.',
   },

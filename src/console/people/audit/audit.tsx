@@ -1,4 +1,4 @@
-/** Who did what: the audit trail of the account, filtered by the address, so a finding can be shared. */
+/** The audit trail of the account. Its filters are in the address of the page, so that results can be shared. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -17,7 +17,7 @@ import { ACTIONS, type Action } from './actions.ts';
 const route = getRouteApi('/console/people');
 const PAGE_ROWS = 100;
 
-/** The part of the route about the audit trail. */
+/** The tab "Audit trail". */
 export function Audit() {
   const { t } = useTranslation('people');
   const { role } = useSession();

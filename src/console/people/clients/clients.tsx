@@ -1,4 +1,4 @@
-/** Programs that may ask for tokens, and the keys that sign tokens: for administrators, to read only. */
+/** OAuth clients and signing keys, read-only, for administrators. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +9,7 @@ import { Problem } from '../../parts/problem.tsx';
 import { State } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
 
-/** The part of the route about clients and keys. */
+/** The tab "Clients and keys". */
 export function Clients() {
   const { t } = useTranslation('people');
   const report = useQuery({ queryKey: ['installation'], queryFn: () => bodyOf(api.GET('/admin/operate')) });

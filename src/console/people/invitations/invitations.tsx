@@ -30,7 +30,7 @@ const TONES: Readonly<Record<'Waiting' | 'Sent' | 'Expired' | 'Accepted', Tone>>
   Accepted: 'good',
 };
 
-/** The part of the route about invitations. */
+/** The tab "Invitations". */
 export function Invitations() {
   const { t } = useTranslation('people');
   const queries = useQueryClient();

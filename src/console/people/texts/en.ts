@@ -2,9 +2,9 @@
 export const en = {
   title: 'People and access',
   lead: {
-    users: 'Who may use the account, with which role, and what each may reach.',
-    invitations: 'Invite people by mail. They choose a password behind the link.',
-    audit: 'Who did what, and when. The address of the page holds the filters, so a finding can be shared.',
+    users: 'Who may use the account, with which role, and which sites each user can access.',
+    invitations: 'Invite people by mail. They choose a password through the link in the mail.',
+    audit: 'Who did what, and when. The address of the page contains the filters, so you can share what you found.',
     clients:
       'Programs that may ask for tokens, and the keys that sign tokens. The operator registers them on the command line.',
   },
@@ -81,7 +81,7 @@ export const en = {
     grant: 'Grant',
   },
   invitations: {
-    none: 'Nobody is invited at the moment.',
+    none: 'There are no open invitations.',
     sent: 'Sent',
     resent: 'The invitation was mailed again.',
     resend: 'Mail again',

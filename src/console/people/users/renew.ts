@@ -1,7 +1,7 @@
-/** Shows a user anew after a change. */
+/** Refetches a user after a change. */
 import { useQueryClient } from '@tanstack/react-query';
 
-/** @returns a function that shows the user and the list anew. */
+/** @returns a function that refetches the user and the list of users. */
 export function useRenew(id: string) {
   const queries = useQueryClient();
   return async () => {

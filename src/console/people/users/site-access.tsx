@@ -1,4 +1,4 @@
-/** The sites that a user reaches. Managers and administrators reach every site of the account. */
+/** The sites that a user may access. Managers and administrators may access every site of the account. */
 import { Button, NativeSelect } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,7 +13,7 @@ import { toUserFields, type User } from './user-fields.ts';
 const LEVELS = ['Read', 'Write', 'Admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** @param user as stored. */
+/** @param user the stored user. */
 export function SiteAccess({ user }: { readonly user: User }) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -1,4 +1,4 @@
-/** A user as the form shows it. Pure. */
+/** A user as the fields of the form. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 import type { Role } from '../../session/session.tsx';
 
@@ -36,7 +36,7 @@ export function nameOf({ userName, firstName, lastName }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || userName;
 }
 
-/** Roles that a person may give. @param mine role of the person. */
+/** Roles that the signed-in user may assign. @param mine role of the signed-in user. */
 export function rolesToGive(mine: Role): readonly Role[] {
   return mine === 'ADMIN' ? ['USER', 'MANAGER', 'ADMIN'] : ['USER', 'MANAGER'];
 }

@@ -1,4 +1,4 @@
-/** One user: profile and role, permissions of pushing, claims, access to sites, and what ends access. */
+/** One user: profile and role, push permissions, claims, site access, and the buttons that lock or delete the user. */
 import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -17,7 +17,7 @@ import { useRenew } from './renew.ts';
 import { SiteAccess } from './site-access.tsx';
 import { nameOf, PERMISSIONS, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
 
-/** The part of the route with an open user. */
+/** The tab "Users" when a user is open. */
 export function UserPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('people');
   const user = useQuery({
@@ -164,7 +164,7 @@ function Profile({ user }: { readonly user: User }) {
   );
 }
 
-/** Permissions of pushing as switches, other claims as a list. */
+/** Push permissions as switches, other claims as a list. */
 function Permissions({ user }: { readonly user: User }) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

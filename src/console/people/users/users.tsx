@@ -16,7 +16,7 @@ import { nameOf } from './user-fields.ts';
 const DELAY_MS = 250;
 const PAGE_ROWS = 100;
 
-/** The part of the route without an open user. */
+/** The tab "Users" when no user is open. */
 export function Users() {
   const { t } = useTranslation('people');
   const [text, setText] = useState('');

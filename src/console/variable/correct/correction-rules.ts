@@ -1,4 +1,4 @@
-/** What a correction changes: sets, adds, multiplies, fills. Pure. */
+/** Computes the edits of a correction: set, add, multiply, fill gaps. Pure. */
 import type { Range } from '../chart-rules.ts';
 import type { Points } from '../points.ts';
 
@@ -46,7 +46,7 @@ export function applyChange(
   return changed(points, new Map([...edits, ...rows.map(({ seconds, value }) => [seconds, change(value)] as const)]));
 }
 
-/** Sets one date. @param value undefined takes the edit back. */
+/** Sets the value of one date. @param value undefined removes the edit. */
 export function editOne(points: Points, edits: Edits, seconds: number, value: number | undefined): Edits {
   const next = new Map(edits);
   if (value === undefined) next.delete(seconds);
@@ -54,13 +54,13 @@ export function editOne(points: Points, edits: Edits, seconds: number, value: nu
   return changed(points, next);
 }
 
-/** Without values that are stored already. */
+/** Removes edits whose value is already stored. */
 function changed(points: Points, edits: Edits): Edits {
   const stored = new Map(Array.from(points.seconds, (date, index) => [date, points.values[index]] as const));
   return new Map([...edits].filter(([seconds, value]) => stored.get(seconds) !== value));
 }
 
-/** Puts values on the line between their neighbours at the dates of the step that have none. */
+/** Fills gaps: gives each date of the step without a point the value on the straight line between its neighbours. */
 function fill(
   rows: readonly { readonly seconds: number; readonly value: number }[],
   edits: Edits,

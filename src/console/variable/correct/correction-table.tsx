@@ -12,7 +12,7 @@ const ROW_PIXELS = 34;
 interface CorrectionTableProps {
   readonly rows: readonly Row[];
   readonly timeZone: string;
-  /** @param value undefined takes the change back. */
+  /** @param value undefined removes the change. */
   readonly onEdit: (seconds: number, value: number | undefined) => void;
 }
 
@@ -66,7 +66,7 @@ export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps
 
 type ValueBoxProps = Row & { readonly label: string; readonly onEdit: CorrectionTableProps['onEdit'] };
 
-/** Takes a value when it is left or by Enter; an empty box takes the change back. */
+/** Applies the value on blur or Enter; an empty box removes the change. */
 function ValueBox({ seconds, after, label, onEdit }: ValueBoxProps) {
   const { t } = useTranslation('variable');
   const take = (box: HTMLInputElement) => {

@@ -1,6 +1,6 @@
 /**
- * Whether the person may push points. The API tells claims to managers only, so a USER is not offered corrections; the server
- * decides again on every push.
+ * Whether the signed-in user may push points. The API shows claims to managers only, so a USER is not offered corrections.
+ * The server checks every push again.
  */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** Places the nodes of a lineage: the point on the left, what it was made of to the right of it. Pure. */
+/** Lays out the nodes of a lineage: the point on the left, and the states it was computed from to its right. Pure. */
 
 /** A state of a variable, or the run that made it. */
 export interface LineageNode {
@@ -38,7 +38,7 @@ export interface Placed {
   readonly height: number;
 }
 
-/** Leaves fill rows from the top; a node is at the middle of what it was made of. */
+/** Leaves fill rows from the top; every other node is centred beside the nodes it was computed from. */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];
   const edges: PlacedEdge[] = [];

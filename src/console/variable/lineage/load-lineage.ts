@@ -1,6 +1,7 @@
 /**
- * Finds what a version was made of: the run that wrote it, the states of that run's inputs, and again the runs that wrote those.
- * A version names no run, so the run is the one that was running at its VersionTimestamp: a variable has one run at a time.
+ * Finds how a version was computed: the run that wrote it, the states of the inputs of that run, and the runs that wrote
+ * these states. A version does not name its run, so the run is the one that was running at its VersionTimestamp: a variable
+ * has one run at a time.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
@@ -12,9 +13,9 @@ import type { LineageNode } from './lineage-rules.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Inputs of inputs are followed this far. */
+/** Maximum depth: inputs of inputs are followed to this level. */
 const MAX_DEPTH = 6;
-/** States of a lineage; the further ones are left out. */
+/** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;
 /** Runs that may have begun between the wanted one and the instant. */
 const CANDIDATES = 5;
@@ -32,7 +33,7 @@ interface State {
   readonly variableId: number;
   /** VersionTimestamp of the state; null: the variable had no points. */
   readonly at: string | null;
-  /** Name under which a run read it. */
+  /** Name of the input under which a run read the state. */
   readonly alias?: string;
   readonly points?: number;
 }

@@ -56,7 +56,7 @@ async function run(
   }
 }
 
-/** One connection. @returns `begun` when events came, `off` when the caller may not go on. */
+/** Follows one connection to its end. @returns `begun` when events arrived, `off` when the caller must not connect again. */
 async function connect(
   ids: readonly number[],
   holder: CursorHolder,
@@ -81,7 +81,7 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // A refusal that would be repeated; anything else is an interruption.
+    // Whether the service would refuse the next call too; any other error is an interruption.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
     connection.abort();

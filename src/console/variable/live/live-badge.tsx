@@ -1,4 +1,4 @@
-/** Says whether new points appear by themselves. */
+/** Shows whether new points appear automatically. */
 import { useTranslation } from 'react-i18next';
 import type { LiveState } from './follow.ts';
 import classes from './live-badge.module.css';

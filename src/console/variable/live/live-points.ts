@@ -1,6 +1,6 @@
 /**
- * Points that came while a chart is open, over the points it has read. Memory is bounded: two generations of at most
- * MAX_POINTS; a full one asks for the points to be read again, and is dropped when they are.
+ * Points that arrived while a chart is open, drawn over the points it has read. Memory is bounded by two generations of at
+ * most MAX_POINTS. When a generation is full, the chart reads its points again, and the generation is dropped.
  */
 import type { Points } from '../points.ts';
 import type { LiveColumns } from './follow.ts';
@@ -18,7 +18,7 @@ export class LivePoints {
   readonly #last = new Map<number, number>();
   readonly #instants = new Map<number, readonly string[]>();
 
-  /** Adds points in the order in which they were committed; the last value of a date counts. */
+  /** Adds points in commit order; for each date the last value wins. */
   add(columns: readonly LiveColumns[]): void {
     for (const { variableId, date, rawValue, versionTimestamp } of columns) {
       const values = this.#newer.get(variableId) ?? new Map<number, number>();
@@ -42,7 +42,10 @@ export class LivePoints {
     return this.#count > MAX_POINTS;
   }
 
-  /** Begins a new generation. @returns a function that drops the full one, to be called when the points were read again. */
+  /**
+   * Begins a new generation.
+   * @returns a function that drops the full generation; call it after the points were read again.
+   */
   turn(): () => void {
     this.#older = this.#newer;
     this.#newer = new Map();
@@ -52,12 +55,12 @@ export class LivePoints {
     };
   }
 
-  /** Date of the last point that came, in Unix seconds; undefined before the first. */
+  /** Date of the last point that arrived, in Unix seconds; undefined before the first. */
   lastOf(variableId: number): number | undefined {
     return this.#last.get(variableId);
   }
 
-  /** When the last versions came, as ISO 8601. */
+  /** Instants at which the last versions arrived, as ISO 8601. */
   instantsOf(variableId: number): readonly string[] {
     return this.#instants.get(variableId) ?? [];
   }
@@ -67,7 +70,9 @@ export class LivePoints {
     return [...this.#older.values(), ...this.#newer.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** @returns the points with those that came, from `from` to `to`, exclusive; the same object when none came. */
+  /**
+   * @returns the points merged with those that arrived, from `from` to `to` (exclusive); the same object when none arrived.
+   */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);
     const dates = [...came.keys()].filter((seconds) => seconds >= from && seconds < to).sort((a, b) => a - b);

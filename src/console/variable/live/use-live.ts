@@ -1,4 +1,7 @@
-/** Keeps a chart up to date while it is open: points in place, what is derived from them by reading it again now and then. */
+/**
+ * Keeps an open chart up to date: adds points in place, and reads data derived from points (buckets, labels, runs) again
+ * from time to time.
+ */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { type CursorHolder, follow, type LiveState } from './follow.ts';
@@ -6,13 +9,13 @@ import { LivePoints } from './live-points.ts';
 
 /** A burst of points is drawn at once. */
 const DRAW_MS = 250;
-/** Pause between reads of what cannot be updated in place. */
+/** Pause between reads of data that cannot be updated in place. */
 const REFRESH_MS = 5000;
 
 export interface Live {
   readonly state: LiveState;
   readonly points: LivePoints;
-  /** Changes with every point that came. */
+  /** Changes with every point that arrives. */
   readonly revision: number;
 }
 
@@ -89,7 +92,7 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
   drop();
 }
 
-/** Reads again what is shown besides the latest points as they are: buckets, labels, versions of a point, runs. */
+/** Reads all other shown data again: buckets, labels, versions of a point, runs. */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
     resolution !== 'Raw' || String(side).startsWith('label:');

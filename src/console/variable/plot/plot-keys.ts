@@ -1,6 +1,6 @@
 /**
- * The chart by keyboard: arrows move from point to point, Shift marks a range, Enter picks, + and - zoom. What the cursor is at
- * is announced, because a canvas says nothing to a screen reader.
+ * Keyboard of the chart: arrows move from point to point, Shift marks a range, Enter picks, + and - zoom. The point at the
+ * cursor is announced, because a screen reader cannot read a canvas.
  */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';
@@ -23,7 +23,7 @@ type Key = Pick<KeyboardEvent, 'key' | 'shiftKey'>;
 
 const PAGE_PART = 10;
 
-/** @returns whether the key means something to the chart. @param announce called with the index of the point reached. */
+/** @returns whether the chart handles the key. @param announce called with the index of the point reached. */
 export function pressKey(
   plot: uPlot,
   state: KeyState,
@@ -92,7 +92,7 @@ function choose(plot: uPlot, state: KeyState, { onRange, onPick, onMark }: PlotA
   return true;
 }
 
-/** Changes the length of what is shown around the cursor. */
+/** Zooms around the cursor. */
 function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotActions): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
   const [from, to] = [min ?? 0, max ?? 0];

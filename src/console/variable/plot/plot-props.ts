@@ -1,4 +1,4 @@
-/** What a chart shows, and what it reports. */
+/** Properties and callbacks of a chart. */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';
 

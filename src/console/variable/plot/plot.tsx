@@ -11,7 +11,7 @@ import { type KeyState, markedRange, pressKey } from './plot-keys.ts';
 import { formatValue, HEIGHT_PIXELS, MIN_DRAG_PIXELS, toOptions } from './plot-options.ts';
 import type { PlotProps } from './plot-props.ts';
 
-/** The chart; it fills the width of its place. */
+/** The chart; it fills the width of its container. */
 export function Plot(props: PlotProps) {
   const { t } = useTranslation('variable');
   const place = useRef<HTMLDivElement>(null);

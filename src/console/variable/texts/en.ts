@@ -40,7 +40,7 @@ export const en = {
     label: 'Label of the version',
     labelDefault: 'corrected',
     note: 'Note',
-    noteHint: 'Why; it stays with every point as its tag “note”.',
+    noteHint: 'The reason. Every point keeps it as its tag “note”.',
     submit: 'Write',
     discard: 'Discard changes',
     running: 'Writing … Operation {{label}}: {{state}}',

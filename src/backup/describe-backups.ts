@@ -1,4 +1,7 @@
-/** What a backup directory can restore, and whether its archive follows the database. For the operator and health checks. */
+/**
+ * Describes what a backup directory can restore, and whether its archive follows the database. Used by the operator command
+ * and the health check.
+ */
 import type { Queryable } from '../platform/database/database.ts';
 import { findArchivedUntilMs, listBackups, readOwner } from './backup-directory.ts';
 import { SLOT } from './take-backup.ts';

@@ -17,7 +17,7 @@ import { receiveUpload } from './upload/receive-upload.ts';
 import { FILE_PARTS, kindOf, storeFile } from './upload/store-file.ts';
 
 const SHOWN_ERRORS = 1000;
-/** Part of the time in which the parts of one account are stored while other accounts upload, too. */
+/** Maximum part of the time for storing uploads of one account while other accounts upload. */
 const UPLOAD_SHARE = 0.4;
 const POLL_INTERVAL_MS = 500;
 

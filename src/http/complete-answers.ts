@@ -1,7 +1,7 @@
 /**
- * Completes answers that are not streamed: sets `Content-Length`, and compresses what is larger than 1 KiB (R-A4). Own code beside
- * hono's `compress`, which pipes every answer through a CompressionStream: 0.32 ms of processor time for 30 KB of JSON against
- * 0.06 to 0.10 ms here (November 2026). Streamed answers and other encodings are left to `compress`.
+ * Completes answers that are not streamed: sets `Content-Length`, and compresses what is larger than 1 KiB (R-A4). Replaces
+ * hono's `compress` for these answers, which pipes every answer through a CompressionStream: 0.32 ms of processor time for
+ * 30 KB of JSON against 0.06 to 0.10 ms here (November 2026). Streamed answers and other encodings are left to `compress`.
  */
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import { isStreamed } from '../platform/http/streamed-answer.ts';
 
 /** Answers of at most this many bytes are not compressed. */
 export const COMPRESSION_THRESHOLD_BYTES = 1024;
-/** Compressing this much takes less than handing it to another thread. */
+/** Compressing this many bytes takes less time than handing them to another thread. */
 const SYNC_BYTES = 32 << 10;
 /** gzip without a weight; `compress` weighs the others. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$)/i;
@@ -20,7 +20,7 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 
 const gzipInThread = promisify(gzip);
 
-/** Middleware inside of `compress`, which would compress an answer without a length however small it is. */
+/** Mount inside `compress`, which compresses every answer without `Content-Length`, even a tiny one. */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();

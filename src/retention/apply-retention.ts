@@ -33,7 +33,7 @@ export interface RetentionJob {
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
-  /** A variable written within this many seconds is not rolled up yet. Default: a day. */
+  /** Points written within this many seconds are not rolled up yet. Default: a day. */
   readonly settleSec?: number;
   /** Resolves after the given milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;

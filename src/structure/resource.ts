@@ -23,7 +23,7 @@ export interface Field {
   readonly members?: Readonly<Record<string, number>>;
   /** Whether the column is JSON. */
   readonly isJson?: true;
-  /** How a customFilter compares the field; absent: it cannot. */
+  /** How a customFilter compares the field; absent: a customFilter cannot use the field. */
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 

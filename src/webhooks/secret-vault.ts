@@ -1,7 +1,8 @@
 /**
  * Envelope encryption of what webhooks keep secret: signing secrets, and headers, which may hold credentials of the receiver.
- * Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP 800-38D). A rotation
- * wraps the data key anew and leaves the text. A text belongs to its account: a row copied to another account cannot be opened.
+ * Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP 800-38D). A
+ * rotation wraps the data key again and leaves the text. A text belongs to its account: a row copied to another account
+ * cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * A change of the structure in one process holds for pushes, files, calculations and readers of another one (R-D2, R-B5): from
- * the answer to the change on, except for access, which processes cache and are notified of.
+ * A change of the structure through one process applies to pushes, files, calculations and reads of another process (R-D2,
+ * R-B5) as soon as the change is answered. Access is cached, so processes are notified of its changes.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -11,12 +11,12 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** The wanted bound is 1 s; the margin is for a machine that runs many tests. Cached access expires after 30 s. */
+/** The required limit is 1 s; the margin is for a machine that runs many tests. Cached access expires after 30 s. */
 const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/** Managers at two processes: one changes the structure, the other must know. */
+/** Managers at two processes: one changes the structure, the other must see the change. */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;
@@ -74,7 +74,7 @@ async function read(variableId: number, date: string): Promise<number> {
 }
 
 describe('structure: a change in one process, seen by another', () => {
-  test.concurrent('holds for the next push: a new, renamed, divided and deleted variable (R-D2)', async () => {
+  test.concurrent('applies to the next push: a variable that is created, renamed, given a divider, and deleted (R-D2)', async () => {
     const { sourceSerialNumber, sourceId, variableId, change, remove } = await createMapped();
     const push = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -98,7 +98,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('holds for the next file: a renamed, divided and deleted variable (R-E3)', async () => {
+  test.concurrent('applies to the next file: a variable that is renamed, given a divider, and deleted (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -121,7 +121,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await upload('renamed')).state).toBe('Rejected');
   });
 
-  test.concurrent('holds for the next run: a new and a changed formula (R-H1, R-H5)', async () => {
+  test.concurrent('applies to the next run: a new formula and a changed formula (R-H1, R-H5)', async () => {
     const { sourceId, variableId } = await createMapped();
     const declare = (factor: number) =>
       calculated(
@@ -144,7 +144,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect(await push(100)).toBe(300);
   });
 
-  test.concurrent('holds for the next read over REST and gRPC: a new and a deleted variable (R-G1, R-J2)', async () => {
+  test.concurrent('applies to the next read over REST and gRPC: a new variable and a deleted variable (R-G1, R-J2)', async () => {
     const { variableId, remove } = await createMapped();
     const grpc = createGrpcReader(grpcAddress, far.token);
     expect((await far.get(`/variables/${variableId}`)).status).toBe(200);
@@ -156,7 +156,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('reaches the cached access of a user within a second, for reads and pushes (R-B5, R-B9)', async () => {
+  test.concurrent('of the access of a user applies to reads and pushes within a second, although processes cache it (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

@@ -7,7 +7,7 @@ import type { StoredAccount } from './installation-routes.ts';
 const count = z.int().min(0);
 const seconds = z.number().min(0);
 const account = { accountId: idSchema, accountName: z.string() };
-const RECENT = 'Among the newest 20,000 of the last 24 hours.';
+const RECENT = 'Counts the newest 20,000 of the last 24 hours.';
 
 const shape = {
   roles: z
@@ -18,7 +18,7 @@ const shape = {
       examined: count,
       succeeded: count,
       failed: count,
-      running: count.meta({ description: 'Runs under way.' }),
+      running: count.meta({ description: 'Current runs.' }),
       medianSeconds: seconds.nullable(),
       p95Seconds: seconds.nullable(),
       medianWaitSeconds: seconds.nullable(),
@@ -31,7 +31,7 @@ const shape = {
         ...{ meanSeconds: seconds, totalSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20, the longest mean duration first. ${RECENT}` }),
+    .meta({ description: `At most 20 scripts, the longest mean duration first. ${RECENT}` }),
   busiestAccounts: z
     .array(
       z.object({
@@ -39,7 +39,7 @@ const shape = {
         ...{ pushes: count, readings: count, rejectedElements: count, runs: count, runSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20, the most readings first. ${RECENT}` }),
+    .meta({ description: `At most 20 accounts, the most readings first. ${RECENT}` }),
   clients: z.array(
     z.object({
       ...{ clientId: z.string(), scopes: z.array(z.string()), grantTypes: z.array(z.string()) },
@@ -50,14 +50,18 @@ const shape = {
   signingKeys: z.array(
     z.object({
       ...{ kid: z.string(), algorithm: z.string(), createdDate: instantSchema },
-      state: z.enum(['active', 'retired']).meta({ description: 'A retired key verifies tokens that still live.' }),
+      state: z
+        .enum(['active', 'retired'])
+        .meta({ description: 'A retired key only verifies tokens that have not expired.' }),
     }),
   ),
 };
 z.object(shape) satisfies z.ZodType<InstallationReport>;
 
 const stored = z.object({
-  accountId: idSchema.nullable().meta({ description: 'Null: points of deleted variables, until they are purged.' }),
+  accountId: idSchema
+    .nullable()
+    .meta({ description: 'Null for the points of deleted variables, until these points are purged.' }),
   accountName: z.string().nullable(),
   points: count,
   bytes: count,
@@ -67,8 +71,7 @@ const installation = z
   .object({
     checkedDate: instantSchema,
     waiting: z.record(z.string(), z.number()).meta({
-      description:
-        'Waiting work by name of its metric, such as `tidemark_push_waiting_batches`; counts stop at 100,000.',
+      description: 'Waiting work by metric name, such as `tidemark_push_waiting_batches`; counts stop at 100,000.',
     }),
     ...shape,
     storage: z
@@ -82,6 +85,11 @@ export const INSTALLATION_OPERATION: Operation = {
   ...{ method: 'get', path: '/admin/operate', operationId: 'getInstallation', tag: 'Service', access: ADMINS },
   summary: 'Read the state of the installation over all accounts',
   description:
-    'Cheap: it reads indexes and the newest rows. Points are counted at most every 10 minutes, while asked for.',
-  answers: [answersJson('Roles, waiting work, what costs most, clients, signing keys and storage.', installation)],
+    'The call is cheap: it reads indexes and the newest rows. Stored points are counted on request, at most every 10 minutes.',
+  answers: [
+    answersJson(
+      'Roles, waiting work, the most expensive scripts and accounts, clients, signing keys and storage.',
+      installation,
+    ),
+  ],
 };

@@ -1,20 +1,21 @@
 /**
- * What an operator looks at first (`GET /admin/operate`): connected roles, waiting work, scripts and accounts that cost the
+ * Report on the installation for its operator (`GET /admin/operate`): connected roles, waiting work, scripts and accounts
+ * that cost the
  * most, clients and signing keys. Every query is bounded by an index or by the newest rows, so that the call stays cheap
  * however much is stored. Storage is measured apart, because it counts points.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
-/** Newest runs and pushes that are examined; a busy installation makes them in minutes. */
+/** Maximum newest runs and pushes examined; a busy installation creates as many within minutes. */
 const MAX_EXAMINED = 20_000;
-/** Older runs and pushes are not examined. */
+/** Maximum age in hours of the runs and pushes examined. */
 const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Roles of one kind of process, by the name of their connections. */
+/** Connections of the processes with the same roles, by the name of the connections. */
 export interface ConnectedRoles {
-  /** Such as `api ingester`; empty: a process that names none, such as a command of the operator. */
+  /** Such as `api ingester`; empty: a process without roles, such as an operator command. */
   readonly roles: string;
   readonly connections: number;
   /** Instant of the oldest connection. */
@@ -25,7 +26,7 @@ export interface RunFigures {
   readonly examined: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Runs under way. */
+  /** Current runs. */
   readonly running: number;
   /** Median and 95th percentile of the whole duration, in seconds; null without runs. */
   readonly medianSeconds: number | null;
@@ -139,7 +140,7 @@ const KEYS = `
   select kid, algorithm, state, ${instantSql('created_date')} as "createdDate"
   from signing_key order by created_date desc limit 100`;
 
-/** @returns the report of the whole installation, over all accounts. */
+/** @returns the report on the installation, over all accounts. */
 export function readInstallation(database: Database): Promise<InstallationReport> {
   const read = async (transaction: Pick<Database, 'query'>): Promise<InstallationReport> => {
     const rowsOf = async <Row extends object>(sql: string) => (await transaction.query<Row>(sql)).rows;

@@ -6,7 +6,7 @@ import { recent } from '../../platform/metrics/recent.ts';
 import { readInstallation } from './installation-report.ts';
 
 export interface StoredPart {
-  /** Null: points of deleted variables that are not purged yet. */
+  /** Null for points of deleted variables that are not purged yet. */
   readonly accountId: number | null;
   readonly points: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface StoredPart {
 
 export interface InstallationServices {
   readonly database: Database;
-  /** Waiting work by name of its metric. */
+  /** Waiting work by metric name. */
   readonly readBacklog: () => Promise<Readonly<Record<string, number>>>;
   /** Counts stored points; takes seconds to minutes. */
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
@@ -22,7 +22,7 @@ export interface InstallationServices {
 
 /** Storage is measured at most this often, and only while an administrator asks. */
 const STORAGE_MAX_AGE_MS = 10 * 60_000;
-/** A longer measurement goes on in the background; a later call has its result. */
+/** A longer measurement continues in the background; a later call returns its result. */
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;
 

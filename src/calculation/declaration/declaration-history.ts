@@ -12,8 +12,7 @@ import { presentDeclarations } from './present-declarations.ts';
 export type DeclarationSave = {
   readonly id: number;
   /**
-   * Null for a declaration that was saved before the history was kept. The author of such a declaration is unknown,
-   * too.
+   * Null for a declaration that was saved before the history was kept. Its author is also unknown.
    */
   readonly date: string | null;
   readonly userId: string | null;

@@ -22,7 +22,7 @@ export const GRAPH_LOCK_CLASS = 0x6772;
 const MAX_WAIT_MS = 5000;
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 160;
-/** Part of the time in which savers of one account work while other accounts save, too. */
+/** Maximum part of the time for saves of one account while other accounts save. */
 const SAVING_SHARE = 0.5;
 
 /** Another transaction is changing the graph of the account. */

@@ -1,6 +1,7 @@
 /**
- * Saves the declarations of many variables with the checks of `save-declaration.ts` in statements for all of them: an import
- * of 10,000 calculated variables would take six statements for each otherwise. Cycles are searched once, at the end.
+ * Saves the declarations of many variables with the checks of `save-declaration.ts` but in a few statements for all
+ * variables: saved one by one, an import of 10,000 calculated variables would take six statements for each. Cycles are
+ * searched once, at the end.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -19,7 +20,10 @@ const ROOT = '$.calculated';
 
 interface Parsed {
   readonly variableId: number;
-  /** As stored: the text of the client, with instants for local dates. Null: the variable is not calculated. */
+  /**
+   * The declaration as stored: the JSON of the client, with instants in place of local dates. Null: the variable is not
+   * calculated.
+   */
   readonly calculated: unknown;
   readonly declaration: Declaration | undefined;
   readonly note: string | null | undefined;

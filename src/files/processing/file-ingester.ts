@@ -25,7 +25,7 @@ export const FILE_QUEUE = 'files';
 /** Delays of an account after a failure; each sweep tries the accounts that are due. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
-/** Part of the time in which chunks of one account are parsed and written while files of other accounts are, too. */
+/** Maximum part of the time for parsing and writing files of one account while files of other accounts wait. */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {

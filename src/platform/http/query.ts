@@ -49,7 +49,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   readonly parameters: Parameters;
   /** Parses the query of an address. @throws {DomainError} invalid_input naming every parameter that is wrong. */
   parse(address: string): QueryValues<Parameters>;
-  /** The same for values of another source, such as a body. */
+  /** Parses values of another source, such as a body, in the same way. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Location of a parameter in an address, for errors. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;

@@ -14,7 +14,7 @@ export interface AccountPaceOptions {
   /** Part of the time, above 0 and below 1, in which a paced account may work. */
   readonly share: number;
   readonly nowMs?: () => number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after the given milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 

@@ -61,7 +61,7 @@ export function shareConnections(pool: Database, { permits, permitsPerAccount }:
     try {
       const connection = await connect();
       const release = connection.release.bind(connection);
-      // The pool sets `release` anew for each checkout.
+      // The pool sets a new `release` at each checkout.
       connection.release = (error) => {
         release(error);
         end();

@@ -22,7 +22,10 @@ export interface Rollup {
   readonly bucket: Extract<Bucket, 'hour' | 'day'>;
   /** IANA zone of the buckets. */
   readonly timeZoneId: string;
-  /** Points written more recently wait, because the rest of an old history may still arrive. Default: 0. */
+  /**
+   * Points written within this many seconds are not rolled up, because the rest of an old history may still arrive. Default:
+   * 0.
+   */
   readonly settleSec?: number;
 }
 
@@ -31,7 +34,7 @@ export interface RolledUp {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** Nothing more can be rolled up now. */
+  /** No more points can be rolled up now. */
   readonly isDone: boolean;
 }
 
@@ -61,7 +64,8 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable. Call it again until `isDone`, which is also true when they wait (`settleSec`).
+ * Rolls up the next points of a variable. Call it again until `isDone`, which is also true while recent points wait
+ * (`settleSec`).
  * @throws {Error} when the rollups do not stand for exactly the points deleted; the transaction must be rolled back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {

@@ -12,7 +12,9 @@ export function plainArray(values: readonly (number | boolean | null)[]): string
   return `{${values.map((value) => (value === null ? 'null' : String(value))).join()}}`;
 }
 
-/** Like `textArray`, but returns an empty array if all elements are null, because `unnest` pads it with nulls. */
+/**
+ * Like `textArray`, but returns an empty array when all elements are null, because `unnest` pads shorter arrays with nulls.
+ */
 export function sparseTextArray(texts: readonly (string | null)[]): string {
   return texts.some((text) => text !== null) ? textArray(texts) : '{}';
 }

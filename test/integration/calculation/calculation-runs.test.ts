@@ -180,7 +180,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     await forceUpdate(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
-    // From the second attempt on, a pause precedes the next.
+    // After the second attempt and later ones, a pause precedes the next attempt.
     const skipPause = () => store.database.query('update calculation_request set not_before_date = now()');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await skipPause();
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });

@@ -80,8 +80,8 @@ async function expectOnce(fileId: string): Promise<void> {
   ]);
 }
 
-describe('files: a file during whose processing the structure changes', () => {
-  it('goes on with the targets and dividers it found, and the next file has the new ones (R-E2, R-D2)', async () => {
+describe('files: a file that is being processed when the structure changes', () => {
+  it('keeps the targets and dividers found at its start; the next file uses the new ones (R-E2, R-D2)', async () => {
     const { manager } = stack.api;
     const sourceId = await createSource(manager, await createSite(manager), { serialNumber: 'changing' });
     const changing = await createVariable(manager, sourceId, { mappingConfig: 'old' });

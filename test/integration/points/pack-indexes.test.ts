@@ -76,7 +76,7 @@ describe('points: the indexes of a chunk that stays in rows', () => {
     const points = await read();
 
     expect(await pack(3600)).toBe(0);
-    // As an interrupted rebuild leaves it.
+    // The state that an interrupted rebuild leaves behind.
     await store.database.query(`create index left_over on ${chunks[0]} (date)`);
     await store.database.query(
       `update pg_index set indisvalid = false where indexrelid = '_timescaledb_internal.left_over'::regclass`,

@@ -10,7 +10,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** Points whose data exceed the memory for reading ahead together with the buffers of a socket. */
+/** More points than fit into the read-ahead memory and the socket buffers together. */
 const MANY = 400_000;
 /** Points whose data exceed the buffers of a socket, but not the memory for reading ahead. */
 const FEW = 60_000;

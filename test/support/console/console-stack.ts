@@ -33,13 +33,13 @@ export interface ConsoleWindow {
   readonly page: Page;
   /** Errors and warnings of the browser, failed requests, and requests to other origins. */
   readonly complaints: readonly string[];
-  /** Waits until no request has run for a moment, besides streams of live points, which do not end. */
+  /** Waits until no request except streams of live points has run for QUIET_MS. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the console on all product roles whose work it shows. Test files of a worker share the processes and the browser;
+ * Opens the console on all roles whose work it shows. Test files of a worker share the processes and the browser;
  * `close` leaves them to the next file, which finds an empty database.
  */
 export async function openConsoleStack(): Promise<ConsoleStack> {

@@ -1,4 +1,4 @@
-/** What a client gets when the work would succeed if it were repeated: over REST and over gRPC. */
+/** The errors that REST and gRPC clients get for failures after which a repeated call can succeed. */
 import { status } from '@grpc/grpc-js';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';

@@ -16,7 +16,7 @@ const newSession = (attribute?: string): Session => ({
   ...(attribute !== undefined && { attribute }),
 });
 
-/** Notes of a token request. Java gives null for absent ones. */
+/** Notes of a token request. Java returns null for an absent note. */
 function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {
   const globals = {
     exports: undefined as unknown,

@@ -8,7 +8,7 @@ const MAX_BYTES = 4 << 20;
 
 interface Sent {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each piece ends. */
+  /** End offset of each piece. */
   readonly cuts: readonly number[];
   readonly breaksOff?: boolean;
 }

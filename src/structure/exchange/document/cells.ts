@@ -1,6 +1,7 @@
 /**
  * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. Text that could be
- * taken for something else is a JSON string, in quotes. A text longer than a cell goes on in further rows, which have `true`
+ * taken for something else is a JSON string, in quotes. A text longer than a cell continues in further rows, which have
+ * `true`
  * in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';

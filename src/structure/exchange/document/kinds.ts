@@ -81,7 +81,10 @@ export function membersOf({ name, self, parents, fields }: Kind): readonly strin
 /** A row of a document. */
 export type DocumentRow = Readonly<Record<string, unknown>>;
 
-/** What a resource is called: its identifier, or its name where it has none, and its occurrence where the key is shared. */
+/**
+ * Key of a resource: its identifier, or its name when it has no identifier; plus its occurrence when several resources share
+ * the key.
+ */
 export interface Key {
   readonly own: string | null;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What the steps that write an import share. */
+/** Context shared by the steps that write an import. */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Declarations } from '../../structure-routes.ts';
 

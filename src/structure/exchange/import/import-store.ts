@@ -211,7 +211,7 @@ export async function findImportAccounts(queryable: Queryable): Promise<readonly
   return rows.map(({ id }) => id);
 }
 
-/** Notes how far an import is; absent numbers stay. */
+/** Stores the progress of an import; absent numbers keep their value. */
 export async function noteProgress(
   queryable: Queryable,
   id: string,

@@ -19,7 +19,7 @@ export const IMPORT_QUEUE = 'structure-imports';
 
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
-/** Part of the time in which rows of one account are staged while imports of other accounts are, too. */
+/** Maximum part of the time for staging rows of one account while other accounts import. */
 const STAGING_SHARE = 0.4;
 
 export interface ImporterServices {

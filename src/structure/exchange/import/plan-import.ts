@@ -172,7 +172,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
      select '${name}', ${parent}, r.key, coalesce(r.members ->> 'name', ''), r.target_id, coalesce(r.occurrence, 1), 1
      from structure_import_row r where ${mine} and r.action = 'Created'`,
   );
-  // Without figures of the new rows, the planner joins them row by row: 30 s for 10,000.
+  // Without statistics of the new rows, the query planner joins them row by row: 30 s for 10,000 rows.
   await run('analyze import_entry', []);
   await run(
     `update import_entry e set total = counted.total from (

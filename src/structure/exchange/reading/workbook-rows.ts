@@ -23,7 +23,8 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `sites`, `sources` and `variables`, which may go on in `variables 2`; other sheets are ignored.
+ * Adds every row of the sheets `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
+ * ignored.
  * @returns the letters of their columns.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
  */

@@ -1,5 +1,6 @@
 /** The routes of the console. Home loads with the first view, the others when they are opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { parseRunFilter } from './calculated/runs/run-filter.ts';
 import { parseDataSearch } from './data/data-address.ts';
 import { Home } from './home/home.tsx';
 import { parsePeopleSearch } from './people/people-address.ts';
@@ -60,8 +61,46 @@ const operate = createRoute({
   component: lazyRouteComponent(() => import('./operate/operate.tsx'), 'OperatePage'),
 });
 
+const idParams = {
+  parse: ({ variableId }: { readonly variableId: string }) => ({ variableId: Number(variableId) }),
+  stringify: ({ variableId }: { readonly variableId: number }) => ({ variableId: String(variableId) }),
+};
+
+const script = createRoute({
+  getParentRoute,
+  path: '/console/variables/$variableId/script',
+  params: idParams,
+  component: lazyRouteComponent(() => import('./calculated/script/script-page.tsx'), 'ScriptPage'),
+});
+
+const runs = createRoute({
+  getParentRoute,
+  path: '/console/variables/$variableId/runs',
+  params: idParams,
+  validateSearch: parseRunFilter,
+  component: lazyRouteComponent(() => import('./calculated/runs/runs-page.tsx'), 'RunsPage'),
+});
+
+const run = createRoute({
+  getParentRoute,
+  path: '/console/runs/$runId',
+  params: {
+    parse: ({ runId }) => ({ runId: Number(runId) }),
+    stringify: ({ runId }) => ({ runId: String(runId) }),
+  },
+  component: lazyRouteComponent(() => import('./calculated/runs/run-page.tsx'), 'RunPage'),
+});
+
+const create = createRoute({
+  getParentRoute,
+  path: '/console/variables/new',
+  validateSearch: ({ input }: Readonly<Record<string, unknown>>): { readonly input?: number } =>
+    Number.isInteger(Number(input)) && Number(input) > 0 ? { input: Number(input) } : {},
+  component: lazyRouteComponent(() => import('./calculated/create-page.tsx'), 'CreatePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, find, variable, data, webhooks, people, operate]),
+  routeTree: root.addChildren([home, find, variable, script, runs, run, create, data, webhooks, people, operate]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

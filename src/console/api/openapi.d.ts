@@ -481,6 +481,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/calculated/instants": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listScheduleInstants"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/data": {
     parameters: {
       query?: never;
@@ -505,6 +521,38 @@ export interface paths {
       cookie?: never;
     };
     get: operations["compareVersions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/runs/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getRun"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/runs/{id}/wave": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getWave"];
     put?: never;
     post?: never;
     delete?: never;
@@ -545,6 +593,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/sources/{sourceId}/variables/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateVariable"];
+    post?: never;
+    delete: operations["deleteVariable"];
+    options?: never;
+    head?: never;
+    patch: operations["patchVariable"];
+    trace?: never;
+  };
+  "/sources/{sourceId}/variables/{id}/calculated/evaluate": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["evaluateCalculation"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/sources/{sourceId}/variables/{id}/calculated/history": {
     parameters: {
       query?: never;
@@ -555,6 +635,22 @@ export interface paths {
     get: operations["listDeclarations"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sources/{sourceId}/variables/{id}/calculated/validate": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["validateCalculation"];
     delete?: never;
     options?: never;
     head?: never;
@@ -689,6 +785,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/variables/{id}/forceUpdate": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["forceUpdateVariable"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/variables/{id}/runs": {
     parameters: {
       query?: never;
@@ -697,6 +809,38 @@ export interface paths {
       cookie?: never;
     };
     get: operations["listRuns"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}/stopUpdate": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["stopUpdateVariable"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}/updateState": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getUpdateState"];
     put?: never;
     post?: never;
     delete?: never;
@@ -715,6 +859,22 @@ export interface paths {
     get: operations["listVersions"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/source/{sourceId}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listVariablesOfSource"];
+    put?: never;
+    post: operations["createVariable"];
     delete?: never;
     options?: never;
     head?: never;
@@ -863,6 +1023,60 @@ export interface components {
       unitId: number | null;
       variableId: number;
     };
+    DateRange: {
+      from?: (string | number) | null;
+      to?: (string | number) | null;
+    };
+    Declaration: {
+      calculatedVariableFormulas?: {
+        constants?: {
+          alias: string;
+          value?: number | string | boolean | null;
+        }[] | null;
+        entities?: {
+          alias: string;
+          canBeUsedAsATrigger?: boolean | null;
+          /** @enum {string} */
+          entityType: "Site" | "Source";
+          path: string;
+          siteId?: number | null;
+          sourceId?: number | null;
+        }[] | null;
+        formula?: string | null;
+        schedule?: ("" | string | {
+          cron: string;
+          timeZoneId?: string | null;
+        }) | null;
+        validFrom?: (string | number) | null;
+        validUntil?: (string | number) | null;
+        variables?: {
+          /** @enum {string|null} */
+          aggregation?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
+          alias: string;
+          /** @enum {string|null} */
+          alignTo?: "Day" | "Week" | "Month" | "Year" | null;
+          asOf?: (string | number) | null;
+          canBeUsedAsATrigger?: boolean | null;
+          fromAbsolutePeriod?: (string | number) | null;
+          /** @enum {string|null} */
+          granularity?: "Raw" | "Minute" | "Hour" | "Day" | "Month" | "Year" | "All" | "Week" | null;
+          horizon?: string | null;
+          period?: number | null;
+          /** @enum {string|null} */
+          periodTimeBase?: "Millisecond" | "Second" | "Minute" | "Hour" | "Day" | "Week" | "Month" | "Year" | null;
+          /** @enum {string|null} */
+          periodType?: "RelativeDate" | "AbsoluteDate" | "LastNPoints" | null;
+          relativeVersion?: string | null;
+          tags?: (string | string[]) | null;
+          toAbsolutePeriod?: (string | number) | null;
+          unitId?: number | null;
+          variableId: number;
+          version?: (string | string[]) | null;
+        }[] | null;
+      }[] | null;
+      friendlyName?: string | null;
+      note?: string | null;
+    };
     DeclarationSave: {
       calculated: {
         [key: string]: unknown;
@@ -879,12 +1093,118 @@ export interface components {
       userId: string | null;
       userName: string | null;
     };
+    Deletion: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      kind: "Site" | "Source" | "Variable";
+      pointsPending: number;
+      /** Format: date-time */
+      requestedDate: string;
+      /** @enum {string} */
+      state: "Running" | "Completed";
+      targetId: number;
+      targetName: string;
+      userName: string;
+      variables: {
+        deleted: number;
+        total: number;
+      };
+    };
     Error: {
       /** @enum {string} */
       code: "invalid_input" | "malformed_json" | "api_version_unsupported" | "invalid_token" | "insufficient_scope" | "permission_denied" | "mapping_failed" | "not_found" | "conflict" | "calculation_cycle" | "gone" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "queue_full" | "dependency_unavailable";
       details?: components["schemas"]["Problem"][];
       message: string;
       requestId: string;
+    };
+    Evaluation: {
+      call: string | null;
+      counts: {
+        dropped: number;
+        merged: number;
+        outside: number;
+        read: number;
+        returned: number;
+        wouldStore: number;
+      };
+      defaultVersion: string;
+      durationsMs: {
+        load?: number;
+        r?: number;
+        sandboxWait?: number;
+        store?: number;
+        wait?: number;
+      };
+      errors: string[];
+      formulas: {
+        forms: {
+          alias: string;
+          value: unknown;
+        }[];
+        formula: number;
+        /** Format: date-time */
+        from: string;
+        /** Format: date-time */
+        to: string;
+        /** Format: date-time */
+        triggerDate: string;
+      }[];
+      /** Format: date-time */
+      from: string;
+      inputs: {
+        aggregation?: string;
+        alias: string;
+        alignTo?: string;
+        /** Format: date-time */
+        asOf?: string;
+        formula: number;
+        /** Format: date-time */
+        from: string | null;
+        granularity?: string;
+        /** Format: date-time */
+        historyFrom?: string;
+        horizon?: string;
+        /** Format: date-time */
+        lastVersionTimestamp: string | null;
+        points: number;
+        /** Format: date-time */
+        rawFrom?: string;
+        relativeVersion?: string;
+        tags?: string[];
+        /** Format: date-time */
+        to: string | null;
+        variableId: number;
+        version?: string | string[];
+      }[];
+      isSeriesCut: boolean;
+      limit: string | null;
+      line: number | null;
+      message: string | null;
+      messages: string[];
+      outcome: string;
+      output: string;
+      plots: {
+        data: string;
+        /** @enum {string} */
+        format: "svg" | "png";
+        name: string;
+      }[];
+      series: {
+        /** Format: date-time */
+        date: string;
+        tags?: {
+          [key: string]: string;
+        };
+        value: number;
+        version?: string;
+      }[];
+      signal: (string | number) | null;
+      /** Format: date-time */
+      to: string;
+      /** Format: date-time */
+      triggerDate: string;
+      warnings: string[];
     };
     FileStatus: {
       advice?: string;
@@ -1208,6 +1528,17 @@ export interface components {
       /** Format: date-time */
       versionTimestamp?: string;
     };
+    PreviewRequest: {
+      calculated?: unknown;
+      from?: (string | number) | null;
+      /**
+      * @default svg
+      * @enum {string}
+      */
+      pictures: "svg" | "png";
+      to?: (string | number) | null;
+      triggerDate?: (string | number) | null;
+    };
     Problem: {
       message: string;
       path: string;
@@ -1427,6 +1758,105 @@ export interface components {
       variableId: number;
       wave: number;
     };
+    RunWithDeclaration: {
+      ancestors: number[];
+      attempt: number;
+      causes: number[];
+      counts: {
+        dropped?: number;
+        merged?: number;
+        outside?: number;
+        read?: number;
+        returned?: number;
+        stored?: number;
+      };
+      declaration: unknown;
+      declarationHash: string | null;
+      defaultVersion: string;
+      durationsMs: {
+        load?: number;
+        r?: number;
+        sandboxWait?: number;
+        store?: number;
+        wait?: number;
+      };
+      /** Format: date-time */
+      finishedDate: string | null;
+      formulas: {
+        forms: {
+          alias: string;
+          value: unknown;
+        }[];
+        formula: number;
+        /** Format: date-time */
+        from: string;
+        /** Format: date-time */
+        to: string;
+        /** Format: date-time */
+        triggerDate: string;
+      }[];
+      /** Format: date-time */
+      from: string;
+      id: number;
+      inputs: {
+        aggregation?: string;
+        alias: string;
+        alignTo?: string;
+        /** Format: date-time */
+        asOf?: string;
+        formula: number;
+        /** Format: date-time */
+        from: string | null;
+        granularity?: string;
+        /** Format: date-time */
+        historyFrom?: string;
+        horizon?: string;
+        /** Format: date-time */
+        lastVersionTimestamp: string | null;
+        points: number;
+        /** Format: date-time */
+        rawFrom?: string;
+        relativeVersion?: string;
+        tags?: string[];
+        /** Format: date-time */
+        to: string | null;
+        variableId: number;
+        version?: string | string[];
+      }[];
+      message: string | null;
+      notes: {
+        call?: string | null;
+        errors?: string[];
+        /** @enum {string} */
+        faultCause?: "run" | "sandbox";
+        limit?: string;
+        line?: number | null;
+        messages?: string[];
+        output?: string;
+        scriptHash?: string;
+        signal?: (string | number) | null;
+        warnings?: string[];
+      };
+      outcome: string | null;
+      /** Format: date-time */
+      requestedDate: string;
+      /** Format: date-time */
+      startedDate: string;
+      /** @enum {string} */
+      state: "Running" | "Succeeded" | "Failed" | "Abandoned";
+      /** Format: date-time */
+      to: string;
+      /** @enum {string} */
+      trigger: "Input" | "Schedule" | "ForceUpdate" | "Form";
+      /** Format: date-time */
+      triggerDate: string;
+      variableId: number;
+      wave: number;
+    };
+    ScheduleInstants: {
+      instants: string[];
+      timeZoneId: string;
+    };
     SentRequest: {
       body: string;
       headers: {
@@ -1528,6 +1958,33 @@ export interface components {
       offset?: number;
       symbol?: string;
       unitFamilyId: number;
+    };
+    UpdateState: {
+      running: {
+        /** Format: date-time */
+        from: string;
+        runId: number;
+        /** Format: date-time */
+        startedDate: string;
+        /** Format: date-time */
+        to: string;
+        /** @enum {string} */
+        trigger: "Input" | "Schedule" | "ForceUpdate" | "Form";
+      } | null;
+      usualMs: number | null;
+      waiting: {
+        attempt: number;
+        /** Format: date-time */
+        from: string;
+        /** Format: date-time */
+        notBeforeDate: string;
+        /** Format: date-time */
+        requestedDate: string;
+        /** Format: date-time */
+        to: string;
+        /** @enum {string} */
+        trigger: "Input" | "Schedule" | "ForceUpdate" | "Form";
+      }[];
     };
     UserClaim: {
       claimType: string;
@@ -1687,6 +2144,18 @@ export interface components {
       }[] | null;
       userName?: string;
     };
+    Validation: {
+      isValid: boolean;
+      problems: {
+        line?: number;
+        message: string;
+        path: string;
+      }[];
+      warnings: {
+        message: string;
+        path: string;
+      }[];
+    };
     Variable: {
       /** @enum {string|null} */
       aggregate: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
@@ -1717,6 +2186,26 @@ export interface components {
       variableTypeId: number | null;
       versionLimit: number | null;
     };
+    VariableWritten: {
+      /** @enum {string|null} */
+      aggregate?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
+      calculated?: components["schemas"]["Declaration"] | null;
+      clientData?: Record<string, never> | null;
+      divider?: number | null;
+      granularity?: number | null;
+      /** @enum {string|null} */
+      granularityTimeBase?: "Millisecond" | "Second" | "Minute" | "Hour" | "Day" | "Week" | "Month" | "Year" | null;
+      isDefault?: boolean | null;
+      isVersioned?: boolean | null;
+      mappingConfig?: string | null;
+      name?: string | null;
+      /** @enum {string|null} */
+      quantityType?: "Instantaneous" | "Integrated" | "Cumulative" | "Minimum" | "Maximum" | "Averaged" | null;
+      sourceId?: number;
+      unitId?: number | null;
+      variableTypeId?: number | null;
+      versionLimit?: number | null;
+    };
     VersionInUse: {
       /** Format: date-time */
       firstVersionTimestamp: string;
@@ -1724,6 +2213,29 @@ export interface components {
       lastVersionTimestamp: string;
       pointCount: number;
       version: string | null;
+    };
+    Wave: {
+      edges: {
+        from: number;
+        to: number;
+      }[];
+      isCut: boolean;
+      nodes: {
+        /** Format: date-time */
+        finishedDate: string | null;
+        name: string;
+        outcome: string | null;
+        runId: number | null;
+        sourceName: string;
+        /** Format: date-time */
+        startedDate: string | null;
+        /** @enum {string} */
+        state: "Changed" | "Waiting" | "Running" | "Succeeded" | "Failed" | "Abandoned";
+        /** @enum {string|null} */
+        trigger: "Input" | "Schedule" | "ForceUpdate" | "Form" | null;
+        variableId: number;
+      }[];
+      wave: number;
     };
     Webhook: {
       bodyTemplate?: string | null;
@@ -2860,6 +3372,31 @@ export interface operations {
       };
     };
   };
+  listScheduleInstants: {
+    parameters: {
+      query: {
+        count?: number;
+        cron: string;
+        from?: string;
+        timeZoneId: string;
+        until?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ScheduleInstants"];
+        };
+      };
+    };
+  };
   readPoints: {
     parameters: {
       query?: {
@@ -2989,6 +3526,48 @@ export interface operations {
       };
     };
   };
+  getRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RunWithDeclaration"];
+        };
+      };
+    };
+  };
+  getWave: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Wave"];
+        };
+      };
+    };
+  };
   listSites: {
     parameters: {
       query?: {
@@ -3089,6 +3668,111 @@ export interface operations {
       };
     };
   };
+  updateVariable: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["VariableWritten"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteVariable: {
+    parameters: {
+      query?: {
+        hardDelete?: boolean;
+      };
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deletion"];
+        };
+      };
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  patchVariable: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["JsonPatch"];
+        "application/json-patch+json": components["schemas"]["JsonPatch"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  evaluateCalculation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["PreviewRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Evaluation"];
+        };
+      };
+    };
+  };
   listDeclarations: {
     parameters: {
       query?: {
@@ -3110,6 +3794,32 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["DeclarationSave"][];
+        };
+      };
+    };
+  };
+  validateCalculation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["PreviewRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Validation"];
         };
       };
     };
@@ -3320,6 +4030,33 @@ export interface operations {
       };
     };
   };
+  forceUpdateVariable: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["DateRange"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            variableIds: number[];
+          };
+        };
+      };
+    };
+  };
   listRuns: {
     parameters: {
       query?: {
@@ -3348,6 +4085,50 @@ export interface operations {
       };
     };
   };
+  stopUpdateVariable: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            runIds: number[];
+          };
+        };
+      };
+    };
+  };
+  getUpdateState: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateState"];
+        };
+      };
+    };
+  };
   listVersions: {
     parameters: {
       query?: {
@@ -3368,6 +4149,61 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["VersionInUse"][];
+        };
+      };
+    };
+  };
+  listVariablesOfSource: {
+    parameters: {
+      query?: {
+        customFilter?: string;
+        displayLevel?: "Normal" | "Verbose";
+        hasProblems?: boolean;
+        itemsPerPage?: number;
+        pageNumber?: number;
+        siteIds?: number[];
+        sourceIds?: number[];
+        variableIds?: number[];
+      };
+      header?: never;
+      path: {
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Variable"][];
+        };
+      };
+    };
+  };
+  createVariable: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        sourceId: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["VariableWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Variable"];
         };
       };
     };

@@ -1,9 +1,10 @@
 /** Find: one search box, and the tree while it is empty. The text is in the address, so a search can be shared. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import classes from './find.module.css';
 import { Results } from './results.tsx';
@@ -17,6 +18,7 @@ export function Find() {
   const { t } = useTranslation();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
+  const { mayManage } = useSession();
   const [text, setText] = useState(q);
   // The address changes by typing, or by a link to another search.
   const [address, setAddress] = useState(q);
@@ -33,7 +35,10 @@ export function Find() {
   };
   return (
     <>
-      <h1 className={classes.title}>{t('find.title')}</h1>
+      <div className={classes.heading}>
+        <h1 className={classes.title}>{t('find.title')}</h1>
+        {mayManage && <Link to="/console/variables/new">{t('calculated.make')}</Link>}
+      </div>
       <TextInput
         className={classes.box ?? ''}
         size="md"

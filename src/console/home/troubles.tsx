@@ -92,6 +92,15 @@ function VariableLink({ variableId, name }: Named) {
   );
 }
 
+/** Where a failing calculation is mended. */
+function RunsLink({ variableId, name }: Named) {
+  return (
+    <Link to="/console/variables/$variableId/runs" params={{ variableId }} search={{ state: 'Failed' }}>
+      {name || `#${variableId}`}
+    </Link>
+  );
+}
+
 function Silent({ count, items }: Health['variables']['silent']) {
   const { t } = useTranslation();
   return (
@@ -118,7 +127,7 @@ function Calculations({ count, items }: Health['calculations']) {
       items={items.map(({ variableId, name, siteName, sourceName, date, message }) => (
         <Item
           key={variableId}
-          title={<VariableLink variableId={variableId} name={name} />}
+          title={<RunsLink variableId={variableId} name={name} />}
           path={[siteName, sourceName]}
           message={message}
           instant={date}

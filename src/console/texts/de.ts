@@ -93,6 +93,7 @@ export const de: Texts = {
     empty: 'Noch keine Punkte',
     emptyHint: 'Senden Sie Punkte an diese Variable oder laden Sie eine Datei hoch; sie erscheinen hier.',
   },
+  calculated: { script: 'Skript', runs: 'Läufe', make: 'Berechnete Variable anlegen' },
   chart: {
     title: 'Diagramm',
     label: '{{name}}: {{resolution}}, {{count, number}} Punkte',

@@ -91,6 +91,7 @@ export const en = {
     empty: 'No points yet',
     emptyHint: 'Push points to this variable, or upload a file; they appear here.',
   },
+  calculated: { script: 'Script', runs: 'Runs', make: 'Make a calculated variable' },
   chart: {
     title: 'Chart',
     label: '{{name}}: {{resolution}}, {{count, number}} points',

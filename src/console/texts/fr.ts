@@ -93,6 +93,7 @@ export const fr: Texts = {
     empty: 'Pas encore de points',
     emptyHint: 'Envoyez des points à cette variable ou déposez un fichier ; ils apparaîtront ici.',
   },
+  calculated: { script: 'Script', runs: 'Exécutions', make: 'Créer une variable calculée' },
   chart: {
     title: 'Graphique',
     label: '{{name}} : {{resolution}}, {{count, number}} points',

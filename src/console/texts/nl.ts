@@ -93,6 +93,7 @@ export const nl: Texts = {
     empty: 'Nog geen punten',
     emptyHint: 'Stuur punten naar deze variabele of upload een bestand; ze verschijnen hier.',
   },
+  calculated: { script: 'Script', runs: 'Runs', make: 'Berekende variabele maken' },
   chart: {
     title: 'Grafiek',
     label: '{{name}}: {{resolution}}, {{count, number}} punten',

@@ -106,7 +106,9 @@ function RunNote({ run }: { readonly run: Run }) {
   const { t } = useTranslation();
   return (
     <div className={classes.run}>
-      {t('point.run', { id: run.id, trigger: t(`trigger.${run.trigger as 'Input'}`, { defaultValue: run.trigger }) })}{' '}
+      <Link to="/console/runs/$runId" params={{ runId: run.id }}>
+        {t('point.run', { id: run.id, trigger: t(`trigger.${run.trigger as 'Input'}`, { defaultValue: run.trigger }) })}
+      </Link>{' '}
       {run.inputs.map(({ alias, variableId, lastVersionTimestamp }) => (
         <span key={alias}>
           <Link

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { CalculatedLinks } from '../calculated/calculated-links.tsx';
 import classes from './variable.module.css';
 import type { VariableContext } from './variable-queries.ts';
 
@@ -38,6 +39,7 @@ export function Heading({
         </p>
         <h1>{name || `#${id}`}</h1>
         <p className={classes.facts}>{facts.filter(Boolean).join(' · ')}</p>
+        <CalculatedLinks variable={variable} />
       </div>
       {children}
     </header>

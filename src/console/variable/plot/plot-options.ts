@@ -75,7 +75,7 @@ function toAxes({ lines, timeZone }: PlotProps, width: number, color: (name: str
 }
 
 /** Labels of the axis of dates, as short as the distance between them allows. */
-function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
+export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(currentLocale(), { ...options, timeZone });
     return (seconds: number) => format.format(seconds * 1000);

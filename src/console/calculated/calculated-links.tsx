@@ -1,0 +1,33 @@
+/** On the page of a variable: links to its script and runs, and to making a calculated variable from it. */
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useSession } from '../session/session.tsx';
+import type { Variable } from '../variable/variable-queries.ts';
+import classes from './calculated-links.module.css';
+
+/** What the role may do. */
+export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {
+  const { t } = useTranslation();
+  const { mayManage } = useSession();
+  const params = { variableId: id };
+  if (!calculated && !mayManage) return null;
+  return (
+    <p className={classes.links}>
+      {calculated && (
+        <>
+          <Link to="/console/variables/$variableId/script" params={params}>
+            {t('calculated.script')}
+          </Link>
+          <Link to="/console/variables/$variableId/runs" params={params}>
+            {t('calculated.runs')}
+          </Link>
+        </>
+      )}
+      {mayManage && (
+        <Link to="/console/variables/new" search={{ input: id }}>
+          {t('calculated.make')}
+        </Link>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,23 @@
+/** Which runs a list shows; the address of the route holds it. Pure. */
+export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
+export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
+/** As a field of a date and a time gives it. */
+const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/;
+
+export interface RunFilter {
+  readonly state?: (typeof RUN_STATES)[number];
+  readonly trigger?: (typeof RUN_TRIGGERS)[number];
+  /** Earliest and latest start; local time of the source. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Keeps what an address says as far as it can be read. */
+export function parseRunFilter(given: Readonly<Record<string, unknown>>): RunFilter {
+  const state = RUN_STATES.find((each) => each === given.state);
+  const trigger = RUN_TRIGGERS.find((each) => each === given.trigger);
+  const dates = (['from', 'to'] as const).flatMap((name) =>
+    typeof given[name] === 'string' && LOCAL.test(given[name]) ? [[name, given[name]]] : [],
+  );
+  return { ...(state && { state }), ...(trigger && { trigger }), ...Object.fromEntries(dates) };
+}

@@ -1,0 +1,112 @@
+/** Forces an update, shows how far it is, and stops it. */
+import { Button, Progress, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import { useSession } from '../../session/session.tsx';
+import { notifyDone, notifyProblem } from '../../shell/notify.ts';
+import { useUpdateState } from '../calculated-queries.ts';
+import classes from './runs.module.css';
+
+const TICK_MS = 1000;
+/** A run that takes longer than usual is never shown as ended. */
+const MAX_PERCENT = 95;
+
+/** The bar above the runs. */
+export function UpdateBar({ variableId, timeZone }: { readonly variableId: number; readonly timeZone: string }) {
+  const { t } = useTranslation('calculated');
+  const { mayManage } = useSession();
+  const [dates, setDates] = useState({ from: '', to: '' });
+  const state = useUpdateState(variableId);
+  const refresh = useRefresh(variableId);
+  const path = { id: variableId };
+  const force = useMutation({
+    mutationFn: () => {
+      const body = { ...(dates.from !== '' && { from: dates.from }), ...(dates.to !== '' && { to: dates.to }) };
+      return bodyOf(api.POST('/variables/{id}/forceUpdate', { params: { path }, body }));
+    },
+    onSuccess: () => notifyDone(t('update.requested')),
+    onError: notifyProblem,
+    onSettled: refresh,
+  });
+  const stop = useMutation({
+    mutationFn: () => bodyOf(api.POST('/variables/{id}/stopUpdate', { params: { path } })),
+    onSuccess: ({ runIds }) => notifyDone(t('update.stopped', { count: runIds.length })),
+    onError: notifyProblem,
+    onSettled: refresh,
+  });
+  const isBusy = state.data !== undefined && (state.data.running !== null || state.data.waiting.length > 0);
+  // The list of runs is out of date as soon as something ends.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the changes of isBusy alone
+  useEffect(() => refresh(), [isBusy, state.data?.running?.runId]);
+  return (
+    <section className={classes.card} aria-label={t('update.title')}>
+      <h2>{t('update.title')}</h2>
+      <div className={classes.bar}>
+        {mayManage && (
+          <>
+            {(['from', 'to'] as const).map((name) => (
+              <TextInput
+                key={name}
+                type="datetime-local"
+                label={t(`update.${name}`, { zone: timeZone })}
+                value={dates[name]}
+                onChange={(event) => setDates({ ...dates, [name]: event.currentTarget.value })}
+              />
+            ))}
+            <Button loading={force.isPending} onClick={() => force.mutate()}>
+              {t('update.force')}
+            </Button>
+            {isBusy && (
+              <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
+                {t('update.stop')}
+              </Button>
+            )}
+          </>
+        )}
+      </div>
+      <p className={classes.soft} role="status">
+        {isBusy ? <UnderWay {...state.data} /> : t('update.idle')} {mayManage && !isBusy && t('update.hint')}
+      </p>
+    </section>
+  );
+}
+
+function useRefresh(variableId: number) {
+  const queries = useQueryClient();
+  return () => {
+    for (const key of ['run-pages', 'update-state']) void queries.invalidateQueries({ queryKey: [key, variableId] });
+  };
+}
+
+type UnderWayProps = NonNullable<ReturnType<typeof useUpdateState>['data']>;
+
+/** How long the run has taken, beside how long runs usually take. */
+function UnderWay({ running, waiting, usualMs }: UnderWayProps) {
+  const { t } = useTranslation('calculated');
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const elapsedMs = running ? Math.max(0, now - Date.parse(running.startedDate)) : 0;
+  const percent = usualMs === null ? undefined : Math.min(MAX_PERCENT, (100 * elapsedMs) / Math.max(usualMs, 1));
+  return (
+    <span className={classes.underWay}>
+      {running && t('update.running', { id: running.runId, seconds: Math.round(elapsedMs / 1000) })}{' '}
+      {usualMs !== null && t('update.usual', { seconds: Math.round(usualMs / 100) / 10 })}{' '}
+      {waiting.length > 0 && t('update.waiting', { count: waiting.length })}
+      {running && (
+        <Progress
+          component="span"
+          className={classes.progress ?? ''}
+          value={percent ?? 100}
+          animated={percent === undefined}
+          striped={percent === undefined}
+          aria-label={t('update.progress')}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * CodeMirror with R highlighting. It lives in a shadow root, where it uses adopted style sheets: the policy refuses the style
+ * tags that it would insert into the page.
+ */
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching, indentOnInput, StreamLanguage } from '@codemirror/language';
+import { r } from '@codemirror/legacy-modes/mode/r';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { completeScript, type Symbols } from './completions.ts';
+import classes from './editor.module.css';
+import { APPEARANCE } from './editor-theme.ts';
+import type { LineProblem } from './problem-lines.ts';
+
+interface EditorProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly symbols: Symbols;
+  readonly problems: readonly LineProblem[];
+  readonly isReadOnly?: boolean;
+  /** Ctrl-Enter. */
+  readonly onRun?: () => void;
+}
+
+/** An editor of a script. A value that is set from outside replaces the text. */
+export function Editor(props: EditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const { label, value, problems, isReadOnly = false } = props;
+
+  useEffect(() => {
+    if (!host.current) return;
+    const made = open(host.current, latest.current.value, [
+      ...editing(latest),
+      ...reading(label),
+      ...(isReadOnly ? [EditorState.readOnly.of(true)] : []),
+    ]);
+    view.current = made;
+    return () => made.destroy();
+  }, [label, isReadOnly]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor)
+      editor.dispatch(
+        setDiagnostics(
+          editor.state,
+          problems.flatMap((it) => toDiagnostic(editor, it)),
+        ),
+      );
+  }, [problems]);
+
+  return <div ref={host} className={classes.editor} />;
+}
+
+interface DiffProps {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Two texts, the later one with the removed lines of the earlier one between its own. */
+export function Diff({ label, before, after }: DiffProps) {
+  const { t } = useTranslation('calculated');
+  const unchanged = t('diff.unchanged');
+  const host = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!host.current) return;
+    const compare = unifiedMergeView({
+      original: before,
+      mergeControls: false,
+      gutter: true,
+      collapseUnchanged: { margin: 3, minSize: 6 },
+    });
+    const made = open(host.current, after, [
+      ...reading(label),
+      EditorState.readOnly.of(true),
+      EditorState.phrases.of({ '$ unchanged lines': unchanged }),
+      compare,
+    ]);
+    return () => made.destroy();
+  }, [label, before, after, unchanged]);
+  return <div ref={host} className={classes.editor} data-diff="" />;
+}
+
+function open(host: HTMLElement, doc: string, extensions: readonly Extension[]): EditorView {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  return new EditorView({ doc, extensions: [...extensions], root, parent: root as unknown as Element });
+}
+
+function reading(label: string): readonly Extension[] {
+  return [
+    ...APPEARANCE,
+    lineNumbers(),
+    StreamLanguage.define(r),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+  ];
+}
+
+/** Tab leaves the editor, as everywhere else on a page. */
+function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
+  const run = () => {
+    latest.current.onRun?.();
+    return latest.current.onRun !== undefined;
+  };
+  return [
+    history(),
+    drawSelection(),
+    indentOnInput(),
+    bracketMatching(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    lintGutter(),
+    autocompletion({ override: [completeScript(() => latest.current.symbols)] }),
+    keymap.of([{ key: 'Mod-Enter', run }, ...completionKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    EditorView.updateListener.of((update) => {
+      const text = update.state.doc.toString();
+      if (update.docChanged && text !== latest.current.value) latest.current.onChange(text);
+    }),
+  ];
+}
+
+function toDiagnostic({ state }: EditorView, { line, message, severity }: LineProblem): Diagnostic[] {
+  // R counts an unexpected end as the line after the last one.
+  const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
+  return [{ from, to, message, severity }];
+}

@@ -1,0 +1,137 @@
+/** The inputs of a script on a chart, with the windows that a run reads as shaded spans, and its result over them. */
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import type { PointQuery } from '../../api/download.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { planResolution, stepOf } from '../../variable/chart-rules.ts';
+import { loadPoints, type Points } from '../../variable/points.ts';
+import { type Evaluation, useVariables } from '../calculated-queries.ts';
+import classes from './script.module.css';
+import { type ChartLine, colorOf, type Span, SpanChart } from './span-chart.tsx';
+
+type Read = Evaluation['inputs'][number];
+
+/** Inputs that are drawn; further ones are only listed. */
+const MAX_DRAWN = 6;
+/** Part of the length of a window that is shown on either side of it. */
+const MARGIN = 0.5;
+
+interface InputChartProps {
+  readonly evaluation: Evaluation;
+  readonly timeZone: string;
+  /** Name and unit of the variable itself; absent: only the inputs are shown. */
+  readonly result?: { readonly name: string; readonly unitId: number | null };
+}
+
+/** The chart and a list of the windows. */
+export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
+  const { t } = useTranslation('calculated');
+  const inputs = useMemo(() => distinct(evaluation.inputs).slice(0, MAX_DRAWN), [evaluation]);
+  const variables = useVariables(inputs.map(({ variableId }) => variableId));
+  const units = useQuery({ queryKey: ['units'], queryFn: () => bodyOf(api.GET('/units')), staleTime: 300_000 });
+  const points = useQueries({
+    combine: pointsOf,
+    queries: inputs.map((input) => {
+      const variable = variables.data?.get(input.variableId);
+      const step = stepOf(variable?.granularity ?? null, variable?.granularityTimeBase ?? null);
+      const query = queryOf(input, step);
+      return {
+        queryKey: ['input-points', query],
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) => loadPoints(query, signal),
+        enabled: variables.data !== undefined,
+      };
+    }),
+  });
+  const lines = useMemo(() => {
+    const unitOf = (unitId: number | null | undefined) => units.data?.find(({ id }) => id === unitId)?.symbol ?? '';
+    const read = inputs.map(({ alias, variableId }, index): ChartLine => {
+      const unit = unitOf(variables.data?.get(variableId)?.unitId);
+      return { label: alias, unit, points: points[index] ?? NO_POINTS };
+    });
+    const own = result && {
+      label: result.name,
+      unit: unitOf(result.unitId),
+      points: toPoints(evaluation),
+      isMain: true,
+    };
+    return own ? [...read, own] : read;
+  }, [inputs, variables.data, units.data, result, evaluation, points]);
+  const spans = useMemo(() => inputs.flatMap(toSpan), [inputs]);
+  return (
+    <>
+      <SpanChart label={t('windows.label', { count: inputs.length })} lines={lines} spans={spans} timeZone={timeZone} />
+      <ul className={classes.windows}>
+        {inputs.map((input, index) => (
+          <li key={`${input.formula} ${input.alias}`}>
+            <span className={classes.swatch} style={{ background: `var(${colorOf(index)})` }} />
+            <code>{input.alias}</code> {periodText(input, timeZone, t('windows.open'))} ·{' '}
+            {t('windows.points', { count: input.points })} · {versionText(input, t('windows.latest'))}
+          </li>
+        ))}
+      </ul>
+      {evaluation.inputs.length > MAX_DRAWN && (
+        <p className={classes.soft}>{t('windows.more', { count: MAX_DRAWN })}</p>
+      )}
+    </>
+  );
+}
+
+/** The same array as long as nothing was loaded. */
+function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
+  return results.map(({ data }) => data);
+}
+
+const NO_POINTS: Points = { seconds: new Float64Array(), values: new Float64Array() };
+
+/** Formulas of several periods may read the same window. */
+function distinct(inputs: readonly Read[]): readonly Read[] {
+  const found = new Map(inputs.map((input) => [[input.alias, input.variableId, input.from, input.to].join(), input]));
+  return [...found.values()];
+}
+
+function toSpan({ from, to }: Read, line: number): Span[] {
+  if (from === null || to === null) return [];
+  return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
+}
+
+/** Points around a window, of the versions that the input reads. */
+function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
+  const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
+  const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);
+  const range = { from: (begin - margin) / 1000, to: (end + margin) / 1000 };
+  const resolution = Number.isNaN(margin) ? 'Raw' : planResolution(range, stepSec);
+  const label = typeof version === 'string' ? version : version?.[0];
+  return {
+    variableIds: variableId,
+    ...(!Number.isNaN(begin) && { from: new Date(begin - margin).toISOString() }),
+    ...(!Number.isNaN(end) && { to: new Date(end + margin).toISOString() }),
+    ...(label !== undefined && { version: label }),
+    ...(asOf !== undefined && { asOf }),
+    ...(resolution !== 'Raw' && { granularity: resolution, aggregation: 'AVG' }),
+  };
+}
+
+function toPoints({ series }: Evaluation): Points {
+  // A version of a date replaces the former ones: the last row of a date is the one that is read.
+  const latest = new Map(series.map(({ date, value }) => [Date.parse(date) / 1000, value]));
+  const dates = [...latest.keys()].sort((a, b) => a - b);
+  return {
+    seconds: Float64Array.from(dates),
+    values: Float64Array.from(dates, (date) => latest.get(date) ?? Number.NaN),
+  };
+}
+
+function periodText({ from, to }: Read, timeZone: string, open: string): string {
+  return [from, to].map((instant) => (instant === null ? open : formatMoment(instant, timeZone))).join(' – ');
+}
+
+function versionText(
+  { version, asOf, relativeVersion, horizon, tags, granularity, aggregation }: Read,
+  latest: string,
+): string {
+  const chosen = [version, asOf && `asOf ${asOf}`, relativeVersion, horizon, tags].flat().filter(Boolean);
+  const bucket = granularity && granularity !== 'Raw' ? `${aggregation ?? ''} / ${granularity}` : undefined;
+  return [chosen.length === 0 ? latest : chosen.join(', '), bucket].filter(Boolean).join(' · ');
+}

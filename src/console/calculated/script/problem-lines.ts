@@ -1,0 +1,53 @@
+/** Puts what validate reports on the lines of a script, as far as it names one. Pure. */
+import type { components } from '../../api/openapi.d.ts';
+
+type Validation = components['schemas']['Validation'];
+
+/** A problem of the script. */
+export interface LineProblem {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+const ROOT = '$.calculated.calculatedVariableFormulas';
+const UNDECLARED = /^(\S+) is not declared/;
+const LINE = /^line (\d+) /;
+
+/** @returns problems of one formula by line. @param script the text that is shown, which may be newer than the validation. */
+export function linesOf(validation: Validation | undefined, formula: number, script: string): readonly LineProblem[] {
+  if (!validation) return [];
+  const own = `${ROOT}[${formula}]`;
+  const errors = validation.problems.flatMap(({ path, message, line }) =>
+    path.startsWith(own) && line !== undefined ? [{ line, message, severity: 'error' as const }] : [],
+  );
+  const warnings = validation.warnings.flatMap(({ path, message }) =>
+    path.startsWith(own)
+      ? findLines(message, script).map((line) => ({ line, message, severity: 'warning' as const }))
+      : [],
+  );
+  return [...errors, ...warnings];
+}
+
+/** @returns what has no line of the shown formula. Paths are relative to the declaration. */
+export function othersOf(validation: Validation | undefined, formula: number) {
+  if (!validation) return [];
+  const { problems, warnings } = validation;
+  const own = `${ROOT}[${formula}]`;
+  const errors = problems.filter(({ path, line }) => line === undefined || !path.startsWith(own));
+  const all = [
+    ...errors.map((problem) => ({ ...problem, isWarning: false })),
+    ...warnings.map((warning) => ({ ...warning, isWarning: true })),
+  ];
+  return all.map((each) => ({ ...each, path: each.path.replace(`${ROOT}`, 'formulas') }));
+}
+
+/** Warnings name a line, or a name that the script reads. */
+function findLines(message: string, script: string): readonly number[] {
+  const [, line] = LINE.exec(message) ?? [];
+  if (line !== undefined) return [Number(line)];
+  const [, name] = UNDECLARED.exec(message) ?? [];
+  if (name === undefined) return [];
+  return script.split('\n').flatMap((text, index) => (text.includes(name) ? [index + 1] : []));
+}

@@ -3,7 +3,7 @@
  * packages with apt and npm packages with `npm ci`, then runs `src/local/commands/<command>.ts` under the Node that
  * package-lock.json pins. It forwards signals and exits with the command's code.
  *
- *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check [arguments]
+ *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check|pictures [arguments]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'admin', 'bench', 'image-check'];
+const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'admin', 'bench', 'image-check', 'pictures'];
 const WITHOUT_SYSTEM_PACKAGES = new Set(['check', 'admin']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
@@ -42,7 +42,7 @@ const IMAGE_PACKAGES = [
   { name: 'catatonit', shows: '/usr/bin/catatonit' },
 ];
 
-const MORE_PACKAGES = { test: TEST_PACKAGES, 'image-check': IMAGE_PACKAGES };
+const MORE_PACKAGES = { test: TEST_PACKAGES, pictures: TEST_PACKAGES, 'image-check': IMAGE_PACKAGES };
 
 main();
 

@@ -23,6 +23,7 @@ const QUARTERS = 96;
 let stack: ConsoleStack;
 let variableId: number;
 let doubledId: number;
+let runId: number;
 beforeAll(async () => {
   stack = await openConsoleStack();
   const { sourceId } = await createSiteAndSource(stack.manager);
@@ -39,6 +40,8 @@ beforeAll(async () => {
     const rows = await stack.manager.call<{ rawValue: number }[]>('GET', `/data?variableId=${doubledId}`);
     return rows[0]?.rawValue === 400;
   });
+  const runs = await stack.manager.call<{ id: number }[]>('GET', `/variables/${doubledId}/runs`);
+  runId = runs[0]?.id ?? 0;
 }, 90_000);
 afterAll(() => stack?.close());
 
@@ -245,6 +248,10 @@ const routes = () => [
   `/console/variables/${variableId}?v=compare&left=label%3Aestimated&right=latest&point=2026-03-01T00:00:00Z`,
   `/console/variables/${doubledId}`,
   `/console/variables/${doubledId}?with=%5B${variableId}%5D&point=2026-03-01T00:00:00Z`,
+  `/console/variables/${doubledId}/script`,
+  `/console/variables/${doubledId}/runs?state=Succeeded`,
+  `/console/runs/${runId}`,
+  `/console/variables/new?input=${variableId}`,
   '/console/data',
   '/console/data?tab=structure',
   '/console/data?tab=pushes',

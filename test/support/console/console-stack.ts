@@ -82,7 +82,7 @@ async function openWindow(
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button').click();
   }
-  await page.getByRole('navigation').waitFor();
+  await page.getByRole('navigation').first().waitFor();
   const { cookies } = await context.storageState();
   // Choices kept by a page are not part of the session.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });

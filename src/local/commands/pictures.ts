@@ -1,0 +1,100 @@
+/** `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack. */
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { CHECKOUT, STACK_FILE } from '../paths.ts';
+import { SetupError } from '../setup-error.ts';
+import type { Stack } from '../stack.ts';
+import { runCommand } from './cli.ts';
+
+const DIRECTORY = join(CHECKOUT, 'src/console/pictures');
+const PROGRAMS = ['chromium-headless-shell', 'chromium'];
+const SIZE = { width: 1140, height: 690 };
+const USER = 'manager@demo.example';
+
+/** A picture: an address of the demo, and what is done there before it is taken. */
+interface Picture {
+  readonly name: string;
+  readonly path: string;
+  prepare(page: Page): Promise<void>;
+}
+
+/** Names of the demo's variables, by which the addresses are found. */
+const [DEMAND, PEAK] = ['Demand, MW', 'Daily peak'];
+
+const PICTURES: readonly (Picture & { readonly variable: string })[] = [
+  {
+    name: 'versions',
+    variable: DEMAND,
+    path: '?v=compare&left=label%3Aweek-ahead-forecast&right=label%3Ameasured&from=2000-08-14T00:00:00Z&to=2000-08-20T00:00:00Z',
+    prepare: async (page) => {
+      await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();
+      // The chart and the version bar below it.
+      await page.evaluate('scrollTo(0, 60)');
+    },
+  },
+  {
+    name: 'editor',
+    variable: PEAK,
+    path: '/script',
+    prepare: async (page) => {
+      await page.getByLabel('Changed from').fill('2000-08-07T00:00');
+      await page.getByLabel('Changed to').fill('2000-08-27T22:00');
+      await page.getByRole('button', { name: 'Preview', exact: true }).click();
+      await page.getByText('would be stored.').waitFor();
+    },
+  },
+];
+
+await runCommand(async () => {
+  if (!existsSync(STACK_FILE)) throw new SetupError('The stack is not running; `npm start` starts it.');
+  const stack = JSON.parse(readFileSync(STACK_FILE, 'utf8')) as Stack;
+  const browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox'] });
+  try {
+    const context = await browser.newContext({ locale: 'en-GB', viewport: SIZE, colorScheme: 'light' });
+    const page = await context.newPage();
+    await signIn(page, stack);
+    mkdirSync(DIRECTORY, { recursive: true });
+    for (const picture of PICTURES) {
+      await page.goto(`${stack.api}/console/find?q=${encodeURIComponent(picture.variable)}`);
+      const address = await page.getByRole('link', { name: picture.variable, exact: true }).getAttribute('href');
+      await page.goto(`${stack.api}${address}${picture.path}`);
+      await picture.prepare(page);
+      await page.waitForLoadState('networkidle');
+      const path = join(DIRECTORY, `${picture.name}.png`);
+      await page.screenshot({ path });
+      process.stdout.write(`${path}\n`);
+    }
+  } finally {
+    await browser.close();
+  }
+  return 0;
+});
+
+async function signIn(page: Page, { api, users }: Stack): Promise<void> {
+  const user = users.find(({ userName }) => userName === USER);
+  if (!user)
+    throw new SetupError(`The stack has no user ${USER}; \`npm start\` without DATABASE_URL creates the demo.`);
+  await page.goto(`${api}/`);
+  await page.getByLabel('User name').fill(user.userName);
+  await page.getByLabel('Password', { exact: true }).fill(user.password);
+  await page.getByRole('button').click();
+  await page.getByRole('navigation').first().waitFor();
+}
+
+/** @throws {SetupError} when neither program is in PATH. */
+function findBrowser(): string {
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));
+  const found = paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (found === undefined)
+    throw new SetupError('Chromium is missing; install the Debian package chromium-headless-shell.');
+  return found;
+}

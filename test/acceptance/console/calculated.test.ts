@@ -1,0 +1,179 @@
+/** "A calculated variable" as people use it: the editor, previews, saving and restoring, runs and their waves, a new variable. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
+import { eventually } from '../../support/eventually.ts';
+import { MANAGER } from '../../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
+
+const DOUBLE = `ts <- inputVariables$energy$TimeSeries
+list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
+/** Draws, and writes a message; the SVG of the device is shown as an image. */
+const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
+const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
+
+let stack: ConsoleStack;
+let sourceId: number;
+let energyId: number;
+let doubledId: number;
+let fourfoldId: number;
+beforeAll(async () => {
+  stack = await openConsoleStack();
+  const made = await createSiteAndSource(stack.manager);
+  sourceId = made.sourceId;
+  const hourly = { granularity: 1, granularityTimeBase: 'Hour', isVersioned: true };
+  energyId = await createVariable(stack.manager, sourceId, { name: 'Energy', mappingConfig: 'energy', ...hourly });
+  const reading = (variableId: number) => ({ alias: 'energy', variableId, period: 1, periodTimeBase: 'Day' });
+  const declared = { ...calculated(DOUBLE, [reading(energyId)]), note: 'the first script' };
+  doubledId = await createVariable(stack.manager, sourceId, { name: 'Doubled', ...hourly, calculated: declared });
+  const chained = calculated(DOUBLE, [reading(doubledId)]);
+  fourfoldId = await createVariable(stack.manager, sourceId, { name: 'Fourfold', ...hourly, calculated: chained });
+  await pushHours(1);
+  await eventually('the points computed from computed points', async () => (await valuesOf(fourfoldId)).length === 24);
+}, 90_000);
+afterAll(() => stack?.close());
+
+async function pushHours(first: number): Promise<void> {
+  const data = Array.from({ length: 24 }, (_, hour) => ({
+    date: new Date(Date.parse('2026-03-01T00:00:00Z') + hour * 3_600_000).toISOString(),
+    value: first + hour,
+  }));
+  await stack.manager.call('POST', '/api/data', [{ variableId: energyId, data }]);
+}
+
+const valuesOf = async (variableId: number) =>
+  (await stack.manager.call<{ rawValue: number }[]>('GET', `/data?variableId=${variableId}`)).map(
+    (row) => row.rawValue,
+  );
+
+test('console script: names are completed, a syntax error is on its line, and the draft survives a reload (R-H9)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
+  const editor = page.getByRole('textbox', { name: 'R script' });
+  await page.getByText('No problems found.').waitFor();
+  await editor.focus();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('\ninputVariables$e');
+  await page.getByRole('option', { name: 'energy' }).click();
+  await page.keyboard.type(' <-');
+  await page.locator('.cm-lint-marker-error').waitFor();
+  await page.reload();
+  await page.getByText('Not saved yet').waitFor();
+  await page.locator('.cm-line', { hasText: 'inputVariables$energy <-' }).waitFor();
+  await page.locator('.cm-lint-marker-error').waitFor();
+  await page.getByRole('button', { name: 'Drop the draft' }).click();
+  await page.getByText('No problems found.').waitFor();
+  expect(await page.getByText('Not saved yet').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console script: a preview shows result, windows, notes and drawings; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
+  const editor = page.getByRole('textbox', { name: 'R script' });
+  await editor.fill(DRAWING);
+  await editor.press('Control+Enter');
+  await page.getByText('24 points would be stored.').waitFor();
+  await page.getByRole('listitem').getByText('drawn by the script').waitFor();
+  const drawing = page.getByRole('img', { name: 'plot-001.svg' });
+  await drawing.waitFor();
+  expect(await drawing.getAttribute('src')).toMatch(/^blob:/);
+  await page.getByText('Windows', { exact: true }).click();
+  const windows = page.getByRole('img', { name: '1 input with the window that is read' });
+  expect(await windows.getAttribute('data-spans')).toBe('1');
+  await page.getByText('Differences', { exact: true }).click();
+  await page.locator('[data-diff] .cm-line').getByText('plot(1:10)').waitFor();
+  await page.getByRole('textbox', { name: 'Why?' }).fill('draws the series');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved. The next change').waitFor();
+  await page.getByText('History', { exact: true }).click();
+  await page.getByText('draws the series').waitFor();
+  const first = page.getByRole('listitem').filter({ hasText: 'the first script' });
+  await first.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await eventually('the restored script', async () => {
+    const path = `/sources/${sourceId}/variables/${doubledId}/calculated/history`;
+    const saves = await stack.manager.call<{ note: string; declarationHash: string }[]>('GET', path);
+    return saves.length === 3 && saves[0]?.declarationHash === saves[2]?.declarationHash;
+  });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console script: an input is found by its name, and a save over a newer declaration is refused (R-H1, R-H12)', async () => {
+  const { page, close } = await stack.open(MANAGER, `/console/variables/${fourfoldId}/script`);
+  await page.getByText('No problems found.').waitFor();
+  await page.getByRole('combobox', { name: 'Add an input' }).fill('energ');
+  await page.getByRole('option', { name: /^Energy/ }).click();
+  await page.getByRole('group', { name: 'energy_2' }).waitFor();
+  await page.getByText('Not saved yet').waitFor();
+  const { calculated: saved } = await stack.manager.call<{ calculated: object }>('GET', `/variables/${fourfoldId}`);
+  const newer = { calculated: { ...saved, friendlyName: 'by somebody else' } };
+  await stack.manager.call('PUT', `/sources/${sourceId}/variables/${fourfoldId}`, newer);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('alert').getByText('request').waitFor();
+  await page.getByText('Another declaration was saved').waitFor();
+  await page.getByRole('button', { name: 'Drop the draft' }).click();
+  await close();
+});
+
+test('console runs: a run shows what triggered what, what it read, and the saved script that it ran (R-H8, R-H12)', async () => {
+  const { page, complaints, close } = await stack.open(
+    MANAGER,
+    `/console/variables/${fourfoldId}/runs?state=Succeeded`,
+  );
+  await page.getByRole('cell', { name: 'an input changed' }).first().waitFor();
+  await page
+    .getByRole('link', { name: /^Run \d+$/ })
+    .last()
+    .click();
+  await page.getByText('These inputs changed:').waitFor();
+  const wave = page.getByRole('group', { name: '3 variables of the wave' });
+  await wave.getByRole('link', { name: 'Energy changed' }).waitFor();
+  await wave.getByRole('link', { name: 'Doubled succeeded' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Doubled' }).waitFor();
+  await page.getByText(/Saved by .*the first script/).waitFor();
+  await page.getByRole('region', { name: 'What it read' }).getByRole('link', { name: 'energy' }).click();
+  await page.getByRole('heading', { name: 'Energy' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console runs: a forced update shows its progress and is stopped; its schedule has five next instants (R-H5)', async () => {
+  const declared = calculated(SLOW, [{ alias: 'energy', variableId: energyId, canBeUsedAsATrigger: false }]);
+  const [formula] = declared.calculatedVariableFormulas;
+  const scheduled = { calculatedVariableFormulas: [{ ...formula, schedule: '0 6 1 1 *' }] };
+  const slowId = await createVariable(stack.manager, sourceId, { name: 'Slow', calculated: scheduled });
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${slowId}/runs`);
+  const next = await page.getByText('Next (').textContent();
+  expect(next?.match(/1 Jan 20\d\d/g)).toHaveLength(5);
+  await page.getByRole('button', { name: 'Force an update' }).click();
+  await page.getByRole('progressbar', { name: 'Progress of the run' }).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('1 run was stopped.').waitFor();
+  await page.getByRole('cell', { name: /failed.*stopped by/ }).waitFor();
+  await page.getByText('Nothing is running or waiting.').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console: a calculated variable is made from the page of its input, and its editor opens with a script that is valid (R-H1)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${energyId}`);
+  await page.getByRole('link', { name: 'Make a calculated variable' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
+  await page.getByRole('button', { name: 'Create and write the script' }).click();
+  await page.getByRole('heading', { name: 'Copied' }).waitFor();
+  await page.getByText('No problems found.').waitFor();
+  await page.getByRole('button', { name: 'Preview', exact: true }).click();
+  await page.getByText('would be stored.').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console script: a USER is offered no change and no run, and reads no script of a site without access (R-B9)', async () => {
+  const { page, close } = await stack.open(USER, '/console/variables/new');
+  await page.getByText('Managers can make calculated variables.').waitFor();
+  await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  await close();
+});

@@ -1,0 +1,124 @@
+/** Pure parts of the console's view of calculated variables: waves, problems by line, completion, declarations. */
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { describe, expect, test } from 'vitest';
+import { freeAlias, isSame, parseScalar, toDeclaration, toTexts } from '../../../src/console/calculated/declaration.ts';
+import { placeWave } from '../../../src/console/calculated/runs/wave-rules.ts';
+import { completeScript } from '../../../src/console/calculated/script/completions.ts';
+import { linesOf, othersOf } from '../../../src/console/calculated/script/problem-lines.ts';
+
+const FIRST = '$.calculated.calculatedVariableFormulas[0]';
+
+describe('console wave: the picture of what triggered what (R-H8)', () => {
+  const node = (variableId: number) => ({
+    ...{ variableId, name: `v${variableId}`, sourceName: 's', state: 'Succeeded' as const, runId: variableId },
+    ...{ outcome: 'ok', trigger: 'Input' as const, startedDate: null, finishedDate: null },
+  });
+  const place = (ids: readonly number[], edges: readonly (readonly [number, number])[]) =>
+    placeWave({
+      wave: 1,
+      nodes: ids.map(node),
+      edges: edges.map(([from, to]) => ({ from, to })),
+      isCut: false,
+    });
+  const columnsOf = (placed: ReturnType<typeof placeWave>) =>
+    Object.fromEntries(placed.nodes.map((each) => [each.node.variableId, each.column]));
+
+  test('a variable is right of the last of its causes', () => {
+    const placed = place(
+      [1, 2, 3, 4],
+      [
+        [1, 2],
+        [2, 3],
+        [1, 4],
+        [3, 4],
+      ],
+    );
+    expect(columnsOf(placed)).toEqual({ 1: 0, 2: 1, 3: 2, 4: 3 });
+    expect(placed).toMatchObject({ columns: 4, rows: 1 });
+  });
+
+  test('variables of one column have rows of their own, and a loop ends', () => {
+    expect(place([1, 2, 3], [])).toMatchObject({ columns: 1, rows: 3 });
+    const loop = [
+      [1, 2],
+      [2, 1],
+    ] as const;
+    expect(Object.keys(columnsOf(place([1, 2], loop)))).toHaveLength(2);
+  });
+});
+
+describe('console script: problems by line (R-H9)', () => {
+  const validation = {
+    isValid: false,
+    problems: [
+      { path: `${FIRST}.formula`, message: 'unexpected symbol', line: 2 },
+      { path: `${FIRST}.variables[0].alias`, message: 'must be an R name' },
+    ],
+    warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared' }],
+  };
+
+  test('an error is on its line, and an undeclared name on every line that reads it', () => {
+    const script = 'a <- inputVariables$gas\nb c\ninputVariables$gas';
+    expect(linesOf(validation, 0, script)).toMatchObject([
+      { line: 2, severity: 'error' },
+      { line: 1, severity: 'warning' },
+      { line: 3, severity: 'warning' },
+    ]);
+    expect(linesOf(validation, 1, script)).toEqual([]);
+  });
+
+  test('what has no line is listed with its path, and so are problems of another formula', () => {
+    expect(othersOf(validation, 0).map(({ path }) => path)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
+    expect(othersOf(validation, 1)).toHaveLength(3);
+  });
+});
+
+describe('console script: completion (R-H2, R-H4)', () => {
+  const complete = completeScript(() => ({ inputs: ['gas'], forms: ['factor'], constants: ['scale'] }));
+  const suggest = (text: string) =>
+    complete(new CompletionContext(EditorState.create({ doc: text }), text.length, true))?.options.map(
+      ({ label }) => label,
+    ) ?? [];
+
+  test.each([
+    ['x <- inputVariables$', 'gas'],
+    ['inputForms$f', 'factor'],
+    ['inputConstants$', 'scale'],
+    ['inputVariables$gas$', 'TimeSeries'],
+    ['inputVariables$gas$TimeSeries$', 'Dates'],
+    ['targetVariable$', 'ChangedFrom'],
+    ['SetD', 'SetDataOnCommonAxis'],
+    ['inp', 'inputVariables$gas$TimeSeries'],
+  ])('after %s suggests %s', (text, label) => {
+    expect(suggest(text)).toContain(label);
+  });
+});
+
+describe('console script: declarations (R-H1)', () => {
+  test('null and absent members mean the same, and the place of an input is not part of it', () => {
+    const [a, b] = [
+      {
+        friendlyName: null,
+        calculatedVariableFormulas: [{ formula: 'x', variables: [{ alias: 'a', variableId: 1, siteId: 2 }] }],
+      },
+      { calculatedVariableFormulas: [{ formula: 'x', validFrom: null, variables: [{ variableId: 1, alias: 'a' }] }] },
+    ].map(toDeclaration);
+    expect(a && b && isSame(a, b)).toBe(true);
+    expect(toTexts(toDeclaration(null)).script).toBe('');
+  });
+
+  test('an alias is an R name that no other input has', () => {
+    expect(freeAlias('Énergie, kWh', [])).toBe('energie_kwh');
+    expect(freeAlias('1 %', ['input'])).toBe('input_2');
+  });
+
+  test.each([
+    ['1.5', 1.5],
+    ['TRUE', true],
+    ['', ''],
+    ['one', 'one'],
+  ])('a constant typed as %j is %j', (text, value) => {
+    expect(parseScalar(text)).toBe(value);
+  });
+});

@@ -163,7 +163,8 @@ function SourcePicker({ value, onChange }: { value: number | undefined; onChange
       label={t('create.source')}
       description={t('create.sourceHint')}
       placeholder={t('inputs.search')}
-      required
+      // Not `required`: the field is empty until the name of the source is loaded, and the browser would refuse to send.
+      withAsterisk
       searchable
       allowDeselect={false}
       data={all.map((source) => ({ value: String(source.id), label: label(source) }))}

@@ -20,7 +20,8 @@ export const passwords = fairnessCase({
   operations: 200,
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountB: { accountId }, http }) => {
-    await addUser(database, DEVICE, { role: 'MANAGER', accountIds: [accountId], mayPush: true });
+    // The hash has the product's price.
+    await addUser(database, DEVICE, { password: PASSWORD, role: 'MANAGER', accountIds: [accountId], mayPush: true });
     const sourceId = await addStoredSource(database, accountId);
     const [variableId] = await addStoredVariables(database, { accountId, sourceId });
     const client = createTestClient(http);

@@ -13,6 +13,7 @@ import type { Screen, Tab } from '../../support/browser/chromium-tab.ts';
 import { exchangeCode, startAuthorization } from '../../support/clients/authorization.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
+import { eventually } from '../../support/eventually.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -69,6 +70,9 @@ afterAll(async () => {
   await mailbox?.close();
   await new Promise<void>((resolve) => (app ? app.close(() => resolve()) : resolve()));
 });
+
+/** A page focuses a field when it is first drawn, which may be after its title can be read. */
+const untilFocused = (name: string) => eventually(`the focus on "${name}"`, async () => (await tab.focused()) === name);
 
 const realm = (path: string) => `${api.origin}/realms/tidemark${path}`;
 const authorization = (parameters = {}) =>
@@ -235,13 +239,13 @@ describe.skipIf(program === undefined)(
         const { address, verifier } = authorization({ prompt: 'login' });
         await tab.open(address);
         await tab.untilTitle(texts.signInTitle);
-        expect(await tab.focused()).toBe(texts.userName);
+        await untilFocused(texts.userName);
         await tab.typeHere('kay');
         await tab.press('Tab');
-        expect(await tab.focused()).toBe(texts.password);
+        await untilFocused(texts.password);
         await tab.typeHere(PASSWORD);
         await tab.press('Tab');
-        expect(await tab.focused()).toBe(texts.signIn);
+        await untilFocused(texts.signIn);
         await tab.press('Enter');
         // The policy of the page allows its form to redirect to the client at another origin.
         const came = await tab.untilAddress(`${callback}?code=`);
@@ -269,7 +273,7 @@ describe.skipIf(program === undefined)(
           { name: texts.userName, ...wrong },
           { name: texts.password, ...wrong },
         ]);
-        expect(await tab.focused()).toBe(texts.password);
+        await untilFocused(texts.password);
       });
 
       it('both buttons of the sign-out page have a name (R-B2)', async () => {

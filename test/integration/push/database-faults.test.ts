@@ -210,10 +210,16 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
 }
 
-/** Fills the disk; halfway the log of the database needs a new segment too, without which the server crashes. */
+const DISK_FULL = 'No space left on device';
+
+/**
+ * Fills the disk until a write has failed; halfway the log of the database needs a new segment too, without which the server
+ * crashes.
+ */
 async function fillFor({ fill, free }: SmallDisk, durationMs: number): Promise<void> {
   fill();
-  await pause(durationMs / 2);
+  const hasFailed = async () => roles.log().includes(DISK_FULL);
+  await Promise.all([pause(durationMs / 2), eventually('a write that finds the disk full', hasFailed)]);
   await world.database.query('select pg_switch_wal()').catch(() => {});
   fill();
   await pause(durationMs / 2);
@@ -244,7 +250,7 @@ describe('database faults: everything answered 200 is readable afterwards and no
     'when the disk is full and then freed (skipped without rights to mount) (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
-      expect(roles.log()).toContain('No space left on device');
+      expect(roles.log()).toContain(DISK_FULL);
       await expectLedgerToHold();
     },
     TEST_MS,

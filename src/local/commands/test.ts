@@ -11,8 +11,8 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
-  await ensureRoot(databaseRecipe(), progress);
-  await prepareCalculator(progress);
+  // On a machine without caches both are built, one on each processor: the build of R takes longer than the other.
+  await Promise.all([ensureRoot(databaseRecipe(), progress), prepareCalculator(progress)]);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
   return runProgram([...vitest, ...process.argv.slice(2)]);
 });

@@ -57,7 +57,7 @@ async function seed(database: Database, accountId: number): Promise<void> {
       await transaction.query(
         `insert into variable (account_id, source_id, name, mapping_config)
          select account_id, id, 'Variable ' || number || ' of ' || name, 'm-' || number
-         from source, generate_series(1, $2::int) number where account_id = $1 and serial_number is not null`,
+         from source, generate_series(1, $2::int) number where account_id = $1 and serial_number like 'SN-%'`,
         [accountId, VARIABLES],
       );
     },

@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     root: CHECKOUT,
     pool: 'forks',
-    // On two processors. A third of a file's time is waiting, which the files of the third worker fill.
+    // For two processors: files wait for other processes, and the third worker uses that time.
     maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     // A worker runs many files and loads the modules once: a third less CPU time.

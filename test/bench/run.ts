@@ -3,6 +3,8 @@
  * sections without `--only`.
  */
 import { readConfig } from '../../src/config.ts';
+import { prepareConsole } from '../../src/local/console-setup.ts';
+import { createProgress } from '../../src/local/progress.ts';
 import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { type ApiClient, seedManager, signIn } from '../support/fixtures/sign-in.ts';
@@ -20,6 +22,7 @@ import { type Figure, report } from './report.ts';
 import { benchAnswers } from './service/answers-bench.ts';
 import { benchBrokenReceivers } from './service/broken-receivers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
+import { benchConsole } from './service/console-bench.ts';
 import { benchHttpReads } from './service/http-read-bench.ts';
 import { benchImport, IMPORT_ENVIRONMENT } from './service/import-bench.ts';
 import { benchPush } from './service/push-bench.ts';
@@ -91,6 +94,12 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   import: () => withService(['api', 'ingester'], benchImport, IMPORT_ENVIRONMENT),
   structure: (database, accountId) =>
     withService(['api'], ({ api }) => benchStructure({ database, accountId, api, url: config.DATABASE_URL })),
+  console: async (database) => {
+    const directory = await prepareConsole(createProgress(process.stderr));
+    return withService(['api', 'ingester'], (service) => benchConsole(database, service), {
+      CONSOLE_DIRECTORY: directory,
+    });
+  },
   watch: () => withService(['api', 'ingester', 'grpc'], benchWatch, WATCH_ENVIRONMENT),
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>

@@ -1,0 +1,207 @@
+/**
+ * The console in Chromium, on loopback: size of the first view, time until it can be used, time until a year and a million
+ * points are drawn, frames while the period moves, and memory while points arrive. CONSOLE_BENCH_MINUTES makes the last
+ * part longer; its short form takes 20 s.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { findChromium } from '../../support/browser/chromium.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
+import { type ApiClient, MANAGER } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
+import { type Figure, figure } from '../report.ts';
+
+const ROUNDS = 5;
+const YEAR_POINTS = 35_040;
+const MANY_POINTS = 1_000_000;
+const MEBIBYTE = 2 ** 20;
+const PUSHES_PER_SECOND = 5;
+const PAN_STEPS = 20;
+/** What each figure may be. */
+const MOST = { firstViewKb: 250, interactiveMs: 1000, yearMs: 300, manyMs: 1500, growthMib: 5 } as const;
+const LEAST_FRAMES = 50;
+
+export interface ConsoleService {
+  readonly api: ApiClient;
+  readonly http: string;
+}
+
+export async function benchConsole(database: Database, { api, http }: ConsoleService): Promise<readonly Figure[]> {
+  const { yearId, manyId } = await addVariables(database, api);
+  const program = findChromium();
+  if (program === undefined) throw new Error('Chromium is missing; install the Debian package chromium');
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  try {
+    const { page, firstViewKb } = await openFirst(browser, http);
+    return [
+      figure('first view of the console', 'bytes over the network, of what they may be', 'kB', [
+        [firstViewKb, MOST.firstViewKb],
+      ]),
+      figure(
+        'console until it can be used',
+        'duration, of what it may be',
+        'ms',
+        await rounds(() => reopen(page, http), MOST.interactiveMs),
+      ),
+      figure(
+        'a year of quarters of an hour',
+        'duration from the click to the drawn chart, of what it may be',
+        'ms',
+        await rounds(() => openVariable(page, http, yearId, 'Year'), MOST.yearMs),
+      ),
+      figure(
+        'a million points, drawn as buckets',
+        'duration from the click to the drawn chart, of what it may be',
+        'ms',
+        await rounds(() => showAll(page, http, manyId), MOST.manyMs),
+      ),
+      figure('moving the period', 'frames that must be, of those that were', 'frames/s', [
+        [LEAST_FRAMES, await countFrames(page, http, yearId)],
+      ]),
+      figure('memory while points arrive', 'growth of the page, of what it may be', 'MiB', [
+        [await growth(page, http, api, yearId), MOST.growthMib],
+      ]),
+    ];
+  } finally {
+    await browser.close();
+  }
+}
+
+async function rounds(measure: () => Promise<number>, limit: number): Promise<readonly (readonly [number, number])[]> {
+  const pairs: (readonly [number, number])[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) pairs.push([await measure(), limit]);
+  return pairs;
+}
+
+/** A year that ends now, and a million minutes. */
+async function addVariables(database: Database, api: ApiClient) {
+  const { sourceId } = await createSiteAndSource(api);
+  const quarterly = { granularity: 15, granularityTimeBase: 'Minute' };
+  const yearId = await createVariable(api, sourceId, { name: 'Year', ...quarterly });
+  const manyId = await createVariable(api, sourceId, { name: 'Many', granularity: 1, granularityTimeBase: 'Minute' });
+  const add = async (id: number, minutes: number, points: number) => {
+    await database.query(
+      `insert into point select date_trunc('hour', now()) - n * $2::int * interval '1 minute', sin(n / 100.0), now(), $1, 0, 0
+       from generate_series(1, $3::int) n`,
+      [id, minutes, points],
+    );
+    await database.query(
+      `insert into series (variable_id, max_date) values ($1, date_trunc('hour', now()))
+       on conflict (variable_id) do update set max_date = excluded.max_date`,
+      [id],
+    );
+  };
+  await add(yearId, 15, YEAR_POINTS);
+  await add(manyId, 1, MANY_POINTS);
+  await database.query('analyze point');
+  return { yearId, manyId };
+}
+
+/** Signs in in a browser without a cache. */
+async function openFirst(
+  browser: Browser,
+  http: string,
+): Promise<{ readonly page: Page; readonly firstViewKb: number }> {
+  const page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
+  await page.goto(http);
+  await page.getByLabel('User name').fill(MANAGER);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  let bytes = 0;
+  page.on('requestfinished', (request) => {
+    if (request.url().includes('/console/assets/') || request.isNavigationRequest())
+      void request.sizes().then(({ responseBodySize }) => (bytes += responseBodySize));
+  });
+  // The first page was loaded before the form; without its files in the cache, this is what a first visit costs.
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.clearBrowserCache');
+  await page.getByRole('button').click();
+  await page.getByRole('navigation').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  return { page, firstViewKb: bytes / 1000 };
+}
+
+/** @returns milliseconds from the request of Home to its navigation, the sign-in by session included. */
+async function reopen(page: Page, http: string): Promise<number> {
+  const startMs = performance.now();
+  await page.goto(http, { waitUntil: 'commit' });
+  await page.getByRole('navigation').first().waitFor();
+  return performance.now() - startMs;
+}
+
+/** Time in the page from a click until a chart is drawn. */
+const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
+  const start = performance.now();
+  link.click();
+  const look = () => isDrawn() ? resolve(performance.now() - start) : requestAnimationFrame(look);
+  requestAnimationFrame(look);
+})`;
+
+async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
+  await page.goto(`${http}/console/find?q=${name}`);
+  // Chunks of the route are loaded when the pointer comes near the link, as for a person.
+  await page.getByRole('link', { name }).hover();
+  await page.waitForLoadState('networkidle');
+  return page.evaluate<number>(
+    `(${CLICK_UNTIL_DRAWN})(document.querySelector('main a[href*="/variables/${variableId}"]'),
+      () => Number(document.querySelector('[data-points]')?.dataset.points ?? 0) > 30000)`,
+  );
+}
+
+async function showAll(page: Page, http: string, variableId: number): Promise<number> {
+  await page.goto(`${http}/console/variables/${variableId}`);
+  await page.locator('[data-points]').waitFor();
+  return page.evaluate<number>(
+    `(() => {
+      const before = document.querySelector('[data-points]').getAttribute('aria-label');
+      const button = [...document.querySelectorAll('main button')].find((each) => each.textContent === 'All');
+      const isDrawn = () =>
+        (document.querySelector('[data-points]')?.getAttribute('aria-label') ?? before) !== before;
+      return (${CLICK_UNTIL_DRAWN})(button, isDrawn);
+    })()`,
+  );
+}
+
+/** @returns frames per second while the period moves back and forth by its buttons. */
+async function countFrames(page: Page, http: string, variableId: number): Promise<number> {
+  await page.goto(`${http}/console/variables/${variableId}`);
+  await page.locator('[data-points]').waitFor();
+  await page.getByText('Month', { exact: true }).click();
+  const back = page.getByRole('button', { name: 'Earlier' });
+  await back.waitFor();
+  await page.evaluate(
+    `window.frames_ = 0; window.start_ = performance.now();
+     const count = () => { window.frames_ += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)`,
+  );
+  for (let step = 0; step < PAN_STEPS; step += 1) {
+    await page.getByRole('button', { name: step < PAN_STEPS / 2 ? 'Earlier' : 'Later' }).click();
+    await pause(100);
+  }
+  return page.evaluate<number>('(window.frames_ * 1000) / (performance.now() - window.start_)');
+}
+
+/** @returns mebibytes by which the heap of the page grew while it followed a variable. */
+async function growth(page: Page, http: string, api: ApiClient, variableId: number): Promise<number> {
+  await page.goto(`${http}/console/variables/${variableId}`);
+  await page.locator('[data-points]').waitFor();
+  const session = await page.context().newCDPSession(page);
+  const heap = async () => {
+    await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    return usedSize / MEBIBYTE;
+  };
+  const minutes = Number(process.env.CONSOLE_BENCH_MINUTES ?? 1 / 3);
+  const total = Math.round(minutes * 60 * PUSHES_PER_SECOND);
+  const push = async (from: number, to: number) => {
+    for (let index = from; index < to; index += 1) {
+      const date = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + index * 1000).toISOString();
+      await api.call('POST', '/api/data', [{ variableId, data: [{ date, value: index }] }]);
+      await pause(1000 / PUSHES_PER_SECOND);
+    }
+  };
+  // The first points load code and fill caches.
+  await push(0, PUSHES_PER_SECOND * 3);
+  const before = await heap();
+  await push(PUSHES_PER_SECOND * 3, total);
+  return Math.max(0, (await heap()) - before);
+}

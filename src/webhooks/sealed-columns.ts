@@ -42,9 +42,11 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
+// A deletion erases credentials. A tombstone that has some nevertheless must not need a key that is about to be removed.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
-  where id > $1 and deleted_date is null order by id limit 100 for no key update`;
+  where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')
+  order by id limit 100 for no key update`;
 
 const RENEW = `
   update webhook set secret = coalesce(renewed.secret, webhook.secret),

@@ -91,6 +91,12 @@ test('webhook secrets and headers are stored encrypted, signed with, shown to ma
   for (const plain of ['whsec_', 'of-the-receiver', 'sealed:1:old:']) expect(renewed).not.toContain(plain);
 
   await deliverer.stop();
+  // A tombstone that kept its credentials; no deliverer runs that would purge it.
+  const { id } = await createWebhook(api.manager, fields());
+  expect(await stored()).toContain('sealed:1:old:');
+  await api.database.query('update webhook set deleted_date = now(), is_enabled = false where id = $1', [id]);
+  await rotate(`${NEW},${OLD}`);
+  expect(await stored()).not.toContain('sealed:1:old:');
   const config = { ...api.parts.config, WEBHOOK_KEYS: toKeys(NEW) };
   deliverer = await startDelivererRole({ ...api.parts, config });
   expect(await deliver()).toMatchObject({ authorization: HEADERS.Authorization });

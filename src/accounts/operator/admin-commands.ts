@@ -18,6 +18,7 @@ import type { RoleName } from '../users/user-rules.ts';
 import { CLIENT_SCOPES, findClientProblem } from './client-rules.ts';
 import { createAccount } from './create-account.ts';
 import { insertClient, replaceClientSecret } from './register-client.ts';
+import { describeFeatures } from './set-feature.ts';
 
 export interface AdminServices {
   readonly database: Database;
@@ -67,6 +68,9 @@ export const ADMIN_USAGE = `admin <command>
   create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--logout-uri URL]…
                 [--public] [--name NAME] creates an OAuth client; browsers return to a --redirect-uri after
                                          sign-in and to a --logout-uri after sign-out
+  feature --account ID [--name NAME] [--level None|Read|Write|Admin]
+                                         prints the features of an account; with --name, adds the feature where the
+                                         account has none of this name; with --level, limits what its users may have
   rotate-client-secret --client CLIENT_ID
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
@@ -101,6 +105,7 @@ const OPTIONS = {
   'user-name': { type: 'string' },
   role: { type: 'string' },
   account: { type: 'string' },
+  level: { type: 'string' },
   language: { type: 'string' },
   'time-zone': { type: 'string' },
   currency: { type: 'string' },
@@ -129,6 +134,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'create-account': createAccountCommand,
   'create-user': createUserCommand,
   'create-client': createClientCommand,
+  feature: featureCommand,
   'rotate-client-secret': rotateClientSecret,
   'rotate-keys': rotateKeys,
   'rotate-webhook-keys': async ({ renewWebhookSecrets, print }) => print(await renewWebhookSecrets()),
@@ -213,9 +219,7 @@ async function createUserCommand(services: CommandServices, values: Values): Pro
   const userName = parseInput(nameSchema, values['user-name'] ?? email, '--user-name');
   const role = toRole(values.role ?? 'USER');
   const accountId = toAccountId(values.account);
-  if (!(await accountExists(database, accountId))) {
-    throw new DomainError('invalid_input', `account ${accountId} does not exist; create-account creates one`);
-  }
+  await assertAccount(database, accountId);
   const password = await readPassword(services, values);
   const secret = await withTransaction(database, (transaction) =>
     createUser(transaction, services, { accountId, email, userName, role, password }),
@@ -246,6 +250,17 @@ async function rotateClientSecret({ database, print, auditor }: CommandServices,
     await writeAudit(transaction, auditor(), { action: 'ClientSecretReplaced', targetId: clientId });
   });
   print(`client ${clientId}, new secret ${secret}`);
+}
+
+async function featureCommand({ database, print, auditor }: CommandServices, values: Values): Promise<void> {
+  const accountId = toAccountId(values.account);
+  await assertAccount(database, accountId);
+  printLines(print, await describeFeatures(database, auditor(accountId), accountId, values));
+}
+
+async function assertAccount(database: Database, accountId: number): Promise<void> {
+  if (await accountExists(database, accountId)) return;
+  throw new DomainError('invalid_input', `account ${accountId} does not exist; create-account creates one`);
 }
 
 async function rotateKeys({ database, print, auditor }: CommandServices): Promise<void> {

@@ -10,6 +10,7 @@ import { createEmbeddedDirectory } from '../../../src/identity/directory/embedde
 import { createBrowser } from '../../support/browser/browser.ts';
 import { createTestClient, requestToken, type TestClient } from '../../support/clients/test-client.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
+import { addPerson } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -317,5 +318,33 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
       ...{ code: 1, stdout: '', stderr: 'account 77 does not exist; create-account creates one\n' },
     });
     await expect(run('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('create-account') });
+  });
+});
+
+describe('admin: feature', () => {
+  it('adds a feature to an account and limits its level; users get no higher one (§4.1, R-C3)', async () => {
+    const account = ['--account', String(api.accountId)];
+    expect(await admin('feature', ...account)).toContain('1 Structure: Admin');
+    const printed = await admin('feature', ...account, '--name', 'Maps', '--level', 'read');
+    const id = Number(found(/^(\d+) Maps: Read$/m, printed));
+    expect(id).toBeGreaterThanOrEqual(1_000_000_000);
+    expect((await api.manager.get('/account/features')).body).toContainEqual({ id, name: 'Maps', level: 'Read' });
+    const userId = await addPerson(api, 'map reader');
+    const give = (level: string) => api.manager.post(`/account/user/${userId}/features`, [{ id, level }]);
+    expect([(await give('Write')).status, (await give('Read')).status]).toEqual([400, 200]);
+    expect(await admin('feature', ...account, '--name', 'MAPS', '--level', 'Admin')).toContain(`${id} Maps: Admin`);
+    expect((await give('Write')).status).toBe(200);
+    const { body: trail } = await api.manager.get<object[]>('/account/audit');
+    expect(trail.slice(0, 5)).toMatchObject([
+      { action: 'FeaturesChanged', targetId: userId },
+      { action: 'FeaturesChanged', targetName: 'Maps', userName: 'olaf', details: { level: 'Admin' } },
+      { action: 'FeaturesChanged', targetId: userId },
+      { action: 'FeaturesChanged', targetName: 'Maps', details: { level: 'Read' } },
+      { action: 'CatalogueEntryCreated', targetName: 'Maps', details: { catalogue: 'feature' } },
+    ]);
+    await expect(admin('feature', ...account, '--name', 'x', '--level', 'all')).rejects.toThrow(
+      '--level must be one of',
+    );
+    await expect(admin('feature', '--account', '4711')).rejects.toThrow('account 4711 does not exist');
   });
 });

@@ -2,6 +2,7 @@
  * References of a formula, which a document writes by business key instead of id. A reference to the variable's own site or
  * source leaves it out, so that a site copied under another name reads its own variables.
  */
+import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -37,15 +38,17 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids of a declaration by keys. A reference to what is not in `keys` keeps its id.
+ * Replaces the ids of a declaration by keys, and those of own units by names. A reference to what is not in `keys` keeps its
+ * id.
  * @param declaration as clients read it (R-C12).
  */
-export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys): Members {
+export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {
   return sortKeys(
     mapFormulas(declaration, {
       input: ({ siteId: _site, sourceId: _source, variableId, ...input }) => {
         const members = variableMembers(variableId as number, home, keys);
-        return { ...input, ...(members ?? { variableId }) };
+        const unit = input.unitId === undefined ? {} : { unitId: toDocumentId(input.unitId, names) };
+        return { ...input, ...unit, ...(members ?? { variableId }) };
       },
       entity: ({ siteId, sourceId, entityId: _entity, ...entity }) => {
         const isSource = isSourceForm(entity.entityType);

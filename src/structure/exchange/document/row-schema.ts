@@ -1,13 +1,20 @@
 /** Schemas of the rows of a document (kinds.ts): they validate imports and describe both directions in OpenAPI. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { integerFrom, lenientObject } from '../../../platform/http/lenient.ts';
 import { jsonObjectSchema, textSchema } from '../../fields.ts';
 import { writableShape } from '../../resource.ts';
+import { CATALOGUE_MEMBERS, isEntryName } from './catalogue-members.ts';
 import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
 
 const occurrence = integerFrom(1).nullish().meta({
   description: 'Distinguishes resources that share a key within their parent: 1 is the one with the lowest id.',
 });
+
+/** An own catalogue entry is named, because its id differs between accounts. */
+function idOrName(schema: z.ZodType): z.ZodType {
+  const name = textSchema.trim().min(1).refine(isEntryName);
+  return z.union([schema, name], { error: 'must be the id of a catalogue entry, or the name of an own one' });
+}
 
 /** Members that refer to a parent, all optional here: `parse-row.ts` checks which are present. */
 function referenceShape(members: KeyMembers): Record<string, z.ZodType> {
@@ -22,7 +29,8 @@ export function rowShape(name: KindName): Readonly<Record<string, z.ZodType>> {
   const members: Record<string, z.ZodType> = {};
   for (const parent of parents) Object.assign(members, referenceShape(parent));
   for (const field of fields) {
-    members[field] = shape[field] as z.ZodType;
+    const schema = shape[field] as z.ZodType;
+    members[field] = Object.hasOwn(CATALOGUE_MEMBERS[name], field) ? idOrName(schema) : schema;
     if (field === 'name') members[self.occurrence] = occurrence;
   }
   if (name === 'variables') members.calculated = declarationSchema.nullish();

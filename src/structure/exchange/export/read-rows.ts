@@ -5,6 +5,7 @@ import { WHOLE } from '../../../platform/http/paging.ts';
 import { readBatches } from '../../../platform/streaming/stream-listing.ts';
 import { listResources, type ResourceObject, selectResources } from '../../resource.ts';
 import type { Declarations } from '../../structure-routes.ts';
+import { CATALOGUE_MEMBERS, type OwnNames, readOwnNames, toDocumentId } from '../document/catalogue-members.ts';
 import {
   collectReferences,
   type Home,
@@ -43,12 +44,13 @@ export async function* readRows(
   siteIds: readonly number[],
 ): AsyncGenerator<RowBatch> {
   const occurrences = await readOccurrences(transaction, caller);
+  const view = { caller, occurrences, names: await readOwnNames(transaction, caller.accountId) };
   for (const name of KIND_NAMES) {
     const kind = KINDS[name];
     const selection = selectResources(kind.resource, caller, [{ condition: OF_SITES[name], ids: siteIds }]);
     const listing = listResources(selection, Object.keys(kind.resource.fields));
     for await (const items of readBatches(transaction, listing, WHOLE)) {
-      yield { kind: name, rows: await toRows(services, transaction, { caller, occurrences }, kind, items) };
+      yield { kind: name, rows: await toRows(services, transaction, view, kind, items) };
     }
   }
 }
@@ -57,13 +59,15 @@ export async function* readRows(
 export interface View {
   readonly caller: Caller;
   readonly occurrences: Occurrences;
+  /** Names of the account's own catalogue entries. */
+  readonly names: OwnNames;
 }
 
 /** Converts stored resources to rows, in their order. */
 export async function toRows(
   { present }: RowServices,
   queryable: Queryable,
-  { caller, occurrences }: View,
+  { caller, occurrences, names }: View,
   kind: Kind,
   items: readonly ResourceObject[],
 ): Promise<readonly DocumentRow[]> {
@@ -73,6 +77,7 @@ export async function toRows(
     ...references,
     [kind.name]: [...references[kind.name], ...items.map(({ id }) => id)],
   });
+  const inCatalogue = (field: string) => Object.hasOwn(CATALOGUE_MEMBERS[kind.name], field);
   return shown.map((item) => {
     const home = homeOf(kind, item, keys);
     const site = home.siteId === undefined ? undefined : keys.sites.get(home.siteId);
@@ -86,9 +91,11 @@ export async function toRows(
       ...(isBlank(item[kind.keyField]) ? {} : { [kind.keyField]: item[kind.keyField] }),
       name: item.name,
       ...occurrenceOf(occurrences[kind.name].get(item.id)),
-      ...Object.fromEntries(fields.map((field) => [field, item[field]])),
+      ...Object.fromEntries(
+        fields.map((field) => [field, inCatalogue(field) ? toDocumentId(item[field], names) : item[field]]),
+      ),
       ...(kind.name === 'variables' && {
-        calculated: isDeclaration(calculated) ? toDocumentDeclaration(calculated, home as Home, keys) : null,
+        calculated: isDeclaration(calculated) ? toDocumentDeclaration(calculated, home as Home, keys, names) : null,
       }),
     };
   });

@@ -26,6 +26,7 @@ import {
   takeImport,
 } from './import-store.ts';
 import { planImport } from './plan-import.ts';
+import { resolveEntries } from './resolve-entries.ts';
 import { clearRows, stageBatch, storeProblems } from './stage-rows.ts';
 
 export interface ProcessServices {
@@ -134,14 +135,17 @@ async function finish(
     JSON.stringify(note.columns),
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
-  const planned = await inTransaction(connection, (transaction) => planImport(transaction, taken), TRANSACTION);
+  const pathOf = pathsOf(note);
+  const plan = async (transaction: Transaction): Promise<number> =>
+    (await resolveEntries(transaction, taken, pathOf)) + (await planImport(transaction, taken));
+  const planned = await inTransaction(connection, plan, TRANSACTION);
   const { rows } = await connection.query('select from structure_import_problem where import_id = $1 limit 1', [id]);
   if (planned > 0 || rows.length > 0) {
     await endImport(connection, id, 'Refused');
     return;
   }
   await noteProgress(database, id, { phase: 'Writing' });
-  const problems = await write(services, connection, taken, pathsOf(note));
+  const problems = await write(services, connection, taken, pathOf);
   if (problems.length > 0) {
     await storeProblems(connection, id, problems);
     await endImport(connection, id, 'Refused');

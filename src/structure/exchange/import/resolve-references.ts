@@ -2,6 +2,7 @@
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { NewDeclaration } from '../../structure-routes.ts';
+import { isEntryName, readIdsByName, unknownName } from '../document/catalogue-members.ts';
 import { isSourceForm, mapFormulas } from '../document/declaration-references.ts';
 import { KINDS, type KindName, keyExpression, REFERENCE } from '../document/kinds.ts';
 import { type KeyReference, readReference } from '../document/parse-row.ts';
@@ -28,13 +29,14 @@ export async function resolveReferences(
   rows: readonly DeclarationRow[],
 ): Promise<{ readonly declarations: readonly NewDeclaration[]; readonly problems: readonly ErrorDetail[] }> {
   const found = await findNamed(queryable, applied.caller.accountId, rows);
+  const units = await findNamedUnits(queryable, applied.caller.accountId, rows);
   const problems: ErrorDetail[] = [];
   const declarations = rows.flatMap(({ place, targetId, sourceId, siteId, calculated }): NewDeclaration[] => {
     if (calculated === null) return [{ variableId: targetId, sourceId, calculated: null }];
     const before = problems.length;
     const report = (message: string) => problems.push({ path: applied.pathOf(place, 'calculated'), message });
     const resolved = mapFormulas(calculated as Members, {
-      input: (input) => resolveInput(input, { siteId, sourceId }, found, report),
+      input: (input) => resolveUnit(resolveInput(input, { siteId, sourceId }, found, report), units, report),
       entity: (entity) => resolveForm(entity, { siteId, sourceId }, found, report),
     });
     return problems.length > before ? [] : [{ variableId: targetId, sourceId, calculated: resolved }];
@@ -63,6 +65,36 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   if (typeof id === 'string') report(`${what} ${id}`);
   const { variableId: _given, ...members } = rest;
   return { ...members, variableId: id };
+}
+
+/** Own units are named in any case, as all members. */
+function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
+  const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
+  if (member === undefined || !isEntryName(unitName)) return input;
+  const id = units.get(unitName.trim().toLowerCase());
+  if (id === undefined)
+    report(`the input ${JSON.stringify(input.alias ?? '')}: unitId ${unknownName('Unit', unitName)}`);
+  return { ...input, [member]: id };
+}
+
+/** Units by name, when an input names one. */
+async function findNamedUnits(
+  queryable: Queryable,
+  accountId: number,
+  rows: readonly DeclarationRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const isNamed = rows.some(({ calculated }) => namesUnit(calculated));
+  return isNamed ? readIdsByName(queryable, accountId, 'Unit') : new Map();
+}
+
+function namesUnit(calculated: unknown): boolean {
+  let isNamed = false;
+  const input = (members: Members): Members => {
+    isNamed ||= Object.entries(members).some(([name, value]) => name.toLowerCase() === 'unitid' && isEntryName(value));
+    return members;
+  };
+  if (calculated !== null) mapFormulas(calculated as Members, { input, entity: (entity) => entity });
+  return isNamed;
 }
 
 function resolveForm(entity: Members, own: Own, found: Found, report: Report): Members {

@@ -4,6 +4,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';
 import { readBatches } from '../../../platform/streaming/stream-listing.ts';
 import { readResources } from '../../resource.ts';
+import { readOwnNames } from '../document/catalogue-members.ts';
 import { KINDS } from '../document/kinds.ts';
 import { toRows, type View } from '../export/read-rows.ts';
 import { readOccurrences } from '../export/resource-keys.ts';
@@ -26,7 +27,8 @@ export async function saveRowDeclarations(
   applied: ApplyRef,
 ): Promise<{ readonly ids: readonly number[]; readonly problems: readonly ErrorDetail[] }> {
   const { caller, id } = applied;
-  const view = { caller, occurrences: await readOccurrences(transaction, caller) };
+  const occurrences = await readOccurrences(transaction, caller);
+  const view = { caller, occurrences, names: await readOwnNames(transaction, caller.accountId) };
   const ids: number[] = [];
   const problems: ErrorDetail[] = [];
   const listing = {

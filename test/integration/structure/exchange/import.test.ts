@@ -161,16 +161,17 @@ describe('structure import: a document with problems', () => {
   test('is refused whole, naming every problem with its path (R-A5)', async () => {
     const site = { name: 'A' };
     const found = await problemsOf({
-      sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 'x' }],
+      sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 1.5 }, { name: 'C', typeId: 'x' }],
       sources: [{ name: 'no site' }],
       variables: [{ siteName: 'A', sourceName: 'S', granularity: 0 }],
     });
     expect(found).toEqual([
       expect.stringMatching(/^\$\.sites\[1\]\.name must not be empty/),
       '$.sites[2] must have externalId or name',
-      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be an integer/),
+      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be the id of a catalogue entry, or the name/),
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
+      expect.stringMatching(/^\$\.sites\[4\]\.typeId must be the id or name of an entry of GET \/sitetypes, got "x"/),
     ]);
   });
 
@@ -276,6 +277,59 @@ describe('structure import: a document with problems', () => {
     ],
   ])('refuses %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
+  });
+
+  test('names own units and types, and finds them in another account by name in any case (R-C8)', async () => {
+    const [from, to] = [await stack.newAccount(), await stack.newAccount()];
+    const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
+      for (let index = 0; index < padding; index += 1) await client.post('/sitetypes', { name: `Padding ${index}` });
+      const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;
+      return {
+        brewery: await idOf('/sitetypes', { name: cased('Brewery') }),
+        meter: await idOf('/sourceTypes', { name: cased('Flow meter') }),
+        crate: await idOf('/units', { name: cased('crate, 24'), unitFamilyId: 2, divisor: 0.5 }),
+      };
+    };
+    const own = await add(from, 0);
+    const input = { alias: 'a', mappingConfig: 'in', unitId: 'CRATE, 24' };
+    const document = {
+      sites: [{ name: 'S', typeId: 'brewery' }],
+      sources: [{ siteName: 'S', name: 'M', sourceTypeId: 'Flow Meter', energyTypeId: 1 }],
+      variables: [
+        { siteName: 'S', sourceName: 'M', mappingConfig: 'in', unitId: 'Crate, 24' },
+        { siteName: 'S', sourceName: 'M', mappingConfig: 'out', unitId: 8, calculated: calculated(input) },
+      ],
+    };
+    expect(await stack.run(from, document)).toMatchObject({ state: 'Completed', problems: [] });
+    expect((await from.get('/sites')).body).toMatchObject([{ typeId: own.brewery }]);
+    expect((await from.get('/variables')).body).toMatchObject([{ unitId: own.crate }, { unitId: 8 }]);
+    expect(await stack.run(from, document)).toMatchObject({ counts: { variables: { changed: 0, left: 2 } } });
+
+    const text = await stack.text(from);
+    expect(text).toContain('"unitId":"crate, 24"');
+    expect(text).not.toContain(String(own.crate));
+    const refused = await stack.run(to, text);
+    expect(refused.problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
+      '$.sites[0].typeId must be the id or name of an entry of GET /sitetypes, got "Brewery"; add the entry first',
+      '$.sources[0].sourceTypeId must be the id or name of an entry of GET /sourceTypes, got "Flow meter"; add the entry first',
+      '$.variables[0].unitId must be the id or name of an entry of GET /units, got "crate, 24"; add the entry first',
+    ]);
+    const theirs = await add(to, 2);
+    expect(theirs.brewery).not.toBe(own.brewery);
+    expect(await stack.run(to, text)).toMatchObject({ state: 'Completed', problems: [] });
+    expect((await to.get('/sites')).body).toMatchObject([{ typeId: theirs.brewery }]);
+    expect(await stack.text(to)).toBe(text);
+    expect(await stack.run(to, await stack.workbook(from))).toMatchObject({
+      ...{ problems: [], state: 'Completed' },
+      counts: { sites: { left: 1 }, sources: { left: 1 }, variables: { left: 2 } },
+    });
+    const unknown = calculated({ alias: 'a', mappingConfig: 'in', unitId: 'barrel' });
+    const broken = await stack.run(to, {
+      variables: [{ siteName: 'S', sourceName: 'M', mappingConfig: 'out', calculated: unknown }],
+    });
+    expect(broken.problems).toMatchObject([
+      { message: expect.stringContaining('the input "a": unitId must be the id or name') },
+    ]);
   });
 
   test('is checked by the forms of the account; values accepted before stay good (R-C11)', async () => {

@@ -1,0 +1,71 @@
+/**
+ * Members of rows that are ids of catalogue entries. A document has the ids of built-in entries, which are the same in every
+ * account, and the names of own ones, whose ids are not.
+ */
+import type { Queryable } from '../../../platform/database/database.ts';
+import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
+import { listUnits } from '../../catalogue/units.ts';
+import type { KindName } from './kinds.ts';
+
+export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
+
+/** Member → its catalogue. */
+export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
+  sites: { typeId: 'SiteType' },
+  sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },
+  variables: { variableTypeId: 'VariableType', unitId: 'Unit' },
+};
+
+/** Where each catalogue is listed, for messages. */
+export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
+  Unit: '/units',
+  SiteType: '/sitetypes',
+  SourceType: '/sourceTypes',
+  EnergyType: '/energyTypes',
+  EnergyUsage: '/energyUsages',
+  VariableType: '/variables/types',
+};
+
+/** Names of the account's own entries by id. Catalogues share one sequence of ids, so an id is one entry. */
+export type OwnNames = ReadonlyMap<number, string>;
+
+/** Reads the names of the entries that an account added to its catalogues. */
+export async function readOwnNames(queryable: Queryable, accountId: number): Promise<OwnNames> {
+  const { rows } = await queryable.query<{ id: number; name: string }>(
+    `select id, name from unit where account_id = $1
+     union all select id, name from catalogue_entry where account_id = $1`,
+    [accountId],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** The value of a member in a document: the name of an own entry, else the id. */
+export function toDocumentId(value: unknown, names: OwnNames): unknown {
+  return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
+}
+
+/** Finds entries by name, in any case; an own one goes before a built-in one. */
+export async function readIdsByName(
+  queryable: Queryable,
+  accountId: number,
+  catalogue: NamedCatalogue,
+): Promise<ReadonlyMap<string, number>> {
+  const entries = await listEntries(queryable, accountId, catalogue);
+  return new Map(entries.toSorted((a, b) => a.id - b.id).map(({ id, name }) => [name.toLowerCase(), id]));
+}
+
+function listEntries(queryable: Queryable, accountId: number, catalogue: NamedCatalogue) {
+  if (catalogue === 'Unit') return listUnits(queryable, accountId);
+  if (catalogue === 'VariableType') return listVariableTypes(queryable, accountId);
+  return listTypes(queryable, accountId, catalogue);
+}
+
+/** The message for a name that no entry has. */
+export function unknownName(catalogue: NamedCatalogue, name: string): string {
+  return `must be the id or name of an entry of GET ${CATALOGUE_PATHS[catalogue]}, got ${JSON.stringify(name)}; add the entry first`;
+}
+
+/** Whether a member is a name: ids may be written as digits (R-A3). */
+export function isEntryName(value: unknown): value is string {
+  return typeof value === 'string' && !/^\d{1,10}$/.test(value);
+}

@@ -1,0 +1,43 @@
+/** Replaces the names of catalogue entries in the staged rows of an import by the ids that they have in the account. */
+import type { Transaction } from '../../../platform/database/database.ts';
+import { CATALOGUE_MEMBERS, readIdsByName, unknownName } from '../document/catalogue-members.ts';
+import { KIND_NAMES, KINDS } from '../document/kinds.ts';
+import type { ApplyRef } from './apply-context.ts';
+import type { ImportRef } from './plan-import.ts';
+
+const MAX_PROBLEMS = 1000;
+
+const REPLACE = `
+  update structure_import_row r set members = r.members || jsonb_build_object($3::text, entry.id)
+  from unnest($4::text[], $5::int[]) entry (name, id)
+  where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string'
+    and entry.name = lower(r.members ->> $3)`;
+const FIND_NAMES = `
+  select place, members ->> $3 as name from structure_import_row
+  where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
+
+/** @returns the number of problems: names that no entry has. */
+export async function resolveEntries(
+  transaction: Transaction,
+  { id, accountId }: ImportRef,
+  pathOf: ApplyRef['pathOf'],
+): Promise<number> {
+  let problems = 0;
+  for (const kind of KIND_NAMES) {
+    for (const [member, catalogue] of Object.entries(CATALOGUE_MEMBERS[kind])) {
+      const row = [id, kind, KINDS[kind].resource.fields[member]?.column];
+      const find = () => transaction.query<{ place: string; name: string }>(FIND_NAMES, row);
+      if ((await find()).rows.length === 0) continue;
+      const ids = await readIdsByName(transaction, accountId, catalogue);
+      await transaction.query(REPLACE, [...row, [...ids.keys()], [...ids.values()]]);
+      const { rows } = await find();
+      await transaction.query(
+        `insert into structure_import_problem (import_id, path, message)
+         select $1, path, message from unnest($2::text[], $3::text[]) problem (path, message)`,
+        [id, rows.map(({ place }) => pathOf(place, member)), rows.map(({ name }) => unknownName(catalogue, name))],
+      );
+      problems += rows.length;
+    }
+  }
+  return problems;
+}

@@ -37,9 +37,9 @@ export interface AppParts {
   readonly console: Hono | undefined;
   readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
-  /** Mounted at `/api`; scope `push-data`. */
+  /** Routes with the scope `push-data`, mounted at `/api`. */
   readonly push: Hono<CallerEnv & RequestIdEnv>;
-  /** Mounted in this order; scope `datahub-api`. */
+  /** Routes with the scope `datahub-api`, mounted in this order. */
   readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv> | Hono<CallerEnv & RequestIdEnv>])[];
   readonly metrics: Metrics;
   /** CORS_ORIGINS: origins whose pages may call the service; `*` means any. */

@@ -13,7 +13,7 @@ import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
-/** Which members rows have; `Columns` has those of `Normal`, in JSON as arrays of one object per variable. */
+/** Members of the rows. `Columns` has the members of `Normal`; in JSON each variable is one object of arrays. */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 
 /** How points are aggregated. */

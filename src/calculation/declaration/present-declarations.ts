@@ -66,7 +66,7 @@ interface NamedFormula extends Members {
 }
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
-/** Gives known members their documented names, and leaves out the note. */
+/** Gives known members their documented names, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
   // The note belongs to a save (R-H12): a client that saves what it read must not repeat it.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);

@@ -116,8 +116,8 @@ export interface RunTiming {
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
 /**
- * Which party a fault of the sandbox is attributed to: `run` when the sandbox ended while this was its only run,
- * `sandbox` when no script had begun, or others ran beside it.
+ * Cause of a fault of the sandbox: `run` when the sandbox ended while this was its only run; `sandbox` when no script had
+ * begun or other runs were active.
  */
 export type FaultCause = 'run' | 'sandbox';
 

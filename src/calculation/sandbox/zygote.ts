@@ -222,9 +222,9 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once when no heartbeat was read for `SILENT_CHECKS` turns of the event loop in a row. Turns, not time:
- * after a blocked event loop the heartbeats that wait in the pipe are read before the next check.
- * @returns stops watching.
+ * Calls `onSilence` once when no heartbeat was read for `SILENT_CHECKS` turns of the event loop in a row. Counts turns
+ * instead of time, because after a blocked event loop the waiting heartbeats are read before the next check. @returns a
+ * function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {
   let silentChecks = 0;

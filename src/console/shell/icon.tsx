@@ -1,4 +1,7 @@
-/** The console's icons: strokes of 24 by 24, drawn for it, because an icon package would add thousands of files. */
+/**
+ * The console's icons: SVG strokes on a grid of 24 by 24. Drawn for the console, because an icon package would add thousands
+ * of files.
+ */
 
 const PATHS = {
   home: ['M3 11l9-7 9 7', 'M5.5 9.5V20h13V9.5', 'M10 20v-6h4v6'],

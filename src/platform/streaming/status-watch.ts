@@ -19,7 +19,7 @@ export interface StatusWatchOptions<Status> {
   /** Where the state can be read instead, for messages. */
   readonly instead: string;
   readonly maxPerUser: number;
-  /** Maximum followers of all accounts together; one account may have half of them. */
+  /** Maximum followers of all accounts together; one account may have at most half of them. */
   readonly maxFollowers: number;
   readonly intervalMs: number;
   readonly log: Log;

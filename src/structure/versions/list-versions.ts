@@ -29,7 +29,8 @@ const LIST = `
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {
-    // Without it, points could be missing while their chunk is compressed, and the summary would stay wrong.
+    // Without the gate, the statement could miss points of a chunk that is being compressed, and the summary would stay
+    // wrong.
     await holdGate(transaction);
     await transaction.query('select refresh_version_summary($1)', [variableId]);
     const { rows } = await transaction.query<VersionInUse>(LIST, [variableId]);

@@ -108,7 +108,8 @@ test('console variable: an hour of live points does not grow memory, because poi
   await eventually('the first part of the hour', async () => served >= 120);
   const before = await heapBytes();
   await eventually('the whole hour', async () => served > events.length);
-  // What came is read again, and was stored by nobody here: at the end only points since the last read are held.
+  // A read does not return these points, because the test does not store them: at the end only the points since the last
+  // read are held.
   await eventually('all but the last part of 180,000 points dropped', async () => (await held()) <= MAX_HELD);
   expect((await heapBytes()) - before).toBeLessThan(4_000_000);
   await close();

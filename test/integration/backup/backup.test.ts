@@ -43,7 +43,7 @@ let archive: ChildProcess;
 let variableId: number;
 /** An instant after the corrections and after the push that was only accepted, but before the last push. */
 let instant: string;
-/** What the command printed for the backup before the archive was started, and for the one after. */
+/** Output of the command for the backup before the archive was started, and for the backup after it. */
 let printed: readonly string[];
 /** Whether the points of the backup are compressed, as the Community edition of TimescaleDB can (TIMESCALEDB_BUILD). */
 let hasColumns = false;

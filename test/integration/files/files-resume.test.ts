@@ -160,7 +160,7 @@ describe('files: a file whose processing is interrupted', () => {
     await expectOnce(fileId);
   });
 
-  it('is ingested once by two processes at the same time (R-E5)', async () => {
+  it('is ingested once when two processes try at the same time (R-E5)', async () => {
     const fileId = await stack.upload('c.csv', csv);
     await Promise.all([ingest(), ingest()]);
     while (await ingest());

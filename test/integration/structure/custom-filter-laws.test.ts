@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Of letters a and b only: their order is the same in every collation. */
+  /** Consist of the letters a and b only, whose order is the same in every collation. */
   readonly serialNumber: string | null;
   readonly energyTypeId: number | null;
   readonly tags: readonly string[];

@@ -332,7 +332,10 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await api.manager.put(`/units/${unit.id}`, { ...unit, symbol: 'u' })).status).toBe(204);
     expect((await get<object[]>('/units')).body).toContainEqual({ ...unit, symbol: 'u', offset: 0 });
     for (const members of [{ divisor: 3 }, { offset: 1 }, { unitFamilyId: 3 }]) {
-      expect(await refusal('PUT', `/units/${unit.id}`, members)).toEqual([409, expect.stringContaining('is fixed')]);
+      expect(await refusal('PUT', `/units/${unit.id}`, members)).toEqual([
+        409,
+        expect.stringContaining('cannot change'),
+      ]);
     }
   });
 

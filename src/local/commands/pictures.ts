@@ -30,7 +30,7 @@ const PICTURES: readonly (Picture & { readonly variable: string })[] = [
     prepare: async (page) => {
       await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();
       // The chart and the version bar below it.
-      await page.evaluate('scrollTo(0, 60)');
+      await page.evaluate('scrollTo(0, 190)');
     },
   },
   {
@@ -60,7 +60,9 @@ await runCommand(async () => {
       const address = await page.getByRole('link', { name: picture.variable, exact: true }).getAttribute('href');
       await page.goto(`${stack.api}${address}${picture.path}`);
       await picture.prepare(page);
-      await page.waitForLoadState('networkidle');
+      await page.locator('canvas').first().waitFor();
+      // The chart is drawn in the frame after its data. The page of a variable is never idle: it follows new points.
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
       const path = join(DIRECTORY, `${picture.name}.png`);
       await page.screenshot({ path });
       process.stdout.write(`${path}\n`);

@@ -115,7 +115,7 @@ describe('structure exchange: a random structure', () => {
       { numRuns: RUNS, endOnFailure: true },
     );
     await importer.stop();
-  });
+  }, 120_000);
 });
 
 describe('structure import: a process that is killed', () => {

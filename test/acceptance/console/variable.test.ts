@@ -1,4 +1,5 @@
 /** A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage. */
+import axe from 'axe-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -62,6 +63,14 @@ const openVariable = (variableId: number, search = '', user = MANAGER) =>
 /** Waits until the chart has drawn a number of dates. */
 async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void> {
   await page.locator(`[data-points="${count}"]`).waitFor();
+}
+
+/** What axe-core finds serious in the page as it is. */
+async function findBarriers({ page }: ConsoleWindow): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  const isSerious = ({ impact }: axe.Result) => impact === 'serious' || impact === 'critical';
+  return violations.filter(isSerious).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 test('console variable: points that are committed while the page is open appear in the chart, as do their versions (R-J1)', async () => {
@@ -180,6 +189,7 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
     .fill('12.5');
   await panel.getByRole('textbox', { name: 'Note' }).fill('the meter was off');
   await panel.getByText('4 points will be written.').waitFor();
+  expect(await findBarriers(window)).toEqual([]);
   await page.reload();
   await panel.getByText('4 points will be written.').waitFor();
   await panel.getByRole('button', { name: 'Write' }).click();
@@ -201,6 +211,7 @@ test('console variable: a deletion first shows the number of dates and needs a m
   await page.getByRole('button', { name: 'Delete the range …' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 dates with all their versions would be deleted.').waitFor();
+  expect(await findBarriers(window)).toEqual([]);
   const before = (await read(ids.heat)).length;
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('2 dates were deleted.').waitFor();
@@ -214,11 +225,13 @@ test('console variable: a deletion first shows the number of dates and needs a m
 });
 
 test('console variable: the lineage of a calculated point leads through its runs to the pushed points (R-H8)', async () => {
-  const { page, complaints, close } = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
+  const window = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
+  const { page, complaints, close } = window;
   const panel = page.getByRole('region', { name: 'Versions of the point' });
   await panel.getByRole('button', { name: 'Show where it comes from' }).first().click();
   const tree = panel.getByRole('region', { name: 'Where the value comes from' });
   await tree.getByRole('link', { name: /^Level 5: power: Power, as known on .*, by a push or a file$/ }).waitFor();
+  expect(await findBarriers(window)).toEqual([]);
   expect(await tree.getByRole('link', { name: /^Level \d: Run \d+, .*script of / }).count()).toBe(2);
   await tree.getByRole('link', { name: /^Level 5: power: Power/ }).focus();
   await page.keyboard.press('Enter');

@@ -37,7 +37,13 @@ export function DeletePoints(props: DeletePointsProps) {
           {t('remove.open')}
         </Button>
       </Group>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={t('remove.title')} lockScroll={false}>
+      <Modal
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        title={t('remove.title')}
+        lockScroll={false}
+        closeButtonProps={{ 'aria-label': t('correct.close') }}
+      >
         {isOpen && <Question {...props} onEnd={() => setOpen(false)} />}
       </Modal>
     </>

@@ -16,7 +16,6 @@ export const de: TextsOf<typeof en> = {
   },
   axes: {
     add: 'Variable ins Diagramm aufnehmen',
-    placeholder: 'Name, Mapping, Quelle …',
     nothing: 'Nichts gefunden.',
     type: 'Zum Suchen tippen.',
     remove: '{{name}} aus dem Diagramm entfernen',
@@ -80,7 +79,5 @@ export const de: TextsOf<typeof en> = {
     noRun: 'Lauf nicht mehr aufbewahrt',
     level: 'Ebene {{level}}: {{text}}',
     more: 'Weitere Eingänge werden nicht gezeigt.',
-    operation: 'Push {{label}}',
-    file: 'Datei {{name}}',
   },
 };

@@ -12,7 +12,6 @@ export const en = {
   },
   axes: {
     add: 'Add a variable to the chart',
-    placeholder: 'Name, mapping, source …',
     nothing: 'Nothing was found.',
     type: 'Type to search.',
     remove: 'Remove {{name}} from the chart',
@@ -76,7 +75,5 @@ export const en = {
     noRun: 'run no longer kept',
     level: 'Level {{level}}: {{text}}',
     more: 'Further inputs are not shown.',
-    operation: 'Push {{label}}',
-    file: 'File {{name}}',
   },
 };

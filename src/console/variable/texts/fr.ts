@@ -20,7 +20,6 @@ export const fr: TextsOf<typeof en> & {
   },
   axes: {
     add: 'Ajouter une variable au graphique',
-    placeholder: 'Nom, mapping, source …',
     nothing: 'Rien n’a été trouvé.',
     type: 'Tapez pour chercher.',
     remove: 'Retirer {{name}} du graphique',
@@ -95,7 +94,5 @@ export const fr: TextsOf<typeof en> & {
     noRun: 'exécution plus conservée',
     level: 'Niveau {{level}} : {{text}}',
     more: 'D’autres entrées ne sont pas montrées.',
-    operation: 'Push {{label}}',
-    file: 'Fichier {{name}}',
   },
 };

@@ -15,7 +15,6 @@ export const nl: TextsOf<typeof en> = {
   },
   axes: {
     add: 'Variabele aan de grafiek toevoegen',
-    placeholder: 'Naam, mapping, bron …',
     nothing: 'Niets gevonden.',
     type: 'Typ om te zoeken.',
     remove: '{{name}} uit de grafiek halen',
@@ -84,7 +83,5 @@ export const nl: TextsOf<typeof en> = {
     noRun: 'run niet meer bewaard',
     level: 'Niveau {{level}}: {{text}}',
     more: 'Verdere invoer wordt niet getoond.',
-    operation: 'Push {{label}}',
-    file: 'Bestand {{name}}',
   },
 };

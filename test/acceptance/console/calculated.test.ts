@@ -11,6 +11,9 @@ list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
 const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
 const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
 
+/** Generous: R reads the script, and the machine may run other tests at the same time. */
+const VALIDATION_MS = 40_000;
+
 let stack: ConsoleStack;
 let sourceId: number;
 let energyId: number;
@@ -45,26 +48,30 @@ const valuesOf = async (variableId: number) =>
     (row) => row.rawValue,
   );
 
-test('console script: names are completed, a syntax error is on its line, and the draft survives a reload (R-H9)', async () => {
-  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
-  const editor = page.getByRole('textbox', { name: 'R script' });
-  await page.getByText('No problems found.').waitFor();
-  await editor.focus();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.type('\ninputVariables$e');
-  await page.getByRole('option', { name: 'energy' }).click();
-  await page.keyboard.type(' <-');
-  await page.locator('.cm-lint-marker-error').waitFor();
-  await page.reload();
-  await page.getByText('Not saved yet').waitFor();
-  await page.locator('.cm-line', { hasText: 'inputVariables$energy <-' }).waitFor();
-  await page.locator('.cm-lint-marker-error').waitFor();
-  await page.getByRole('button', { name: 'Drop the draft' }).click();
-  await page.getByText('No problems found.').waitFor();
-  expect(await page.getByText('Not saved yet').count()).toBe(0);
-  expect(complaints).toEqual([]);
-  await close();
-});
+test(
+  'console script: names are completed, a syntax error is on its line, and the draft survives a reload (R-H9)',
+  async () => {
+    const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
+    const editor = page.getByRole('textbox', { name: 'R script' });
+    await page.getByText('No problems found.').waitFor();
+    await editor.focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\ninputVariables$e');
+    await page.getByRole('option', { name: 'energy' }).click();
+    await page.keyboard.type(' <-');
+    await page.locator('.cm-lint-marker-error').waitFor({ timeout: VALIDATION_MS });
+    await page.reload();
+    await page.getByText('Not saved yet').waitFor();
+    await page.locator('.cm-line', { hasText: 'inputVariables$energy <-' }).waitFor();
+    await page.locator('.cm-lint-marker-error').waitFor({ timeout: VALIDATION_MS });
+    await page.getByRole('button', { name: 'Drop the draft' }).click();
+    await page.getByText('No problems found.').waitFor();
+    expect(await page.getByText('Not saved yet').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+  3 * VALIDATION_MS,
+);
 
 test('console script: a preview shows result, windows, notes and drawings; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);

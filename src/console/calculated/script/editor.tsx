@@ -45,6 +45,8 @@ export function Editor(props: EditorProps) {
       ...(isReadOnly ? [EditorState.readOnly.of(true)] : []),
     ]);
     view.current = made;
+    // An editor that is made anew shows the problems that are known already.
+    showProblems(made, latest.current.problems);
     return () => made.destroy();
   }, [label, isReadOnly]);
 
@@ -55,14 +57,7 @@ export function Editor(props: EditorProps) {
   }, [value]);
 
   useEffect(() => {
-    const editor = view.current;
-    if (editor)
-      editor.dispatch(
-        setDiagnostics(
-          editor.state,
-          problems.flatMap((it) => toDiagnostic(editor, it)),
-        ),
-      );
+    if (view.current) showProblems(view.current, problems);
   }, [problems]);
 
   return <div ref={host} className={classes.editor} />;
@@ -135,6 +130,11 @@ function editing(latest: { readonly current: EditorProps }): readonly Extension[
       if (update.docChanged && text !== latest.current.value) latest.current.onChange(text);
     }),
   ];
+}
+
+function showProblems(editor: EditorView, problems: readonly LineProblem[]): void {
+  const diagnostics = problems.flatMap((problem) => toDiagnostic(editor, problem));
+  editor.dispatch(setDiagnostics(editor.state, diagnostics));
 }
 
 function toDiagnostic({ state }: EditorView, { line, message, severity }: LineProblem): Diagnostic[] {

@@ -116,7 +116,7 @@ function openOutput(series: OutputSeries, { period, ...settings }: OutputSetting
         firstMerged ??= dateMicros;
       }
     }
-    return points.points;
+    return points.toPoints();
   };
   function* slices(): Generator<readonly OutputPoint[]> {
     for (let from = 0, end = 0; from < dates.length; from = end) {
@@ -142,9 +142,12 @@ function endOfSlice(dates: Float64Array, from: number): number {
   return end;
 }
 
-/** Collects points that ascend by date. A point replaces an earlier one of the same date and Version (§9.2). */
+/**
+ * Collects points that ascend by date. A point replaces an earlier one of the same date and Version, and becomes the newest
+ * version of its date, as a later reading of a push does (§9.2).
+ */
 function openPoints() {
-  const points: OutputPoint[] = [];
+  const points: (OutputPoint | undefined)[] = [];
   /** Indexes of the points at the last date, by Version; filled from the second point of the date on. */
   const known = new Map<string | undefined, number>();
   const put = (point: OutputPoint): boolean => {
@@ -152,14 +155,12 @@ function openPoints() {
     if (last?.dateMicros !== point.dateMicros) known.clear();
     else if (known.size === 0) known.set(last.labels.version, points.length - 1);
     const index = known.get(point.labels.version);
-    if (index !== undefined) points[index] = point;
-    else {
-      if (last?.dateMicros === point.dateMicros) known.set(point.labels.version, points.length);
-      points.push(point);
-    }
+    if (index !== undefined) points[index] = undefined;
+    if (last?.dateMicros === point.dateMicros) known.set(point.labels.version, points.length);
+    points.push(point);
     return index !== undefined;
   };
-  return { points, put };
+  return { put, toPoints: () => points.filter((point) => point !== undefined) };
 }
 
 function describeMerged(merged: number, first: Micros | undefined, isVersioned: boolean): readonly string[] {

@@ -168,12 +168,12 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(2, 'the date')]);
   });
 
-  test('with versioning, rows of different Versions are stored side by side (R-H3)', () => {
+  test('with versioning, Versions are stored side by side, and a repeated one becomes the newest (§9.2, R-H3)', () => {
     const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
     const taken = take(series, VERSIONED);
     expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([
-      [30, 'a'],
       [20, 'b'],
+      [30, 'a'],
       [40, 'a'],
     ]);
     expect(taken.warnings).toEqual([warning(1, 'the date and Version')]);

@@ -25,7 +25,7 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
   }
   if (cause.message.includes('EACCES')) {
     return new ListenError(
-      `This user may not listen on port ${port}. Set ${prefix}_PORT to a port of 1024 or more, or to 0 to let the system choose one.`,
+      `The operating system does not let this process listen on port ${port}. Set ${prefix}_PORT to a port of 1024 or more, or to 0 to let the system choose one.`,
       { cause },
     );
   }

@@ -205,7 +205,7 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // Like their creation.
+  // Repeated, because a write may hold the lock on its table, as when they were created.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }

@@ -57,7 +57,10 @@ describe('npm start: ports of the roles', () => {
   });
 
   test.each([
-    ['listen EACCES: permission denied 127.0.0.1:80', 'This user may not listen on port 80. Set HTTP_PORT'],
+    [
+      'listen EACCES: permission denied 127.0.0.1:80',
+      'The operating system does not let this process listen on port 80. Set HTTP_PORT',
+    ],
     [
       'listen EADDRNOTAVAIL: address not available 10.9.9.9',
       '127.0.0.1 is not an address of this machine. Set HTTP_HOST',

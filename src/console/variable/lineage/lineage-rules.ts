@@ -31,7 +31,7 @@ export interface PlacedEdge {
 }
 
 export interface Placed {
-  /** A node before what it was made of. */
+  /** Each node precedes the nodes that it was computed from. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
   readonly width: number;

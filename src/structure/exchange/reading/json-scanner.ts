@@ -5,7 +5,7 @@
  */
 import { DocumentRefusal } from './document-refusal.ts';
 
-/** An element of a list of the document, or the whole value of another member. */
+/** One element of a list member of the document, or the whole value of a member that is not a list. */
 export interface JsonElement {
   /** Name of the member of the document. */
   readonly list: string;

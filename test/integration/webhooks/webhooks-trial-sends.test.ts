@@ -177,12 +177,12 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
   test('is allowed for managers only and writes an audit entry (R-I7, R-B14)', async () => {
     const user = await api.signIn('una', 'USER');
     expect((await user.post(PATH, fields())).status).toBe(403);
-    const id = await start(fields({ url: `${receiver.url}/try?key=abc` }));
+    const id = await start(fields({ url: `${receiver.url}/try?key=not-to-be-stored` }));
     const { body } = await api.manager.get(`/account/audit?targetId=${id}`);
     expect(body).toMatchObject([
       { action: 'WebhookTested', details: { eventType: 'SiteCreated', host: `127.0.0.1:${receiver.port}` } },
     ]);
-    expect(JSON.stringify(body)).not.toContain('abc');
+    expect(JSON.stringify(body)).not.toContain('not-to-be-stored');
   });
 });
 

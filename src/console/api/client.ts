@@ -1,4 +1,5 @@
 /** Calls of the API with types generated from its description, and the error that every failed call throws. */
+import i18next from 'i18next';
 import createClient from 'openapi-fetch';
 import { settings } from '../session/settings.ts';
 import { accessToken, signIn } from '../session/sign-in.ts';
@@ -41,7 +42,7 @@ export async function fetchWithToken(request: Request): Promise<Response> {
   if (token !== undefined) request.headers.set('Authorization', `Bearer ${token}`);
   const response = await fetch(request).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, { code: 'unreachable', message: 'The server cannot be reached.' });
+    throw new ApiError(0, { code: 'unreachable', message: i18next.t('problem.unreachable') });
   });
   if (response.status === 401) await signIn();
   return response;

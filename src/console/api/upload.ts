@@ -1,4 +1,5 @@
 /** Sends a file with progress, which fetch does not report. */
+import i18next from 'i18next';
 import { settings } from '../session/settings.ts';
 import { accessToken } from '../session/sign-in.ts';
 import { ApiError } from './client.ts';
@@ -22,7 +23,7 @@ export async function sendFile<Answer>(
     request.setRequestHeader('Accept', 'application/json');
     if (token !== undefined) request.setRequestHeader('Authorization', `Bearer ${token}`);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
-    request.onerror = () => reject(new ApiError(0, { code: 'unreachable', message: 'The server cannot be reached.' }));
+    request.onerror = () => reject(new ApiError(0, { code: 'unreachable', message: i18next.t('problem.unreachable') }));
     request.onload = () => {
       const body = parse(request.responseText);
       if (request.status < 300) resolve(body as Answer);

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem.tsx';
 import { Icon, type IconName } from '../shell/icon.tsx';
+import { formatNumber } from '../texts/language.ts';
 import classes from './results.module.css';
 import { type Hits, useSearch, useSourcesOf } from './structure.ts';
 
@@ -41,7 +42,7 @@ function Group({ kind, total, shown, children }: GroupProps) {
   return (
     <section className={classes.group}>
       <h2 className={classes.title}>
-        {t(`find.kind.${kind}`)} <span className={classes.count}>{total.toLocaleString()}</span>
+        {t(`find.kind.${kind}`)} <span className={classes.count}>{formatNumber(total)}</span>
       </h2>
       <ul className={classes.list}>{children}</ul>
       {shown < total && <p className={classes.more}>{t('find.more', { shown })}</p>}

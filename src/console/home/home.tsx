@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Ago } from '../parts/moment.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Icon, type IconName } from '../shell/icon.tsx';
+import { formatNumber } from '../texts/language.ts';
 import { countTroubles, type Health, KINDS, type Kind, useHealth } from './health.ts';
 import classes from './home.module.css';
 import { Troubles } from './troubles.tsx';
@@ -91,7 +92,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
       <span className={classes.icon}>
         <Icon name={count === 0 ? 'check' : ICONS[kind]} size={20} />
       </span>
-      <span className={classes.count}>{count.toLocaleString()}</span>
+      <span className={classes.count}>{formatNumber(count)}</span>
       <span className={classes.label}>{t(`home.kind.${kind}`, { count })}</span>
     </>
   );
@@ -119,7 +120,7 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
         <span className={classes.icon}>
           <Icon name="queue" size={20} />
         </span>
-        <span className={classes.count}>{count.toLocaleString()}</span>
+        <span className={classes.count}>{formatNumber(count)}</span>
         <span className={classes.label}>
           {seconds > 60 ? t('home.late', { seconds }) : t('home.waiting', { count })}
         </span>

@@ -29,7 +29,12 @@ export const de: Texts = {
     signOutEverywhere: 'Überall abmelden',
   },
   role: { ADMIN: 'Administrator', MANAGER: 'Verwalter', USER: 'Benutzer' },
-  problem: { title: 'Das hat nicht funktioniert', request: '(Anfrage {{id}})', retry: 'Erneut versuchen' },
+  problem: {
+    title: 'Das hat nicht funktioniert',
+    request: '(Anfrage {{id}})',
+    retry: 'Erneut versuchen',
+    unreachable: 'Der Server ist nicht erreichbar. Prüfen Sie die Verbindung und versuchen Sie es erneut.',
+  },
   home: {
     title: 'Sind meine Daten in Ordnung?',
     good: 'Alles ist in Ordnung.',

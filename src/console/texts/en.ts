@@ -27,7 +27,12 @@ export const en = {
     signOutEverywhere: 'Sign out everywhere',
   },
   role: { ADMIN: 'Administrator', MANAGER: 'Manager', USER: 'User' },
-  problem: { title: 'That did not work', request: '(request {{id}})', retry: 'Try again' },
+  problem: {
+    title: 'That did not work',
+    request: '(request {{id}})',
+    retry: 'Try again',
+    unreachable: 'The server cannot be reached. Check the connection, then try again.',
+  },
   home: {
     title: 'Is my data all right?',
     good: 'Everything is fine.',

@@ -29,7 +29,12 @@ export const fr: Texts = {
     signOutEverywhere: 'Se déconnecter partout',
   },
   role: { ADMIN: 'Administrateur', MANAGER: 'Gestionnaire', USER: 'Utilisateur' },
-  problem: { title: 'Cela n’a pas fonctionné', request: '(requête {{id}})', retry: 'Réessayer' },
+  problem: {
+    title: 'Cela n’a pas fonctionné',
+    request: '(requête {{id}})',
+    retry: 'Réessayer',
+    unreachable: 'Le serveur est injoignable. Vérifiez la connexion, puis réessayez.',
+  },
   home: {
     title: 'Mes données vont-elles bien ?',
     good: 'Tout va bien.',

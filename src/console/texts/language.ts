@@ -2,6 +2,7 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { en } from './en.ts';
+import { finishFrench } from './french.ts';
 
 export const LANGUAGES = { en: 'English', fr: 'Français', de: 'Deutsch', nl: 'Nederlands' } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -17,6 +18,8 @@ export async function startTexts(): Promise<void> {
     // React escapes.
     interpolation: { escapeValue: false },
   });
+  // Placeholders such as `{{count, number}}` are written as everywhere else: with the separators of the person's region.
+  i18next.services.formatter?.add('number', (value: number) => formatNumber(value));
   await changeLanguage(chosenLanguage());
 }
 
@@ -31,10 +34,15 @@ export function currentLanguage(): Language {
   return i18next.language as Language;
 }
 
-/** @returns the language with the browser's region, which decides how dates are written. */
+/** @returns the language with the browser's region, which decides how dates and numbers are written. */
 export function currentLocale(): string {
   const language = currentLanguage();
   return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === 'en' ? 'en-GB' : language);
+}
+
+/** @returns a number in the person's language and region. */
+export function formatNumber(value: number, options?: Intl.NumberFormatOptions): string {
+  return value.toLocaleString(currentLocale(), options);
 }
 
 function chosenLanguage(): Language {
@@ -54,7 +62,7 @@ async function loadTexts(language: Language): Promise<object> {
     case 'en':
       return en;
     case 'fr':
-      return (await import('./fr.ts')).fr;
+      return finishFrench((await import('./fr.ts')).fr);
     case 'de':
       return (await import('./de.ts')).de;
     case 'nl':

@@ -29,7 +29,12 @@ export const nl: Texts = {
     signOutEverywhere: 'Overal afmelden',
   },
   role: { ADMIN: 'Beheerder', MANAGER: 'Manager', USER: 'Gebruiker' },
-  problem: { title: 'Dat is niet gelukt', request: '(verzoek {{id}})', retry: 'Opnieuw proberen' },
+  problem: {
+    title: 'Dat is niet gelukt',
+    request: '(verzoek {{id}})',
+    retry: 'Opnieuw proberen',
+    unreachable: 'De server is niet bereikbaar. Controleer de verbinding en probeer het opnieuw.',
+  },
   home: {
     title: 'Zijn mijn gegevens in orde?',
     good: 'Alles is in orde.',

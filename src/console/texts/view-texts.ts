@@ -4,6 +4,7 @@
  */
 import i18next from 'i18next';
 import type { en, TextsOf } from './en.ts';
+import { finishFrench } from './french.ts';
 import type { Language } from './language.ts';
 
 /** The namespaces of routes. A route's `texts.ts` adds its own by declaration merging. */
@@ -21,5 +22,6 @@ export function addTexts<T extends object>(
   namespace: keyof ViewTexts,
   texts: { readonly en: T } & { readonly [L in Exclude<Language, 'en'>]: TextsOf<T> },
 ): void {
-  for (const [language, bundle] of Object.entries(texts)) i18next.addResourceBundle(language, namespace, bundle);
+  for (const [language, bundle] of Object.entries({ ...texts, fr: finishFrench(texts.fr) }))
+    i18next.addResourceBundle(language, namespace, bundle);
 }

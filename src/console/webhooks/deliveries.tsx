@@ -10,6 +10,7 @@ import { Problem } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import classes from '../parts/view.module.css';
 import { notifyDone } from '../shell/notify.ts';
+import { formatNumber } from '../texts/language.ts';
 import { Exchange } from './exchange.tsx';
 
 const PAGE_ROWS = 50;
@@ -100,7 +101,7 @@ export function Deliveries({ id }: { readonly id: string }) {
                     </td>
                     <td>{entry.response?.status ?? entry.error ?? '–'}</td>
                     <td className={classes.nowrap}>
-                      {entry.durationMs === undefined ? '–' : `${entry.durationMs.toLocaleString()} ms`}
+                      {entry.durationMs === undefined ? '–' : `${formatNumber(entry.durationMs)} ms`}
                     </td>
                     <td className={classes.nowrap}>
                       <Button

@@ -5,6 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { formatNumber } from '../../texts/language.ts';
 import { useVariable, type VariableContext } from '../../variable/variable-queries.ts';
 import '../texts.ts';
 import { type Run, runQuery, useHistory, useVariables } from '../calculated-queries.ts';
@@ -47,7 +48,7 @@ function Details({ run, declaration, context }: RunProps & { readonly context: V
   const facts = [
     formatMoment(startedDate, timeZone),
     finishedDate !== null && secondsText(startedDate, finishedDate),
-    counts.stored !== undefined && `${t('runs.stored')}: ${counts.stored.toLocaleString()}`,
+    counts.stored !== undefined && `${t('runs.stored')}: ${formatNumber(counts.stored)}`,
     `${t('runs.dates')}: ${formatMoment(from, timeZone)} – ${formatMoment(to, timeZone)}`,
   ];
   const phases = Object.entries(durationsMs).map(
@@ -140,7 +141,7 @@ function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly time
                   <td>
                     {[from, to].map((it) => (it === null ? t('windows.open') : formatMoment(it, timeZone))).join(' – ')}
                   </td>
-                  <td>{points.toLocaleString()}</td>
+                  <td>{formatNumber(points)}</td>
                   <td>
                     {[version, known ? t('run.knownAt', { date: formatMoment(known, timeZone) }) : t('run.none')]
                       .flat()

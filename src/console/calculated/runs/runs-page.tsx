@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Ago, formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { formatNumber } from '../../texts/language.ts';
 import { useVariable, type VariableContext } from '../../variable/variable-queries.ts';
 import '../texts.ts';
 import { type Run, useRuns } from '../calculated-queries.ts';
@@ -142,7 +143,7 @@ function Table({ rows, timeZone }: { readonly rows: readonly Run[]; readonly tim
               <td>
                 {formatMoment(from, timeZone)} – {formatMoment(to, timeZone)}
               </td>
-              <td>{counts.stored?.toLocaleString() ?? '–'}</td>
+              <td>{counts.stored === undefined ? '–' : formatNumber(counts.stored)}</td>
               <td>
                 <Ago instant={startedDate} />
               </td>
@@ -157,5 +158,5 @@ function Table({ rows, timeZone }: { readonly rows: readonly Run[]; readonly tim
 
 /** Seconds between two instants, with two digits. */
 export function secondsText(from: string, to: string): string {
-  return `${((Date.parse(to) - Date.parse(from)) / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`;
+  return `${formatNumber((Date.parse(to) - Date.parse(from)) / 1000, { maximumFractionDigits: 2 })} s`;
 }

@@ -9,6 +9,7 @@ import { State } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
 import { Icon } from '../../shell/icon.tsx';
 import { notifyProblem } from '../../shell/notify.ts';
+import { formatNumber } from '../../texts/language.ts';
 import own from '../data.module.css';
 import { type FileStatus, isFileOver, TONES, useFile } from './file-queries.ts';
 import { RejectedRows } from './rejected-rows.tsx';
@@ -59,7 +60,7 @@ function Status({ file }: { readonly file: FileStatus }) {
         {(['rows', 'ingested', 'rejected', 'warnings'] as const).map((name) => (
           <div key={name}>
             <dt>{t(`files.count.${name}`)}</dt>
-            <dd>{counts[name].toLocaleString()}</dd>
+            <dd>{formatNumber(counts[name])}</dd>
           </div>
         ))}
       </dl>

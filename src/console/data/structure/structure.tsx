@@ -15,6 +15,7 @@ import { State, type Tone } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
 import { Icon } from '../../shell/icon.tsx';
 import { notifyProblem } from '../../shell/notify.ts';
+import { formatNumber } from '../../texts/language.ts';
 import { DropZone } from '../drop-zone.tsx';
 import { typeOf } from '../files/column-rules.ts';
 
@@ -167,7 +168,7 @@ function Counts({ counts }: Pick<ImportStatus, 'counts'>) {
               <td>{t(`structure.kinds.${kind}`)}</td>
               {ACTIONS.map((action) => (
                 <td key={action} className={classes.number}>
-                  {counts[kind][action].toLocaleString()}
+                  {formatNumber(counts[kind][action])}
                 </td>
               ))}
             </tr>

@@ -2,11 +2,7 @@
 import type { TextsOf } from '../../texts/en.ts';
 import type { en } from './en.ts';
 
-export const fr: TextsOf<typeof en> & {
-  readonly correct: Readonly<Record<`${'points' | 'changed' | 'done'}_many`, string>>;
-  readonly remove: Readonly<Record<`${'count' | 'done'}_many`, string>>;
-  readonly lineage: { readonly points_many: string };
-} = {
+export const fr: TextsOf<typeof en> = {
   live: {
     connecting: 'Connexion …',
     live: 'En direct',
@@ -33,7 +29,6 @@ export const fr: TextsOf<typeof en> & {
     range: '{{from}} – {{to}}',
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
-    points_many: '{{count, number}} points',
     empty: 'Aucun point dans cette plage. Marquez-en une autre, ou comblez-la.',
     tooMany: 'Au plus {{max, number}} points peuvent être corrigés à la fois ; marquez une plage plus courte.',
     operation: 'Changement',
@@ -50,7 +45,6 @@ export const fr: TextsOf<typeof en> & {
     after: 'Corrigé',
     changed_one: '{{count}} point sera écrit.',
     changed_other: '{{count, number}} points seront écrits.',
-    changed_many: '{{count, number}} points seront écrits.',
     label: 'Étiquette de la version',
     labelDefault: 'corrigé',
     note: 'Note',
@@ -60,7 +54,6 @@ export const fr: TextsOf<typeof en> & {
     running: 'Écriture … Opération {{label}} : {{state}}',
     done_one: '{{count}} point est écrit et lisible.',
     done_other: '{{count, number}} points sont écrits et lisibles.',
-    done_many: '{{count, number}} points sont écrits et lisibles.',
     rejected: 'La correction n’a pas été écrite : {{reason}}',
     notNumber: 'Doit être un nombre',
   },
@@ -69,14 +62,12 @@ export const fr: TextsOf<typeof en> & {
     title: 'Supprimer des points',
     count_one: '{{count}} date serait supprimée avec toutes ses versions.',
     count_other: '{{count, number}} dates seraient supprimées avec toutes leurs versions.',
-    count_many: '{{count, number}} dates seraient supprimées avec toutes leurs versions.',
     none: 'Il n’y a rien à supprimer dans cette plage.',
     warning: 'Une suppression est définitive.',
     confirm: 'Supprimer',
     cancel: 'Garder',
     done_one: '{{count}} date a été supprimée.',
     done_other: '{{count, number}} dates ont été supprimées.',
-    done_many: '{{count, number}} dates ont été supprimées.',
   },
   lineage: {
     title: 'D’où vient la valeur',
@@ -89,7 +80,6 @@ export const fr: TextsOf<typeof en> & {
     never: 'n’avait pas de points',
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
-    points_many: '{{count, number}} points',
     brought: 'par un push ou un fichier',
     noRun: 'exécution plus conservée',
     level: 'Niveau {{level}} : {{text}}',

@@ -1,0 +1,101 @@
+/** The console's texts in four languages: rules that a machine can check. Whether they read well, it cannot. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { finishFrench } from '../../../src/console/texts/french.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
+const FOLDERS = globSync('**/texts/en.ts', { cwd: CONSOLE }).map(dirname);
+const OTHERS = ['fr', 'de', 'nl'] as const;
+const PLURAL = /_(?:zero|one|other)$/;
+
+/** Texts by `folder: dotted.name`. */
+const texts: Record<string, Texts> = {};
+
+function flatten(node: object, path: string): (readonly [string, string])[] {
+  return Object.entries(node).flatMap(([name, value]: [string, unknown]) => {
+    const full = path === '' ? name : `${path}.${name}`;
+    return typeof value === 'string' ? [[full, value] as const] : flatten(value as object, full);
+  });
+}
+
+async function load(language: string): Promise<Texts> {
+  const all = await Promise.all(
+    FOLDERS.map(async (folder) => {
+      const bundle = await import(/* @vite-ignore */ join(CONSOLE, folder, `${language}.ts`));
+      return flatten(bundle[language], '').map(([name, text]) => [`${folder}: ${name}`, text] as const);
+    }),
+  );
+  return Object.fromEntries(all.flat());
+}
+
+/** Texts for which a rule does not hold. */
+function broken(language: string, rule: RegExp): readonly string[] {
+  return Object.entries(texts[language] ?? {}).flatMap(([name, text]) =>
+    rule.test(text) ? [`${name} = ${text}`] : [],
+  );
+}
+
+beforeAll(async () => {
+  for (const language of ['en', ...OTHERS]) texts[language] = await load(language);
+});
+
+describe('console texts: the four languages say the same', () => {
+  test('every folder was read', () => {
+    expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
+    expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
+  });
+
+  test.each(OTHERS)('%s has the names of English', (language) => {
+    expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
+  });
+
+  test.each(OTHERS)('%s has the placeholders of English, formatted alike', (language) => {
+    const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
+    // The form for one may spell the number out.
+    const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
+    const differing = names.filter(
+      (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
+    );
+    expect(differing).toEqual([]);
+  });
+});
+
+describe('console texts: typography', () => {
+  test('German quotes „so“', () => {
+    expect(broken('de', /["”«»]|„[^“]*$|^[^„]*“/u)).toEqual([]);
+  });
+
+  test('finishFrench sets narrow no-break spaces and the plural of millions', () => {
+    const finished = finishFrench({ a: { points_other: '« {{count}} points » : lus ; oui !' } });
+    expect(finished).toEqual({
+      a: Object.fromEntries(
+        ['other', 'many'].map((form) => [
+          `points_${form}`,
+          '«\u202F{{count}} points\u202F»\u202F: lus\u202F; oui\u202F!',
+        ]),
+      ),
+    });
+    expect(finishFrench({ hint: 'Authorization: Bearer' })).toEqual({ hint: 'Authorization: Bearer' });
+  });
+});
+
+describe('console texts: every text is shown', () => {
+  test('each name is in the code, whole or as the beginning of a template', () => {
+    const files = globSync('**/*.{ts,tsx}', {
+      cwd: CONSOLE,
+      exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),
+    });
+    const code = files.map((file) => readFileSync(join(CONSOLE, file), 'utf8')).join('\n');
+    const literals = new Set([...code.matchAll(/['"`]([\w.]+)['"`]/g)].map(([, text]) => text ?? ''));
+    const templates = [...code.matchAll(/`([\w.]+\.)\$\{/g)].map(([, text]) => text ?? '');
+    const unused = Object.keys(texts.en ?? {}).filter((name) => {
+      const dotted = (name.split(': ')[1] ?? '').replace(PLURAL, '');
+      return !literals.has(dotted) && !templates.some((start) => dotted.startsWith(start));
+    });
+    expect(unused).toEqual([]);
+  });
+});

@@ -23,6 +23,8 @@ export interface RateLimiter {
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
+  /** Whether at least half of the limit would be left after a request, as far as this process knows: it need not ask Redis. */
+  isHalfFree(key: string, perMinute: number, cost: number): boolean;
   close(): void;
 }
 
@@ -42,18 +44,22 @@ const COMMAND_TIMEOUT_MS = 500;
 const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
+/** Half of the minute that a budget lasts. */
+const HALF_MS = 30_000;
 
-// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV[1]: the
-// request's cost in ms.
+// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV: the request's
+// cost in ms; the cost in ms of earlier requests, counted in memory. Returns the milliseconds to wait, and those until the key is full.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
-  local before = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
-  local after = before + ARGV[1]
-  local wait = after - now - 60000
-  if wait > 0.000001 then return math.ceil(wait) end
-  redis.call('SET', KEYS[1], string.format('%.3f', after), 'PX', math.ceil(after - now))
-  return 0`;
+  local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + ARGV[2]
+  local wait = full + ARGV[1] - now - 60000
+  if wait > 0.000001 then wait = math.ceil(wait) else
+    wait = 0
+    full = full + ARGV[1]
+  end
+  if full > now then redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now)) end
+  return { wait, math.ceil(full - now) }`;
 
 // Adds the cost that was counted in memory to each key. Returns the milliseconds until each is full again.
 const SETTLE = `
@@ -80,13 +86,18 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
   return {
     count: async (key, perMinute, cost = 1) => {
       if (redis.status !== 'ready') return meters.count(key, perMinute, cost);
+      const unsettledMs = meters.takeUnsettled(key);
       try {
-        return Number(await redis.eval(COUNT, 1, keyOf(key), costMs(perMinute, cost)));
+        const reply = await redis.eval(COUNT, 1, keyOf(key), costMs(perMinute, cost), unsettledMs);
+        const [waitMs, fullInMs] = reply as [number, number];
+        meters.learn(key, fullInMs);
+        return waitMs;
       } catch {
         return meters.count(key, perMinute, cost);
       }
     },
     countInMemory: meters.countAndSettle,
+    isHalfFree: meters.isHalfFree,
     close: () => {
       meters.close();
       redis.disconnect();
@@ -108,20 +119,31 @@ function openLocalMeters(settle: Settle) {
     if (plan.waitMs === 0) fullAtMs.set(key, plan.fullAtMs);
     return plan.waitMs;
   };
+  /** Replaces the meter by what Redis answered; requests counted since are in memory only. */
+  const learn = (key: string, fullInMs: number): void => {
+    fullAtMs.set(key, Date.now() + fullInMs + (unsettled.get(key) ?? 0));
+  };
   const settleAll = async (): Promise<void> => {
     timer = undefined;
     const added = unsettled;
     unsettled = new Map();
     const keys = [...added.keys()];
     const waits = await settle(keys, [...added.values()]).catch(() => undefined);
-    const nowMs = Date.now();
-    for (const [index, waitMs] of (waits ?? []).entries()) {
-      const key = keys[index] ?? '';
-      fullAtMs.set(key, nowMs + waitMs + (unsettled.get(key) ?? 0));
-    }
+    for (const [index, fullInMs] of (waits ?? []).entries()) learn(keys[index] ?? '', fullInMs);
   };
   return {
     count,
+    learn,
+    /** @returns milliseconds counted in memory that Redis does not know yet; the caller adds them to Redis. */
+    takeUnsettled: (key: string): number => {
+      const ms = unsettled.get(key) ?? 0;
+      unsettled.delete(key);
+      return ms;
+    },
+    isHalfFree: (key: string, perMinute: number, cost: number): boolean => {
+      const usedMs = Math.max(0, (fullAtMs.get(key) ?? 0) - Date.now());
+      return usedMs + costMs(perMinute, cost) <= HALF_MS;
+    },
     countAndSettle: (key: string, perMinute: number, cost: number): boolean => {
       if (count(key, perMinute, cost) > 0) return false;
       unsettled.set(key, (unsettled.get(key) ?? 0) + costMs(perMinute, cost));

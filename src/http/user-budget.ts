@@ -1,4 +1,7 @@
-/** One budget of requests per user over REST, push and gRPC (R-B15); `rate-limiter.ts` counts it. */
+/**
+ * One budget of requests per user over REST, push and gRPC (R-B15); `rate-limiter.ts` counts it. Half of a budget is counted in
+ * memory: most requests then wait for no round trip to Redis.
+ */
 import type { PacedLimiter } from './paced-refusals.ts';
 
 export interface UserBudget {
@@ -15,7 +18,11 @@ export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBu
   if (perMinute === 0) return { count: async () => 0, countInMemory: () => true, isFlooding: () => false };
   const keyOf = (userId: string): string => `user:${userId}`;
   return {
-    count: (userId, cost) => limiter.count(keyOf(userId), perMinute, cost),
+    count: async (userId, cost = 1) => {
+      const key = keyOf(userId);
+      const isCounted = limiter.isHalfFree(key, perMinute, cost) && limiter.countInMemory(key, perMinute, cost);
+      return isCounted ? 0 : limiter.count(key, perMinute, cost);
+    },
     countInMemory: (userId, cost) => limiter.countInMemory(keyOf(userId), perMinute, cost),
     isFlooding: (userId) => limiter.isFlooded(keyOf(userId)),
   };

@@ -1,7 +1,9 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerClient } from '../../../src/accounts/operator/register-client.ts';
-import { openRateLimiter } from '../../../src/http/rate-limiter.ts';
+import { paceRefusals } from '../../../src/http/paced-refusals.ts';
+import { openRateLimiter, type RateLimiter } from '../../../src/http/rate-limiter.ts';
+import { openUserBudget } from '../../../src/http/user-budget.ts';
 import { openAccessInvalidation } from '../../../src/identity/caller/access-invalidation.ts';
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
@@ -17,6 +19,15 @@ import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stac
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const LOG = createLog('silent', 'test');
+
+/** Waits until both limiters are connected to Redis: each then sees the counts of the other. */
+async function connected(one: RateLimiter, two: RateLimiter): Promise<void> {
+  await eventually('both limiters', async () => {
+    const key = `probe ${Math.random()}`;
+    await one.count(key, 1);
+    return (await two.count(key, 1)) > 0;
+  });
+}
 
 describe('identity: access invalidation', () => {
   let api: TestApi;
@@ -170,7 +181,7 @@ describe('identity: rate limits', () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
-      await eventually('Redis', async () => (await one.count('probe', 1)) + (await two.count('probe', 1)) > 0);
+      await connected(one, two);
       // One process has counted half of the limit in Redis; the other process has counted the other half in memory.
       for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
       for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
@@ -183,6 +194,26 @@ describe('identity: rate limits', () => {
       away.close();
     } finally {
       for (const limiter of [one, two]) limiter.close();
+    }
+  });
+
+  it('of users are counted in memory for their first half, exactly in one process and soon in all (R-B15)', async () => {
+    const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+    const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
+    const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));
+    try {
+      await connected(...limiters);
+      const counted = await Promise.all(Array.from({ length: 21 }, () => one?.count('u')));
+      expect(counted.filter((waitMs) => waitMs === 0)).toHaveLength(20);
+      let passed = 0;
+      await eventually('the other process to refuse', async () => {
+        const waitMs = (await two?.count('u')) ?? 0;
+        if (waitMs === 0) passed += 1;
+        return waitMs > 0;
+      });
+      expect(passed).toBeLessThanOrEqual(10);
+    } finally {
+      for (const limiter of limiters) limiter.close();
     }
   });
 
@@ -230,12 +261,7 @@ describe('identity: rate limits', () => {
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });
     try {
-      // Waits until both limiters are connected to Redis: each then sees the counts of the other.
-      await eventually('both', async () => {
-        const key = `probe ${Math.random()}`;
-        await one.count(key, 1);
-        return (await two.count(key, 1)) > 0;
-      });
+      await connected(one, two);
       expect(await one.count('k', 2)).toBe(0);
       expect(await two.count('k', 2)).toBe(0);
       expect(await one.count('k', 2)).toBeGreaterThan(29_000);

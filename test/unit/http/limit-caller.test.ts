@@ -14,6 +14,7 @@ function openApp() {
   const limiter = paceRefusals({
     count: async (key) => (key === 'user:greedy' ? 5000 : 0),
     countInMemory: () => false,
+    isHalfFree: () => false,
     close: () => {},
   });
   const limits = { limiter, users: openUserBudget(limiter, 6000), tokenPerMinute: 0, proxyHops: 0 };

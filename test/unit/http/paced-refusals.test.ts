@@ -16,6 +16,7 @@ function openLimiter() {
       return plan.waitMs;
     },
     countInMemory: () => true,
+    isHalfFree: () => true,
     close: () => {},
   });
   const useUp = async (key: string) => {

@@ -114,7 +114,7 @@ describe('calculation: a write to a trigger input', () => {
     });
   });
 
-  test('runs a chain whose results are inputs of the next variable (R-H5)', async () => {
+  test('runs a chain of variables, each of which reads the result of the previous one (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const sum = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values)))';
@@ -243,7 +243,7 @@ describe('calculation: the record of a run (R-H8)', () => {
     expect(await read(variable)).toEqual([]);
   });
 
-  test('a Version column of another length fails the whole calculation with the text of §7', async () => {
+  test('a Version column whose length differs from Date fails the whole calculation with the text of §7', async () => {
     const input = await createVariable(api, sourceId);
     const script = 'list(TimeSeries = list(Dates = c(1L, 2L), Values = c(1, 2), Version = "one"))';
     const variable = await createVariable(api, sourceId, { calculated: calculated(script, [hourly(input)]) });
@@ -349,7 +349,7 @@ describe('calculation: a declaration with all members (R-H1)', () => {
     ]);
   });
 
-  test('the next instants of a schedule are those of its zone, across a clock change (R-H5)', async () => {
+  test('the next instants of a schedule follow its time zone, across a clock change (R-H5)', async () => {
     const query = 'cron=30+2+*+*+*&timeZoneId=Europe/Brussels&from=2035-03-24T00:00:00&until=2035-03-27&count=10';
     expect(await api.call('GET', `/calculated/instants?${query}`)).toEqual({
       timeZoneId: 'Europe/Brussels',
@@ -369,7 +369,7 @@ describe('calculation: a declaration with all members (R-H1)', () => {
 });
 
 describe('calculation: saving a declaration (R-H1)', () => {
-  test('a cycle is 409 with its path, and the variable keeps its declaration', async () => {
+  test('a cycle is refused with 409 and its path, and the variable keeps its declaration', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });
@@ -407,7 +407,7 @@ describe('calculation: saving a declaration (R-H1)', () => {
     expect(await read(variable)).toMatchObject([{ rawValue: 7 }]);
   });
 
-  test('an unknown input, a repeated alias, an unknown enumeration value and an incompatible unit are refused by path', async () => {
+  test('an unknown input, a repeated alias, an unknown enumeration value and an incompatible unit are refused, each with its path', async () => {
     const [input, unknown] = [await createVariable(api, sourceId), 999_999];
     const save = async (inputs: Parameters<typeof calculated>[1]) => {
       const answer = await api.post<{ details: { path: string }[] }>(`/variables/source/${sourceId}`, {

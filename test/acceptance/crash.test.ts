@@ -49,7 +49,7 @@ const read = (variableId: number, query = '') =>
   api.call<{ rawValue: number; version: string }[]>('GET', `/data?variableId=${variableId}${query}`);
 
 describe('calculation: a calculator killed during a run', () => {
-  test('another calculator repeats the run and stores its result once; the interrupted attempt is recorded, and no folder or control group stays (R-H5, R-K3)', async () => {
+  test('another calculator repeats the run and stores its result once; the interrupted attempt is recorded, and no folder or control group remains (R-H5, R-K3)', async () => {
     const [input, variable] = await createSlowVariable();
     const [victim] = await Promise.all([start('calculator'), start('ingester')]);
     await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] }]);

@@ -178,7 +178,7 @@ describe('shipped clients: a duplicator', () => {
     ['the newer client', renewEach],
     ['the older client', renewAlike],
   ] as const)(
-    'of %s copies two sources and ten variables, and the copy calculates (R-C12, R-H1)',
+    'of %s copies two sources and ten variables, and the copy can be calculated (R-C12, R-H1)',
     async (_client, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);
@@ -204,7 +204,7 @@ describe('shipped clients: a duplicator', () => {
 
 describe('shipped clients: the recorded requests', () => {
   test.concurrent.each(['datahub-api-connector', 'opinum-api-connector', 'opisense-client'])(
-    'of %s get answers that it can use (R-A3, R-A6, R-B3, R-B4, R-C12, R-D1, R-E1)',
+    'of %s get answers that this client can use (R-A3, R-A6, R-B3, R-B4, R-C12, R-D1, R-E1)',
     async (name) => {
       const { clientId, secret } = CLIENT;
       const basic = Buffer.from(`${clientId}:${secret}`).toString('base64');

@@ -234,6 +234,6 @@ function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   }
 }
 
-test('webhook events: every event type has a case above (R-I2)', () => {
+test('webhook events: every event type has a test case (R-I2)', () => {
   expect(CASES.map(([type]) => type).toSorted()).toEqual([...EVENT_TYPES].toSorted());
 });

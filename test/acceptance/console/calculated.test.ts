@@ -73,7 +73,7 @@ test(
   3 * VALIDATION_MS,
 );
 
-test('console script: a preview shows result, windows, notes and drawings; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
+test('console script: a preview shows result, windows, messages and plots; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
@@ -163,7 +163,7 @@ test('console runs: a forced update shows its progress and is stopped; its sched
   await close();
 });
 
-test('console: a calculated variable is made from the page of its input, and its editor opens with a script that is valid (R-H1)', async () => {
+test('console: a calculated variable is created from the page of its input, and its editor opens with a valid script (R-H1)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${energyId}`);
   await page.getByRole('link', { name: 'Make a calculated variable' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
@@ -176,7 +176,7 @@ test('console: a calculated variable is made from the page of its input, and its
   await close();
 });
 
-test('console script: a USER is offered no change and no run, and reads no script of a site without access (R-B9)', async () => {
+test('console script: a USER is offered no change and no run, and reads no script of a site without access to it (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Managers can make calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

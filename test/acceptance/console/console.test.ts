@@ -80,7 +80,7 @@ test('console: tabs that open at the same time are all signed in, and none ends 
   await Promise.all(tabs.map(({ close }) => close()));
 });
 
-test('console: a person changes the account, and sees only that one (R-B4)', async () => {
+test('console: after a person switches accounts, only the new account is shown (R-B4)', async () => {
   const other = await stack.world.addAccount('Elsewhere');
   await stack.world.addUser('both@example.test', { accountIds: [stack.world.accountId, other] });
   const { page, complaints, close } = await stack.open('both@example.test');
@@ -123,7 +123,7 @@ test('console: signing out ends the session at the issuer; signing out everywher
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: silent variables and a rejected push are counted, and lead to where they are mended', async () => {
+test('console home: silent variables and a rejected push are counted, and link to the views that correct them', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -138,7 +138,7 @@ test('console home: silent variables and a rejected push are counted, and lead t
   await close();
 });
 
-test('console home: a USER without sites sees none of it, and no webhooks (R-B9)', async () => {
+test('console home: a USER without sites sees no silent variables and no webhooks (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   expect(await page.getByText('silent').count()).toBe(0);
@@ -162,7 +162,7 @@ test('console find: the tree opens by keyboard alone, and Enter shows the variab
   await close();
 });
 
-test('console find: words and expressions find, an invalid expression shows what the API says (R-C10, R-A5)', async () => {
+test('console find: words and expressions find variables; an invalid expression shows the error of the API (R-C10, R-A5)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
   const box = page.getByRole('searchbox', { name: 'Search' });
   await box.fill('energy img');
@@ -203,7 +203,7 @@ test('console variable: labels side by side, the state known at an instant, and 
   await close();
 });
 
-test('console variable: a click on a point shows its versions; a computed one leads to its run and inputs (R-H8)', async () => {
+test('console variable: a click on a point shows its versions; a calculated point links to its run and inputs (R-H8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}`);
   await page.locator('.u-over').click({ position: { x: 20, y: 100 } });
   const panel = page.getByRole('region', { name: 'Versions of the point' });
@@ -218,7 +218,7 @@ test('console variable: a click on a point shows its versions; a computed one le
   await close();
 });
 
-test('console variable: what is shown is exported, and copied as a command that reads the same (R-G1)', async () => {
+test('console variable: the shown points can be exported, or copied as a command that reads the same points (R-G1)', async () => {
   const permissions = ['clipboard-read', 'clipboard-write'];
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${variableId}`, { permissions });
   await page.getByRole('button', { name: 'Export' }).click();
@@ -277,7 +277,7 @@ async function show({ page, settled }: ConsoleWindow, address: string): Promise<
 }
 
 test.each([ADMIN, MANAGER, USER])(
-  'console: %s opens every route without errors and without other origins',
+  'console: %s opens every route without errors and without requests to other origins',
   async (user) => {
     const window = await stack.open(user);
     for (const address of routes()) await show(window, address);

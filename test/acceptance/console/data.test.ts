@@ -55,7 +55,7 @@ test('console data: shows the columns of a file, and its rejected rows can be co
   await close();
 });
 
-test('console data: an import of structure shows what it would do before it does it (R-C14)', async () => {
+test('console data: an import of structure shows its changes before it applies them (R-C14)', async () => {
   const window = await stack.open(MANAGER, '/console/data?tab=structure');
   const { page, complaints, close } = window;
   const site = { name: 'Bakery', timeZoneId: 'Europe/Brussels' };
@@ -99,7 +99,7 @@ test('console data: rejected elements of a push are shown with the reason and re
   await close();
 });
 
-test('console data: a mapper is tried on a sample before it is saved, and a reload loses nothing (R-D9)', async () => {
+test('console data: a mapper is tried on a sample before it is saved, and its draft survives a reload (R-D9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/data?tab=mappers');
   await page.getByRole('button', { name: 'New mapper' }).click();
   const result = page.getByRole('region', { name: 'Result' });

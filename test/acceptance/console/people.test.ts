@@ -54,7 +54,7 @@ test('console people: a manager invites a person, and deletes the invitation aft
   await close();
 });
 
-test('console operate: an administrator sees roles, queues, costs and storage; a manager is not offered it (R-B6)', async () => {
+test('console operate: an administrator sees roles, queues, costs and storage; a manager is not offered this view (R-B6)', async () => {
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
   await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();

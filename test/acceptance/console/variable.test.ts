@@ -89,7 +89,7 @@ test('console variable: points that are committed while the page is open appear 
   await close();
 });
 
-test('console variable: an hour of live points does not grow memory, because points are dropped after they were read again (R-J1)', async () => {
+test('console variable: an hour of live points does not increase memory, because live points are dropped once the chart has read them again (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -124,7 +124,7 @@ test('console variable: an hour of live points does not grow memory, because poi
   await close();
 });
 
-test('console variable: another variable is found, drawn on an axis of its unit, and named in the address', async () => {
+test('console variable: a second variable is found by its name, drawn on an axis of its unit, and added to the address', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await page.getByRole('combobox', { name: 'Add a variable to the chart' }).fill('heat');
@@ -140,7 +140,7 @@ test('console variable: another variable is found, drawn on an axis of its unit,
   await close();
 });
 
-test('console variable: the keyboard moves to a point, which is announced, picks it, and marks and zooms a range', async () => {
+test('console variable: the keyboard alone selects a point, which is announced, and marks and zooms a range', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);

@@ -42,7 +42,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('are older than three steps of their granularity and than silentAfterHours, newest first (R-C6)', async () => {
+  it('have had no point for three steps of their granularity and for silentAfterHours; the newest come first (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -90,7 +90,7 @@ describe('account health: failures', () => {
     expect((await read()).calculations).toEqual({ count: 0, items: [] });
   });
 
-  it('rejected pushes and files with errors are shown to managers, and to a USER their own (R-D7, R-E1)', async () => {
+  it('managers see all rejected pushes and files with errors; a USER sees only their own (R-D7, R-E1)', async () => {
     const element = {
       sourceSerialNumber: 'missing',
       mappingConfig: 'x',
@@ -112,7 +112,7 @@ describe('account health: failures', () => {
     expect(await read(user)).toMatchObject({ pushes: { count: 0 }, files: { count: 0 } });
   });
 
-  it('webhooks that the service disabled are shown to managers; a USER gets no such member (R-I5)', async () => {
+  it('managers see the webhooks that the service disabled; the answer for a USER omits the member (R-I5)', async () => {
     const hook = { name: 'to ERP', url: 'https://receiver.example/x', eventType: 'DataPointsWritten' };
     const { status, body } = await api.manager.post<{ id: string }>('/account/webhooks', hook);
     expect({ status, body }).toMatchObject({ status: 200 });

@@ -322,7 +322,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
 });
 
 describe('admin: feature', () => {
-  it('adds a feature to an account and limits its level; users get no higher one (§4.1, R-C3)', async () => {
+  it('adds a feature to an account and limits its level; users cannot get a higher level (§4.1, R-C3)', async () => {
     const account = ['--account', String(api.accountId)];
     expect(await admin('feature', ...account)).toContain('1 Structure: Admin');
     const printed = await admin('feature', ...account, '--name', 'Maps', '--level', 'read');

@@ -250,7 +250,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
-  it('only managers see invitations, those of their own account (R-B10, R-A5)', async () => {
+  it('only managers see invitations, and only those of their own account (R-B10, R-A5)', async () => {
     const id = await invite('own@north.example');
     const requests = (client: TestClient) =>
       Promise.all([
@@ -288,7 +288,7 @@ describe('accounts: managing invitations', () => {
     [{ email: 'a@x.example', roles: ['KING'] }, '$.roles[0]'],
     [{ email: 'a@x.example', language: 'xx' }, '$.language'],
     [{ email: 'a@x.example', sites: [{ siteId: 999_999 }] }, '$.sites[0].siteId'],
-  ])('%j is 400 (R-A5)', async (body, path) => {
+  ])('the invalid body %j is 400 (R-A5)', async (body, path) => {
     expect(await api.manager.post(PATH, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 

@@ -134,7 +134,7 @@ describe('accounts: PUT /account', () => {
     [{ language: 'xx' }, '$.language'],
     [{ emailSettings: { replyTo: 'a@b, c@d' } }, '$.emailSettings.replyTo'],
     [{ name: 'null\0' }, '$.name'],
-  ])('%j is 400 and changes nothing (§4.1)', async (body, path) => {
+  ])('the invalid body %j is 400 and changes nothing (§4.1)', async (body, path) => {
     const before = await read();
     expect(await api.manager.put('/account', body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
     expect(await read()).toEqual(before);

@@ -142,7 +142,7 @@ describe('accounts: GET /account/users', () => {
     ['BusinessKeys.Name=Username&BusinessKeys.Values[0]=foreign', []],
     ['BusinessKeys.Name=1&BusinessKeys.Values[0]=zoe&BusinessKeys.Values[1]=max', ['max', 'zoe']],
     ['Roles[0]=MANAGER&SearchText=sure', ['percent']],
-  ])('%s filters (§4.3)', async (query, found) => {
+  ])('the query %s selects matching users only (§4.3)', async (query, found) => {
     expect(await find(`?${query}`)).toEqual(found);
   });
 
@@ -163,7 +163,7 @@ describe('accounts: GET /account/users', () => {
     'AccountId=x',
     `SearchText=${'x'.repeat(255)}`,
     'SearchText=%00',
-  ])('%s is 400 (§4.3, §8)', async (query) => {
+  ])('the invalid query %s is 400 (§4.3, §8)', async (query) => {
     expect(await api.manager.get(`/account/users?${query}`)).toMatchObject({
       status: 400,
       body: { code: 'invalid_input' },
@@ -294,7 +294,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
   const visible = async (client: TestClient, query = '') =>
     (await client.get<readonly Listed[]>(`/account/users/visibleToMe${query}`)).body;
 
-  it('lists the users of all accounts of the caller, each with these accounts (§4.3, R-C2)', async () => {
+  it('lists the users of all accounts of the caller, each with the accounts shared with the caller (§4.3, R-C2)', async () => {
     const both = await signInPerson(api, 'both');
     const listed = await visible(both);
     expect(listed.map(({ userName }) => userName)).toEqual([

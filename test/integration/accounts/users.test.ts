@@ -175,7 +175,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     [{ sites: [{ siteId: 999_999, level: 'Read' }] }, '$.sites[0].siteId'],
     [{ sites: [{ siteId: 1, level: 'Read', sourceIds: ['x'] }] }, '$.sites[0].sourceIds[0]'],
     [{ firstName: 'null\0' }, '$.firstName'],
-  ])('%j is 400 and changes nothing (R-A5)', async (body, path) => {
+  ])('the invalid body %j is 400 and changes nothing (R-A5)', async (body, path) => {
     const before = await read(uma);
     const answer = await api.manager.post(`/account/user/${uma}`, { pseudo: 'half', ...body });
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } });

@@ -147,7 +147,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('restores to an instant: what was answered before is there, what came after is not, and the outbox goes on (R-D1)', async () => {
+  it.concurrent('restores to an instant: every write answered before it is kept, none after it, and the outbox continues (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers the commits until 2\S+Z, then accepts connections/);
@@ -177,7 +177,7 @@ describe('backup', () => {
     });
   });
 
-  it('says whether a copy restores to later instants, and keeps the newest copies that were asked for (R-D1)', async () => {
+  it('reports whether a copy can be restored to later instants, and keeps the requested number of newest copies (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z only, because no WAL is archived: start `archive`, then/),
@@ -192,7 +192,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived until about 2\S+Z, \d+ kB behind$/);
   });
 
-  it('refuses a directory that is not empty and a server that runs, and says what to do', async () => {
+  it('refuses a directory that is not empty and a running server, and says what to do', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');
@@ -205,7 +205,7 @@ describe('backup', () => {
     await expect(admin('restore', backups())).rejects.toThrow('must name DIR and TARGET');
   });
 
-  it('refuses a text that is not an instant, and an instant before every copy or after the archive', async () => {
+  it('refuses a text that is not an instant, and an instant before the first copy or after the end of the archive', async () => {
     const restoreTo = (text: string) => admin('restore', backups(), join(clusters.directory, 'none'), '--to', text);
     await expect(restoreTo('yesterday')).rejects.toThrow('--to must be an instant such as');
     await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow('must not be before the oldest backup');
@@ -229,7 +229,7 @@ describe('backup', () => {
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('ends the archiving process in order on a signal, and then reports that nothing archives', async () => {
+  it('stops archiving in order on a signal, and then reports that no process archives', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');

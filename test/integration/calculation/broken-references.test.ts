@@ -73,7 +73,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(history.body).toHaveLength(1);
   });
 
-  test('another part of the declaration can be changed, but no other missing input declared', async () => {
+  test('another part of the declaration can be changed, but a second missing input is refused', async () => {
     const { id, gone, kept, declaration } = await withDeletedInput();
     const change = (formula: string, ...ids: readonly number[]) => {
       const variables = ids.map((variableId, index) => ({ alias: `i${index}`, variableId }));

@@ -176,7 +176,7 @@ describe('calculation: unit of an input (R-C8)', () => {
     ]);
   });
 
-  test('a unit of another family is refused by path (R-C8)', async () => {
+  test('a unit of another family is refused with its path (R-C8)', async () => {
     const variableId = await addHourly(1, { unit_id: KWH });
     const refused = calculations.addCalculated(formula(input(variableId, { unitId: CELSIUS })));
     await expect(refused).rejects.toMatchObject({
@@ -209,7 +209,7 @@ describe('calculation: form values (R-H1, R-H2)', () => {
     ]);
   });
 
-  test('a form of a site that does not exist is refused, naming its path (R-H1)', async () => {
+  test('a form of a site that does not exist is refused with its path (R-H1)', async () => {
     const entities = [{ alias: 'x', entityType: 'Site', siteId: 999_999, path: 'a' }];
     await expect(calculations.addCalculated(formula({ entities }))).rejects.toMatchObject({
       details: [{ path: '$.calculated.calculatedVariableFormulas[0].entities[0].siteId' }],

@@ -175,7 +175,7 @@ describe('calculation: a run that was abandoned', () => {
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {
-  test('fails after a limited number of attempts that each stop the calculator (R-H8)', async () => {
+  test('fails after a limited number of attempts, each of which ended its calculator (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));

@@ -109,7 +109,7 @@ async function timeRuns(accountId: number, id: number): Promise<readonly number[
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
 
 describe('calculator: accounts', () => {
-  test('sleeping scripts and previews of an account keep the runs of another within 3 × their quiet p95 (R-K3)', async () => {
+  test('runs take at most 3 × their idle p95 while another account runs sleeping scripts and previews (R-K3)', async () => {
     start();
     const honest = await addVariable(other);
     const quiet = p95(await timeRuns(other, honest));
@@ -235,7 +235,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('are stopped when the client has gone, and their slot is free (R-H9, R-K3)', async () => {
+  test('are stopped when the client disconnects, and free their slot (R-H9, R-K3)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();

@@ -134,7 +134,7 @@ describe('declaration history: reading', () => {
 });
 
 describe('declaration history: restoring', () => {
-  test('an old declaration that is saved again is the newest entry, with its old hash; a run names it (R-H12)', async () => {
+  test('an old declaration that is saved again becomes the newest entry with its old hash, which the next run records (R-H12)', async () => {
     const id = await addVariable({ calculated: script('a') });
     await save(id, { calculated: script('a / 0') });
     const [, old] = await historyOf(id);

@@ -103,7 +103,7 @@ test('replay: names points that are stored with another value, and points that w
   expect(answer.differences).toEqual([{ date: '2026-01-01T00:00:00Z', replayed: 20, stored: 21 }]);
 });
 
-test('replay: compares an output of many slices without blocking the event loop, and names 100 differences (R-H8)', async () => {
+test('replay: compares an output of many slices without blocking the event loop, and names the first 100 differences (R-H8)', async () => {
   const { target, runId } = await runOnce(true);
   const rows = 500_000;
   const last = START + (rows - 1) * 1e6;
@@ -150,7 +150,7 @@ test('replay: reports that an overwritten value of an input without versions is 
   expect(answer.warnings).toEqual(['input a had 1 points, now 0: a value that was overwritten is gone']);
 });
 
-test('replay: a run that ended before its script has no declaration (R-H12)', async () => {
+test('replay: a run that ended before its script started has no declaration (R-H12)', async () => {
   const { source } = await runOnce(true);
   const target = await calculations.addCalculated({
     calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: source }] }],
@@ -161,7 +161,7 @@ test('replay: a run that ended before its script has no declaration (R-H12)', as
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
 });
 
-test('runs: an input that reads a state before a cut is recorded with the instant from which states are complete (R-F9, R-H8)', async () => {
+test('runs: an input that reads a state whose versions were removed is recorded with the instant from which states are complete (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

@@ -188,7 +188,7 @@ describe('files: a file whose processing is interrupted', () => {
   });
 });
 
-it('files: a file that ends its parser twice is Failed, and the ingester continues with the next one (R-A15, R-E4)', async () => {
+it('files: a file that crashes its parser twice is Failed, and the ingester continues with the next one (R-A15, R-E4)', async () => {
   const bomb = await stack.upload('bomb.xlsx', new Uint8Array(makeMemoryBomb()));
   const next = await stack.upload('next.csv', `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`);
   const small = openFileParser(32);

@@ -181,7 +181,7 @@ describe('files: an attachment with the name of a data file', () => {
     ['a.csv.gz', 'Content-Encoding: gzip'],
     ['a.tsv', 'ends in .csv'],
     ['a.parquet', 'a Standard File is .csv or .xlsx'],
-  ])('%s is answered with advice, also in its status (R-E1)', async (filename, advice) => {
+  ])('%s is stored, and the answer and the status say how to upload it as data (R-E1)', async (filename, advice) => {
     const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
     expect(answer.headers.get('File-Kind')).toBe('Attachment');
     expect(answer.headers.get('File-Advice')).toContain(advice);
@@ -318,7 +318,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('counts towards the files a user follows until the client leaves (R-A14)', async () => {
+  it('counts towards the files that a user may follow until the client disconnects (R-A14)', async () => {
     const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
     await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
     const follow = async () => {

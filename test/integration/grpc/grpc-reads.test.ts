@@ -91,7 +91,7 @@ describe('grpc: ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses more points than a message holds, and contradictions, naming the field (R-J3)', async () => {
+  it('refuses more points than a message holds and contradictory fields, and names the field (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],

@@ -241,13 +241,13 @@ describe('watch: delivery', () => {
     expect(await watcher.until(1)).toMatchObject([{ value: 2 }]);
   });
 
-  it('sends its cursor as a heartbeat without new points (R-J1)', async () => {
+  it('sends its cursor as a heartbeat while there are no new points (R-J1)', async () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await eventually('heartbeats', async () => watcher.messageCount() >= 3);
     expect(watcher.points()).toEqual([]);
   });
 
-  it('releases the connection of a reader that stalls, and sends every point once (R-J2)', async () => {
+  it('releases the database connection while its reader stalls, and sends every point once (R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await api.database.query(
       `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -289,7 +289,7 @@ describe('watch: delivery', () => {
     await running;
   });
 
-  it('holds no snapshot for long with a reader that takes little at a time, and sends every point once (R-J2)', async () => {
+  it('holds no snapshot for long while its reader is slow, and sends every point once (R-J2)', async () => {
     const dates: number[] = [];
     let cursorCount = 0;
     const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {

@@ -109,7 +109,7 @@ const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom
 });
 
 describe('watch changes: points after a position', () => {
-  it('are the stored points later by VersionTimestamp, then date, for every position within every write (R-J1)', async () => {
+  it('are the stored points that follow it in the order of VersionTimestamp, then date, for every position within every write (R-J1)', async () => {
     let value = 0;
     const checkPositions = async (
       isVersioned: boolean,

@@ -24,7 +24,7 @@ describe('http: Api-Version', () => {
     ['2.0', { 'api-version': '2.0' }, 400],
     ['empty', { 'api-version': '' }, 400],
     ['the old header with any value', { 'x-opisense-api-version': '1.1' }, 200],
-  ])('header %s (R-A2, §9.1)', async (_what, headers, status) => {
+  ])('the request header is read: %s (R-A2, §9.1)', async (_what, headers, status) => {
     const answer = await api.manager.get('/sites', headers);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('api-version')).toBe('1.7');

@@ -196,7 +196,7 @@ describe('openapi: documented access', () => {
   );
 
   it.each(['USER', 'MANAGER', 'ADMIN'] as const)(
-    'role %s without permissions: exactly the operations of higher roles or with a permission are refused (R-B8)',
+    'role %s without permissions: exactly the operations that need a higher role or a permission are refused (R-B8)',
     async (own) => {
       const ranks = { USER: 0, MANAGER: 1, ADMIN: 2 };
       const client = await api.signIn(`plain-${own}`, own, { mayPush: false });

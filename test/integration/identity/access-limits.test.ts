@@ -135,7 +135,7 @@ describe('identity: rate limits', () => {
     expect((await api.stranger.get('/account')).status).toBe(200);
   });
 
-  it('are one budget of a user over REST, push and gRPC; a push counts as a tenth (R-B15, R-A14)', async () => {
+  it('are one budget per user over REST, push and gRPC; a push counts as a tenth of a request (R-B15, R-A14)', async () => {
     const user = await api.signIn('one-budget', 'MANAGER');
     const other = await api.signIn('other-budget', 'MANAGER');
     const { variableId } = await createStructure(user);
@@ -230,7 +230,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('on tokens are per client address, which is the last one in X-Forwarded-For (R-B15)', async () => {
+  it('on tokens are per client address, which is the last address in X-Forwarded-For (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));

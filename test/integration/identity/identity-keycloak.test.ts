@@ -91,7 +91,7 @@ describe('Keycloak: a created user', () => {
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
-  it('is given no temporary password when they have already chosen one (R-B10)', async () => {
+  it('gets no temporary password after the user has chosen a password (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
     // The mail arrives before the sender has stored its result.
@@ -119,7 +119,7 @@ describe('Keycloak: changes by a manager', () => {
     });
   });
 
-  it('make a changed address unverified; other changes do not (R-B5, R-B10)', async () => {
+  it('mark a changed mail address as unverified; other changes do not (R-B5, R-B10)', async () => {
     await create('vera');
     const user = inKeycloak('vera');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
@@ -202,7 +202,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user created before Keycloak was used', () => {
-  it('is created at Keycloak when the service first needs them there (R-B2)', async () => {
+  it('is created at Keycloak when the service first needs the user there (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
@@ -223,7 +223,7 @@ describe('Keycloak: a user who leaves the active account', () => {
   const accountOf = async (client: TestClient) =>
     (await client.get<{ id?: number }>('/account?displayLevel=Light')).body.id;
 
-  it('gets tokens of another own account, or of the next one they join (R-B4)', async () => {
+  it('gets tokens of another account of the user, or of the next account that the user joins (R-B4)', async () => {
     await create('mover');
     const userId = await userIdOf(api, 'mover');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);

@@ -156,7 +156,7 @@ describe('pages: a form posted from elsewhere', () => {
 });
 
 describe('pages: an authorization by code', () => {
-  it('gives the token of the password grant, and claims about the user (R-B2, R-B4)', async () => {
+  it('gives the same token as the password grant, and claims about the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);

@@ -90,7 +90,7 @@ describe('identity: an address of the issuer', () => {
   });
 
   it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s that expired answers browsers and programs (R-B11)',
+    '%s that expired is a page for browsers and JSON for programs (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

@@ -100,7 +100,7 @@ const options = { concurrent: true, skip: !CAN_BUILD, timeout: TEST_MS };
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(
-    `root build: ${signal} in its middle leaves no mount, no folder and no process (needs root and mmdebstrap)`,
+    `root build: ${signal} during the build leaves no mount, no folder and no process (needs root and mmdebstrap)`,
     options,
     async () => {
       const build = startBuild(makeWorkplace(), 300);

@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('readme: its blocks run in sh and in bash, one after the other, and leave nothing behind (R-A9)', async () => {
+test('readme: the code blocks run in sh and in bash, one after the other, and leave nothing behind (R-A9)', async () => {
   const text = await readFile(README, 'utf8');
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block ?? []);
   const script = blocks.filter((block) => !block.startsWith('npm ')).join('\n');

@@ -135,12 +135,12 @@ describe('upgrade: identity and accounts', () => {
     [`/account/user/claim/${id('03')}`, [{ claimType: 'Department', claimValue: 'Maintenance' }]],
     ['/account/audit', [{ action: 'UserUpdated', targetName: USER, requestId: 'request-of-0029' }]],
     ['/account/mappers', [{ id: id('c1'), name: 'Logger lines' }]],
-  ])('GET %s answers the old rows', async (path, expected) => {
+  ])('GET %s returns the rows stored before the upgrade', async (path, expected) => {
     expect(await read(path)).toMatchObject(expected);
   });
 });
 
-it('upgrade: cuts of earlier versions left no record, so states are known to be complete from the last write on (R-F9)', () => {
+it('upgrade: earlier releases did not record which versions they removed, so states are known to be complete from the last write on (R-F9)', () => {
   // Only this variable has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -171,7 +171,7 @@ describe('upgrade: structure and calculation', () => {
       { calculated: { calculatedVariableFormulas: [{ variables: [{ alias: 'energy' }, { alias: 'outdoor' }] }] } },
     ],
     ['/variables/3/runs', [{ state: 'Succeeded', outcome: 'ok', counts: { stored: 1 } }]],
-  ])('GET %s answers the old rows', async (path, expected) => {
+  ])('GET %s returns the rows stored before the upgrade', async (path, expected) => {
     expect(await read(path)).toMatchObject(expected);
   });
 });
@@ -216,7 +216,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('finds no push beyond the end of a shared operation (R-D7)', async () => {
+  it('finds no push for a label beyond the last push of a shared operation (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

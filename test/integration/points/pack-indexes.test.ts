@@ -52,8 +52,8 @@ const pack = async (quietSec: number): Promise<number> => {
   return packIndexes(store.database, quietSec, log);
 };
 
-describe('points: the indexes of a chunk that stays in rows', () => {
-  it('are rebuilt once after the last write, without free space, and hold the same points (architecture 7, R-F5)', async (test) => {
+describe('points: the indexes of a chunk that is never compressed', () => {
+  it('are rebuilt without free space, once after the last write, and hold the same points (architecture 7, R-F5)', async (test) => {
     const { rows } = await store.database.query(`select current_setting('timescaledb.license') as license`);
     if (rows[0]?.license === 'timescale') test.skip('the Community edition is installed (TIMESCALEDB_BUILD)');
     const variableId = await store.addVariable({ isVersioned: true });

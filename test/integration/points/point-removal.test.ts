@@ -69,7 +69,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(other), 'others keep theirs').toHaveLength(10);
   });
 
-  it('returns one range per variable that had points, by id (R-G5)', async () => {
+  it('returns one range per variable that had points, in the order of ids (R-G5)', async () => {
     const [first, second, empty] = [await addTwice(), await addTwice(), await store.addVariable({ isVersioned: true })];
     const counts = (await remove({ variableIds: [empty, second, first, 999_999], fromMicros: at(4) })).map(
       ({ variableId, count }) => [variableId, count],

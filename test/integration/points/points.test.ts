@@ -220,7 +220,7 @@ describe('points: turning isVersioned off', () => {
 });
 
 describe('points: reading', () => {
-  it('as of an instant returns the greatest VersionTimestamp not after it per date (R-F5)', async () => {
+  it('as of an instant returns, per date, the version with the greatest VersionTimestamp at or before the instant (R-F5)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const first = await store.write(variableId, [[START, 1]]);
     const second = await store.write(variableId, [

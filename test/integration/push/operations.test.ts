@@ -137,7 +137,7 @@ describe('push: an operation', () => {
     ['the newest of its label', '', 1],
     ['every operation of its label', '?all=true', 2],
   ])(
-    'that Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',
+    'that is Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
       await api.ingest();
       const label = newLabel();
@@ -165,7 +165,7 @@ describe('push: an operation', () => {
     },
   );
 
-  it('that Failed frees its re-send key: the same push sent again is written (R-D7, R-A15)', async () => {
+  it('that is Failed frees its re-send key: the same push sent again is written (R-D7, R-A15)', async () => {
     await api.ingest();
     const label = newLabel();
     const body = [{ variableId, data: [{ date: '2031-01-02T00:00:00.000Z', value: 78 }] }];
@@ -205,7 +205,7 @@ describe('push: an operation', () => {
     expect(await announced(label)).toMatchObject([{ state: 'Rejected', rejected: 1 }]);
   });
 
-  it('that has no element, or only empty ones, is Completed at once, without a warning (R-D7)', async () => {
+  it('that has no elements, or only empty elements, is Completed at once, without a warning (R-D7)', async () => {
     const { variableId } = await createStructure(api.manager);
     for (const body of [[], [{ variableId, data: [] }]]) {
       const label = newLabel();
@@ -390,7 +390,7 @@ describe('push: rejected elements', () => {
     ]);
   });
 
-  it('are accepted by a replay once their targets exist; the others stay (R-D8)', async () => {
+  it('are accepted by a replay once their targets exist; elements without a target stay rejected (R-D8)', async () => {
     const label = newLabel();
     await push([meant('later-2'), meant('never')], `?operationId=${label}`);
     const before = (await find(label)).body;

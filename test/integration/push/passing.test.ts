@@ -108,8 +108,8 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
   }
 }
 
-describe('push: while an account rewrites points', () => {
-  test('a small push passes a rewrite although it shares its batch with a push to the rewritten variable (R-D6)', async () => {
+describe('push: while another push of the account rewrites stored points', () => {
+  test('a small push overtakes the rewrite, although its batch has a push to the rewritten variable (R-D6)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);
@@ -139,7 +139,7 @@ describe('push: while an account rewrites points', () => {
     }
   }, 60_000);
 
-  test('pushes to other variables pass, pushes to the same wait their turn, and a killed ingester changes neither (R-D6, R-D1)', async () => {
+  test('pushes to other variables overtake it, and pushes to the same variable wait, even if an ingester is killed (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);

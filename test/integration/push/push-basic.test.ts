@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('with a wrong password on a read is challenged, except for a script in a page (R-A13, R-A5)', async () => {
+  it('with a wrong password on a read gets a challenge, except from a script in a web page (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -106,7 +106,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('is locked after too many wrong passwords, even for the right one; a cached exchange stays valid (R-B11)', async () => {
+  it('is locked after too many wrong passwords, even for the right password; a cached exchange stays valid (R-B11)', async () => {
     await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     const other = await addPusher('olga');

@@ -113,7 +113,7 @@ describe('push: a large push of new dates', () => {
     expect(await last(variableId)).toBe(1 + (LARGE - 1) / 16);
   });
 
-  it('is refused with its problems, as a small one is (R-D1)', async () => {
+  it('is refused with its problems, as a small push is (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -249,7 +249,7 @@ describe('push: pushes that arrive together', () => {
     await Promise.all(services.map((service) => service.close()));
   });
 
-  it('are split if they cannot be written: only the faulty one is set aside (R-D1, R-K3)', async () => {
+  it('are split if they cannot be written: only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const caller = await callerOfManager();

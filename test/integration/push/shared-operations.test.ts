@@ -82,7 +82,7 @@ async function announced(labels: readonly string[]): Promise<readonly Record<str
   return rows.map(({ events }) => events);
 }
 
-describe('push: plain pushes in a shared row', () => {
+describe('push: plain pushes that share a row of push_operation', () => {
   it('are found under their own labels with their own counts (R-D7)', async () => {
     const labels = await storeTogether([1, 2, 3]);
     expect(new Set(labels).size).toBe(3);
@@ -103,7 +103,7 @@ describe('push: plain pushes in a shared row', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from other users; a position beyond the last one is not found (R-D7)', async () => {
+  it('are hidden from other users; a label beyond the last push is not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {
@@ -145,7 +145,7 @@ describe('push: plain pushes in a shared row', () => {
     expect(events[0]).not.toHaveProperty('members');
   });
 
-  it('are split if they cannot be written: only the faulty one is set aside (R-D1, R-K3)', async () => {
+  it('are split if they cannot be written: only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
     await ingestNotingFailures(api.database, api.accountId, 14);

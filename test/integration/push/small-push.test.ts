@@ -102,7 +102,7 @@ describe('push: a small push', () => {
     ['with too many readings', [{ variableId: 1, data: Array.from({ length: 51 }, () => one()[0]?.data[0]) }], {}],
     ['that is not an array', {}, {}],
     ['with a wrong token', one(), { authorization: 'Bearer wrong' }],
-  ])('%s is answered as by the app (R-D1, R-A2, R-A10)', async (_what, body, headers) => {
+  ])('%s gets the same answer as from the app (R-D1, R-A2, R-A10)', async (_what, body, headers) => {
     const raw = JSON.stringify(body);
     await push(one());
     expect(await answerOf('', raw, headers)).toEqual(await answerOf(THROUGH_APP, raw, headers));
@@ -112,7 +112,7 @@ describe('push: a small push', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s is refused as by the app (R-D1)', async (_what, raw) => {
+  ])('that is %s gets the same refusal as from the app (R-D1)', async (_what, raw) => {
     await push(one());
     expect(await answerOf('', raw as string)).toEqual(await answerOf(THROUGH_APP, raw as string));
   });
@@ -120,7 +120,7 @@ describe('push: a small push', () => {
   it.each([
     ['authorization', 'Bearer wrong', 401],
     ['content-type', 'text/plain', 415],
-  ])('with two %s headers is refused as by the app (R-D1, R-B1)', async (name, second, status) => {
+  ])('with two %s headers gets the same refusal as from the app (R-D1, R-B1)', async (name, second, status) => {
     await push(one());
     const raw = JSON.stringify(one());
     const { hostname, port } = new URL(api.origin);

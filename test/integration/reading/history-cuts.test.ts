@@ -60,7 +60,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: GET /data and POST /data', () => {
-  test('an as-of read before the oldest version kept is empty and says from which instant states are complete (R-F9)', async () => {
+  test('an as-of read before the oldest kept version is empty and says from which instant states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -72,7 +72,7 @@ describe('history: GET /data and POST /data', () => {
     'version=V1',
     'tags=a:b',
     'versions=all',
-  ])('%s asks for states before the cut (R-F9, R-G2)', async (choice) => {
+  ])('%s reads states before the cut, so the header names the cut (R-F9, R-G2)', async (choice) => {
     expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
     expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
   });
@@ -82,7 +82,7 @@ describe('history: GET /data and POST /data', () => {
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
 
-  test('for several variables, the header lists those that were cut, latest first (R-F9)', async () => {
+  test('for several variables, the header lists those with a cut history, latest cut first (R-F9)', async () => {
     const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) await push(later, value);
     const [last] = await stampsOf(later);
@@ -154,7 +154,7 @@ describe('history: a cut', () => {
   });
 });
 
-test('history: a comparison with a state before a cut names the cut in JSON, in the header and in Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with a state before a cut names the cut in JSON, in the header and in the metadata of Arrow (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });

@@ -87,7 +87,7 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('further reads of an account are answered 429 with Retry-After when as many wait as may, over both interfaces (R-A14)', async () => {
+  test('further reads of an account are answered 429 with Retry-After when the maximum number waits, over REST and gRPC together (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);
@@ -128,7 +128,7 @@ describe('read shares: slow clients', () => {
     return Number(count);
   };
 
-  test('a client that reads nothing loses its answer after READ_STALL_SEC, also one read ahead (R-A14)', async () => {
+  test('a client that reads nothing loses its answer after READ_STALL_SEC, also when the answer is already in memory (R-A14)', async () => {
     const sockets = [await readUnread(many), await readUnread(few)];
     await eventually('the answers to begin', async () => (await openAnswers()) === 2);
     await eventually('the answers to end', async () => (await openAnswers()) === 0, 5000);

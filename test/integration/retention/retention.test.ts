@@ -72,7 +72,7 @@ async function apply(pause: Pause = async () => {}, settleSec = 0) {
 const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
 
 describe('retention: preview and job', () => {
-  test('the job deletes nothing until a policy with isActive is saved, and then what the preview counted', async () => {
+  test('the job deletes nothing until a policy with isActive is saved; then it deletes the points that the preview counted', async () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
@@ -102,7 +102,7 @@ describe('retention: preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
   });
 
-  test('the policy of a variable replaces that of its account; after the policy is removed, the job rolls up nothing', async () => {
+  test('the policy of a variable replaces the policy of its account; after the removal of the policy, the job rolls up nothing', async () => {
     const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
     await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
     await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });

@@ -77,7 +77,7 @@ const points = fc.array(
 
 describe('rollups: aggregates', () => {
   test(
-    'every function over buckets of whole rollups answers as before the points were deleted (R-G1)',
+    'every aggregate over buckets of whole rollups has the value it had before the points were deleted (R-G1)',
     async () => {
       const zones = fc.constantFrom('UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Atlantic/Azores');
       const cases = fc.record({
@@ -135,7 +135,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes the rollups whose points were all known then, and says which states are incomplete (R-F5, R-F9)', async () => {
+  test('an as-of read includes the rollups whose points were all known at the instant, and says which states are incomplete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));

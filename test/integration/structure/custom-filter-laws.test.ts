@@ -218,7 +218,7 @@ const HOSTILE = [
 ];
 
 describe('customFilter: hostile texts', () => {
-  test.each(HOSTILE)('%j as a value is a value and nothing else', async (text) => {
+  test.each(HOSTILE)('%j as a value is compared as text and never parsed', async (text) => {
     await api.database.query('update source set name = $2 where id = $1', [rows[0]?.id, text]);
     expect(await find(`name = ${quoted(text)}`)).toContain(rows[0]?.id);
     expect(await find(`name ~ ${quoted(text)} and name startswith ${quoted(text)}`)).toContain(rows[0]?.id);
@@ -226,7 +226,7 @@ describe('customFilter: hostile texts', () => {
     await api.database.query('update source set name = $2 where id = $1', [rows[0]?.id, rows[0]?.name]);
   });
 
-  test('as a whole filter, a field, an operator or a bare value they are read or refused with a position', async () => {
+  test('as a whole filter, a field, an operator or a bare value, a hostile text is parsed or refused with its position', async () => {
     const texts = [...HOSTILE, 'a\u0000b', '\ud800', "name = '\u0000'", "name = 'a"];
     const filters = texts.flatMap((text) => [
       text,

@@ -61,7 +61,7 @@ const completed = (location: string | null) =>
   });
 
 describe('deletion with hardDelete (R-C7)', () => {
-  it('of more than 500 variables answers 202 with a job, which goes on after its process was killed (R-K3)', async () => {
+  it('of more than 500 variables answers 202 with a job, which continues after its process is killed (R-K3)', async () => {
     const siteId = await createLargeSite();
     const answer = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     const location = answer.headers.get('location');

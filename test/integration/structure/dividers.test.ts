@@ -33,7 +33,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: readings are divided by its divider when they arrive (R-C6)', () => {
-  it('by pushes of every path, in one body with variables that have none', async () => {
+  it('by pushes of every path, also in one body with variables that have no divider', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push resolves its target, the second takes the cached path of small pushes, the third is read by a thread.
@@ -75,7 +75,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('from the next push on when it changes; stored points stay, null means 1, and 0 is refused', async () => {
+  it('from the next push on after the divider changes; stored points stay, null means 1, and 0 is refused', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -117,7 +117,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('without a default, with two from before, or for two sources, the push stays ambiguous and says so', async () => {
+  it('without a default, with two defaults from older releases, or for two sources, the push is refused as ambiguous', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -149,7 +149,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     }
   });
 
-  it('a second default of a source is 409 and names the first, also by a move and among concurrent writes', async () => {
+  it('a second default of a source is 409 and names the first default, also after a move and among concurrent writes', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for one variable of a source at most, it is for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

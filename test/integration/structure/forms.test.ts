@@ -48,7 +48,7 @@ const createForm = async (entityType?: string) => {
 const filled = ({ name }: Form, values: object) => ({ clientData: { [name]: { Technical: values } } });
 
 describe('forms: a definition', () => {
-  it('is created, found, used and read as a shipped .NET client does', async () => {
+  it('can be created, found, used and read by the requests of a shipped .NET client', async () => {
     const form = {
       ...{ Name: 'SOURCE_FORM', EntityType: 'source' },
       Groups: [

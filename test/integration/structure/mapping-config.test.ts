@@ -29,7 +29,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     },
   });
 
-  it('POST answers 409, naming the other variable, whatever white space surrounds it', async () => {
+  it('POST of a taken mappingConfig answers 409 and names the other variable, whatever white space surrounds the text', async () => {
     const { sourceId, variableId } = await make();
     for (const mappingConfig of ['kWh', ' kWh\t', '\u00a0kWh\ufeff']) {
       const answer = await api.manager.post(`/variables/source/${sourceId}`, { mappingConfig });
@@ -37,7 +37,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     }
   });
 
-  it('PUT and PATCH answer 409, and so does a move to a source that has it', async () => {
+  it('PUT and PATCH of a taken mappingConfig answer 409, and so does a move to a source that has it', async () => {
     const { siteId, sourceId, variableId } = await make();
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'kwh' });
     const path = `/sources/${sourceId}/variables/${other}`;
@@ -50,7 +50,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(moving).toMatchObject(taken(variableId, sourceId));
   });
 
-  it('one of concurrent writes wins, and the others are answered 409 with its name', async () => {
+  it('one of several concurrent writes wins; the others are answered 409 with the name of its variable', async () => {
     const { sourceId } = await make();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('another case, another source, none at all and a PUT of what was read stay allowed', async () => {
+  it('another case, another source, no mappingConfig and a PUT of the body of GET are allowed', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });
@@ -75,7 +75,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(status).toBe(204);
   });
 
-  it('a push finds its variable with white space around the mappingConfig; a blank one is ignored', async () => {
+  it('a push finds its variable with white space around the mappingConfig; a blank mappingConfig is ignored', async () => {
     const { variableId } = await createStructure(api.manager, { mappingConfig: ' spaced ' });
     expect((await read(variableId)).mappingConfig).toBe('spaced');
     const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

@@ -86,7 +86,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('is created by a POST of the body of GET of another (part C)', async () => {
+  it('is created by a POST of the body that GET returned for another one (part C)', async () => {
     const [site, source, variable] = await createEach();
     // A source has each mappingConfig once, so a variable is copied to another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
@@ -397,7 +397,7 @@ describe('structure: DELETE', () => {
     expect(await countPoints(variableId)).toBe(0);
   });
 
-  it('answers 409, not 500, for a site that gets a source meanwhile (R-C7, R-A5)', async () => {
+  it('answers 409, not 500, for a site that gets a source during the deletion (R-C7, R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const adding = await api.database.connect();
     await adding.query(BEGIN_HOLDING);

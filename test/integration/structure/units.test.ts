@@ -48,7 +48,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(units.filter(({ unitFamilyId }) => !known.has(unitFamilyId))).toEqual([]);
   });
 
-  test('have kilowatt hours as shipped clients know them, and Fahrenheit with its offset', async () => {
+  test('have the kilowatt hour under the id that shipped clients use, and Fahrenheit with its offset', async () => {
     const byId = new Map((await get<Unit[]>('/units')).body.map((unit) => [unit.id, unit]));
     expect(byId.get(KWH)).toEqual({
       id: KWH,
@@ -85,7 +85,7 @@ describe('structure: catalogues (R-C8)', () => {
     ['/variables/types', { id: 25, name: 'Index', aggregate: 'MAX' }],
     ['/timezones', { id: 'Europe/Brussels', name: 'Europe/Brussels' }],
     ['/timezones', { id: 'America/New_York', name: 'America/New York' }],
-  ])('%s lists %o', async (path, item) => {
+  ])('GET %s lists %o', async (path, item) => {
     expect((await get<object[]>(path)).body).toContainEqual(item);
   });
 
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('numbers of catalogues may be 0, as shipped clients send them, and any other (R-C6, R-C8)', async () => {
+  test('the number of a catalogue entry may be 0, which shipped clients send, or any other (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -111,7 +111,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
-  test('list only time zones that a site accepts and points can be read in', async () => {
+  test('list only time zones that a site accepts and in which points can be read', async () => {
     const zones = (await get<{ id: string }[]>('/timezones')).body.map(({ id }) => id);
     expect(zones[0]).toBe('UTC');
     const variableId = await withValues(KWH, [1]);
@@ -174,7 +174,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('of another account keep their unit secret in refusals (R-A5)', async () => {
+  test('of another account do not reveal their unit in refusals (R-A5)', async () => {
     const variableId = await withValues(KW, [1]);
     const answer = await api.stranger.get(`/data?variableId=${variableId}&unitId=${KWH}`);
     expect(answer.status).toBe(404);
@@ -255,7 +255,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('POST', '/units', { name: 'x', unitFamilyId: ENERGY, divisor: 0 }))[0]).toBe(400);
   });
 
-  test('in use cannot be deleted: the answer names what uses them (409)', async () => {
+  test('in use cannot be deleted: the answer is 409 and names what uses them', async () => {
     const family = await create('/unitFamily');
     const unit = await create('/units', { unitFamilyId: family.id });
     const types = {

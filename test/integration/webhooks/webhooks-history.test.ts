@@ -121,7 +121,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
 
 describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay', () => {
   test.each(['Succeeded', 'Failed'])(
-    'plans one more try of a message that %s, under its own id (R-I5)',
+    'schedules one more attempt of a message that %s, under the same id (R-I5)',
     async (state) => {
       const eventId = await addEvent();
       await addAttempt(eventId, { state: 'Failed' });

@@ -67,7 +67,7 @@ const toKeys = (text: string) =>
     return { id, key: Buffer.from(base64, 'base64') };
   });
 
-test('webhook secrets and headers are stored encrypted, signed with, shown to managers as before, and rotated by admin rotate-webhook-keys (R-I1, R-I3, R-I7)', async () => {
+test('webhook secrets and headers: stored encrypted, used to sign, shown to managers, and sealed anew by admin rotate-webhook-keys (R-I1, R-I3, R-I7)', async () => {
   const made = await createWebhook(api.manager, fields());
   expect(made).toMatchObject({ headers: HEADERS });
   expect(made).not.toHaveProperty('secret');

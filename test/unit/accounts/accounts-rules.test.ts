@@ -111,7 +111,7 @@ describe('accounts: the rate limit (R-B15)', () => {
   });
 });
 
-describe('the rate limit: the key of a client address (R-B15)', () => {
+describe('accounts: the rate-limit key of a client address (R-B15)', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:51234', '192.0.2.7'],
@@ -150,12 +150,12 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('the first key signs at once; without a key a new one is due (R-B2)', () => {
+  test('the first key signs at once; without a key, a new key is due (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });
 
-  test('a new key is published before it signs, and an old one stays until its tokens are gone (R-B1)', () => {
+  test('a new key is published before it signs, and an old key stays until its tokens have expired (R-B1)', () => {
     expect(plan([1000])).toMatchObject({ signingKid: 'k0', isNewDue: true });
     expect(plan([1099, 99])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
     expect(plan([1100, 100])).toEqual({ signingKid: 'k1', isNewDue: false, expiredKids: [] });

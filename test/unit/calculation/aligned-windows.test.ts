@@ -74,7 +74,7 @@ test.each([
   expect(found.map(({ path }) => path)).toEqual(isWarned ? ['$.variables[0].alignTo'] : []);
 });
 
-test('validate: the warning about a partial day names line, input and remedy; an input that is not read has none (R-H9)', () => {
+test('validate: the warning about a partial day names line, input and remedy; an input that the script does not read gets no warning (R-H9)', () => {
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(

@@ -34,7 +34,7 @@ test('formula periods: the time between two validities that do not touch belongs
   ]);
 });
 
-test('formula periods: the plan gives every date the formula that a search of all formulas finds (R-H1)', () => {
+test('formula periods: the plan assigns every date the same formula as a search through all formulas (R-H1)', () => {
   const bound = fc.option(fc.nat(20), { nil: undefined });
   const begins = fc.uniqueArray(bound, { maxLength: 6 });
   fc.assert(

@@ -141,7 +141,7 @@ test('output: a warning is given when all rows were dropped, not when some were 
   ]);
 });
 
-test('output: the error for dates in milliseconds says so; the error for dates after 2200 does not (R-H2)', () => {
+test('output: the error for dates in milliseconds mentions milliseconds; the error for dates after 2200 does not (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
@@ -168,7 +168,7 @@ describe('output: rows of one date', () => {
     expect(taken.warnings).toEqual([warning(2, 'the date')]);
   });
 
-  test('with versioning, Versions are stored side by side, and a repeated one becomes the newest (§9.2, R-H3)', () => {
+  test('with versioning, Versions are stored side by side, and a repeated Version becomes the newest (§9.2, R-H3)', () => {
     const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
     const taken = take(series, VERSIONED);
     expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([

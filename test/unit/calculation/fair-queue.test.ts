@@ -74,7 +74,7 @@ describe('fair queue: accounts', () => {
 });
 
 describe('fair queue: slots', () => {
-  test('an account alone borrows all slots; it gives back its newest run when another waits (R-K3)', () => {
+  test('an account alone borrows all slots; it gives back the slot of its newest run when another account waits (R-K3)', () => {
     const { queue, add, startAll } = open(4);
     for (let turn = 0; turn < 5; turn += 1) add(A);
     const started = startAll();
@@ -129,7 +129,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews and runs alternate; triggered runs precede background runs nine in ten (R-H5, R-H9)', () => {
+  test('previews and runs alternate; nine in ten runs are triggered runs while background runs wait (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

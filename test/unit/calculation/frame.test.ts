@@ -110,7 +110,7 @@ describe('sandbox: result frames', () => {
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('notes are cut at the limit of characters, within a character of several bytes as well (R-H7)', () => {
+  test('printed output is cut at the limit of characters, within a character of several bytes as well (R-H7)', () => {
     const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
   });

@@ -47,7 +47,7 @@ test.concurrent('zygote: a death while the standby starts leaves one standby and
   expect(launched.filter(isRunning)).toEqual([]);
 }, 30_000);
 
-test.concurrent('zygote: a stuck standby is replaced, and the zygote counts as alive all the while (R-H7)', async () => {
+test.concurrent('zygote: a stuck standby is replaced, and the zygote counts as alive throughout (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const { zygote: opened, launched, isCounted } = openZygote([ready, 'echo ready; exec sleep 60', `sleep 1; ${ready}`]);
   const zygote = await opened;

@@ -9,7 +9,7 @@ import { linesOf, othersOf } from '../../../src/console/calculated/script/proble
 
 const FIRST = '$.calculated.calculatedVariableFormulas[0]';
 
-describe('console wave: the picture of what triggered what (R-H8)', () => {
+describe('console wave: the chart of the runs that one change triggered (R-H8)', () => {
   const node = (variableId: number) => ({
     ...{ variableId, name: `v${variableId}`, sourceName: 's', state: 'Succeeded' as const, runId: variableId },
     ...{ outcome: 'ok', trigger: 'Input' as const, startedDate: null, finishedDate: null },
@@ -24,7 +24,7 @@ describe('console wave: the picture of what triggered what (R-H8)', () => {
   const columnsOf = (placed: ReturnType<typeof placeWave>) =>
     Object.fromEntries(placed.nodes.map((each) => [each.node.variableId, each.column]));
 
-  test('a variable is right of the last of its causes', () => {
+  test('a variable is drawn to the right of all its causes', () => {
     const placed = place(
       [1, 2, 3, 4],
       [
@@ -38,7 +38,7 @@ describe('console wave: the picture of what triggered what (R-H8)', () => {
     expect(placed).toMatchObject({ columns: 4, rows: 1 });
   });
 
-  test('variables of one column have rows of their own, and a loop ends', () => {
+  test('each variable of a column has its own row, and a loop does not recurse forever', () => {
     expect(place([1, 2, 3], [])).toMatchObject({ columns: 1, rows: 3 });
     const loop = [
       [1, 2],
@@ -68,7 +68,7 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('what has no line is listed with its path, and so are problems of another formula', () => {
+  test('a problem without a line, or of another formula, is listed with its path', () => {
     expect(othersOf(validation, 0).map(({ path }) => path)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
     expect(othersOf(validation, 1)).toHaveLength(3);
   });
@@ -96,7 +96,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
 });
 
 describe('console script: declarations (R-H1)', () => {
-  test('null and absent members mean the same, and the place of an input is not part of it', () => {
+  test('null and absent members mean the same, and the site of an input is ignored', () => {
     const [a, b] = [
       {
         friendlyName: null,
@@ -108,7 +108,7 @@ describe('console script: declarations (R-H1)', () => {
     expect(toTexts(toDeclaration(null)).script).toBe('');
   });
 
-  test('an alias is an R name that no other input has', () => {
+  test('a generated alias is an R name that no other input has', () => {
     expect(freeAlias('Énergie, kWh', [])).toBe('energie_kwh');
     expect(freeAlias('1 %', ['input'])).toBe('input_2');
   });

@@ -6,7 +6,7 @@ import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
 /** Two names of one column. */
 const ALIAS = 'source_serial_number';
 
-test('console data: the columns shown as read are those that the service reads (R-E2)', () => {
+test('console data: the columns marked as read are the columns that the service reads (R-E2)', () => {
   const names = [...READ_COLUMNS].filter((name) => name !== ALIAS);
   expect(planOfService(names).ignored).toEqual([]);
   expect(planOfService(['date', 'value', ALIAS]).ignored).toEqual([]);

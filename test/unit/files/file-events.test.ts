@@ -28,7 +28,7 @@ function openRoutes(): Hono<CallerEnv> {
 
 const PATH = `/storage/${FILE}/events`;
 
-describe('files: the events of a file that is processed', () => {
+describe('files: the event stream of a file', () => {
   test('a HEAD request is answered without following the file (R-A14)', async () => {
     const app = openRoutes();
     for (let count = 0; count <= MAX_PER_USER; count += 1) {

@@ -63,7 +63,7 @@ describe('files: an idle parser process', () => {
     expect(chunkFiles.map((path) => statSync(path).size)).toEqual([0]);
   });
 
-  it('has a limit of memory by the kernel besides that of V8 (R-A14)', () => {
+  it('has a memory limit from the kernel besides that of V8 (R-A14)', () => {
     const limits = parserProcesses().map((pid) => readFileSync(`/proc/${pid}/limits`, 'utf8'));
     const bytes = limits.map((text) => Number(/^Max data size +(\d+)/m.exec(text)?.[1]));
     expect(bytes.length).toBeGreaterThan(0);

@@ -66,7 +66,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['platform', 'identity'],
 };
 
-test('architecture: the scan finds imports', () => {
+test('architecture: the scan for imports finds them in every syntax', () => {
   expect(imports.length).toBeGreaterThan(SOURCES.length);
 });
 
@@ -80,7 +80,7 @@ test('architecture: a folder of src imports only the folders it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('architecture: of the files directly in src, folders import only config.ts', () => {
+test('architecture: folders of src import no file directly in src except config.ts', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
@@ -120,7 +120,7 @@ test('architecture: the console and the server import no file of each other', ()
   expect(read('tsconfig.json')).toContain('"exclude": ["src/console"]');
 });
 
-test('architecture: the console never makes HTML of text, and runs no text as code', () => {
+test('architecture: the console never inserts text as HTML or runs text as code', () => {
   const risky =
     /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\b/;
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
@@ -171,7 +171,7 @@ test('architecture: imports have no cycle', () => {
 describe('architecture: files named *-rules.ts', () => {
   const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
 
-  test('the scan finds such files', () => {
+  test('the scan finds files named *-rules.ts', () => {
     expect(rules.length).toBeGreaterThan(5);
   });
 

@@ -18,7 +18,7 @@ function usedPaths(): ReadonlySet<string> {
   );
 }
 
-test('console: the types of its calls are those of the API description (R-A9)', async () => {
+test('console: the generated types of its API calls match the OpenAPI document (R-A9)', async () => {
   const types = await consoleTypes(usedPaths());
   await expect(types).toMatchFileSnapshot('../../../src/console/api/openapi.d.ts');
 });

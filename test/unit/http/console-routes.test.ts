@@ -59,7 +59,7 @@ describe('console: the page', () => {
     expect(JSON.parse(content)).toMatchObject({ api: 'https://api.example', issuer: 'https://id.example/realms/"x' });
   });
 
-  test('refuses inline code, eval, frames, and every origin but those of the installation', async () => {
+  test('has a policy that refuses inline code, eval, frames, and every origin except those of the installation', async () => {
     const policy = (await get('/', { accept: BROWSER })).headers.get('content-security-policy') ?? '';
     expect(policy).not.toMatch(/unsafe|\*|data:/);
     expect(policy.split('; ')).toEqual(
@@ -90,12 +90,15 @@ describe('console: its files', () => {
     expect(brotliDecompressSync(bytes).toString()).toBe(SCRIPT);
   });
 
-  test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])('%s is not one of them: 404', async (name) => {
-    expect((await get(`/console/assets/${name}`)).status).toBe(404);
-  });
+  test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(
+    '%s is not a file of the console: 404',
+    async (name) => {
+      expect((await get(`/console/assets/${name}`)).status).toBe(404);
+    },
+  );
 });
 
-test('console: a directory without a build is refused at the start, naming the setting', () => {
+test('console: a directory without a build is refused at start-up, and the error names the setting', () => {
   const options = { api: 'https://a.example', push: 'https://a.example', issuer: 'https://a.example', clientId: 'c' };
   expect(() => consoleRoutes({ directory: join(directory, 'assets'), ...options })).toThrow('CONSOLE_DIRECTORY');
 });

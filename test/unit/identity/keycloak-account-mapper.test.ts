@@ -61,7 +61,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     },
   );
 
-  it('is kept by a refresh, except one that names another account (R-B4)', () => {
+  it('is kept by a refresh, except by a refresh that names another account (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');

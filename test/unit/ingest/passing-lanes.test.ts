@@ -18,7 +18,7 @@ function openLanes() {
   return { lanes, asked, writes };
 }
 
-describe('ingester: lanes beside a long write', () => {
+describe('ingester: lanes that overtake a long write', () => {
   it('are not opened by a write that ends at once (R-D6)', async () => {
     const { lanes, asked } = openLanes();
     await lanes.open(1, Promise.resolve());
@@ -26,7 +26,7 @@ describe('ingester: lanes beside a long write', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are two for an account, the second for small batches, and close after their writes (R-D6)', async () => {
+  it('number two per account, the second for small batches, and close after their writes (R-D6)', async () => {
     const { lanes, asked, writes } = openLanes();
     const long = Promise.withResolvers<void>();
     const opened = lanes.open(1, long.promise);

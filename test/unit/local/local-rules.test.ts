@@ -104,7 +104,7 @@ describe('npm start: recipes of the root file systems', () => {
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
   });
 
-  it('TIMESCALEDB_BUILD gives the database a root of its own, and must name a build', () => {
+  it('TIMESCALEDB_BUILD gives the database its own root file system, and must name a build', () => {
     const build = mkdtempSync(join(tmpdir(), 'timescaledb-'));
     const recipe = () => databaseRecipe({ TIMESCALEDB_BUILD: build });
     try {

@@ -107,7 +107,7 @@ test.each([
   },
 );
 
-test('webhook addresses: an IPv4 address, its mapping into IPv6 and its NAT64 form are all public or all not (R-I4)', () => {
+test('webhook addresses: an IPv4 address, its mapping into IPv6 and its NAT64 form are either all public or all internal (R-I4)', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const isPublic = isPublicAddress(address);

@@ -78,7 +78,7 @@ describe('json patch: op test', () => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
   });
 
-  it('holds for equal values in another member order, for null and for the whole document (R-I6)', () => {
+  it('succeeds for equal values in another member order, for null and for the whole document (R-I6)', () => {
     const document = { a: { b: 1, c: [null] }, d: null };
     const tests = [
       { op: 'test', path: '/a', value: { c: [null], b: 1 } },

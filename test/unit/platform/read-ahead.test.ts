@@ -67,7 +67,7 @@ describe('platform: read ahead', () => {
     });
   });
 
-  test('a consumer that leaves ends the producer and gives the memory back', async () => {
+  test('a consumer that leaves ends the producer and frees the memory', async () => {
     const { state, read, takenBytes } = open(50, 3);
     await read.next();
     await settle();

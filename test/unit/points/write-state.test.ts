@@ -67,20 +67,20 @@ describe('write plan: the greatest VersionTag id', () => {
 });
 
 describe('write plan: runs of stored dates', () => {
-  it('dates in order after the high-water mark are in no run (architecture 2)', () => {
+  it('do not include dates in order after the high-water mark (architecture 2)', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('dates out of order after the high-water mark are in no run; repeated dates are (architecture 2)', () => {
+  it('do not include dates out of order after the high-water mark, but do include repeated dates (architecture 2)', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('earlier rows of a write replace a VersionTag only at a stored date and only when the tag may be stored (R-F2)', () => {
+  it('replace a VersionTag of an earlier row only at a stored date, and only when the tag may already be stored (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

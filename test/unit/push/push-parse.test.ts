@@ -158,7 +158,7 @@ function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labe
 }
 
 describe('push: a parsed body', () => {
-  it('gives the same readings or the same problems by parsePush as by the schema (R-D1, R-A3)', () => {
+  it('gives the same readings or problems whether parsePush or the schema reads it (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 1500;
     fc.assert(
@@ -181,7 +181,7 @@ describe('push: a parsed body', () => {
     expect(byHand(json)).toMatchObject({ details: { length: 100 } });
   });
 
-  it('may spell members in any case; the exact name wins over others, else the last one (R-A3)', () => {
+  it('may spell members in any case; among repeated members the exact name wins, else the last (R-A3)', () => {
     const json = [
       { DATA: [{ Date: '2026-01-01T00:00Z', VALUE: 1, value: 2 }], VariableID: 4, variableid: 5 },
       { data: [{ DATE: '2026-01-01T00:00Z', date: null, Value: 1 }] },

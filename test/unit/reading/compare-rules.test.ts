@@ -25,7 +25,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('adds up over batches', () => {
+  test('sums the counts and differences of all batches', () => {
     expect(
       summaryOf(
         [

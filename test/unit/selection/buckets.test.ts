@@ -18,11 +18,11 @@ const VARIABLES: ReadonlyMap<number, ReadVariable> = new Map([
 const micros = (instant: string) => Date.parse(instant) * 1000;
 
 describe('buckets of a read (R-G1)', () => {
-  test('raw points have none', () => {
+  test('a read of raw points has no buckets', () => {
     expect(findBuckets({ ...DAYS, granularity: 'Raw' }, VARIABLES)).toBeUndefined();
   });
 
-  test('each variable has its own aggregate unless the request names one; an unknown one is averaged (R-C8)', () => {
+  test('each variable has its own aggregate unless the request names one; a variable without an aggregate is averaged (R-C8)', () => {
     const ids = [1, 2, 3];
     const functionsOf = (aggregate: BucketRequest['aggregate']) =>
       ids.map((id) => findBuckets({ ...DAYS, aggregate }, VARIABLES)?.functionOf(id));

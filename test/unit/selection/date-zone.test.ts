@@ -22,7 +22,7 @@ function sourcesIn(...zones: readonly string[]) {
   return { queryable: { query } as unknown as Queryable, query };
 }
 
-describe('reads: the zone of dates that have none (R-A11)', () => {
+describe('reads: the zone of dates that name none (R-A11)', () => {
   test('no zone is looked up or named when every date has its own', async () => {
     const { queryable, query } = sourcesIn('Europe/Brussels');
     const settled = await settleDates(queryable, CALLER, { ...LOCAL, zone: 'Asia/Tokyo', hasLocalDates: false });

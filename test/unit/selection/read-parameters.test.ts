@@ -105,7 +105,7 @@ describe('read parameters: an unescaped plus of an offset arrives as a space (R-
     expect(query(`from=${text}`).from).toEqual({ micros: micros(instant), isLocal: false, isDay: false });
   });
 
-  test('a space between date and time stays one', () => {
+  test('a space between date and time stays a space', () => {
     expect(query('from=2026-03-01+00:15').from).toMatchObject({
       micros: micros('2026-03-01T00:15:00Z'),
       isLocal: true,
@@ -137,7 +137,7 @@ describe('read parameters: tags (R-G1)', () => {
   });
 });
 
-describe('read parameters: texts given outside of a query (R-G2)', () => {
+describe('read parameters: values given outside a query (R-G2)', () => {
   const DAY = { months: 0, days: 1, micros: 0 };
 
   test('are undefined when absent', () => {

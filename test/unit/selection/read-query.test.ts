@@ -26,7 +26,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(null).all('a')).toEqual([]);
   });
 
-  test('a location is that of the value, of the list, or of the member that is absent', () => {
+  test('the location in an error is the path of the value, of the list, or of the absent member', () => {
     const body = { filter: { Ids: [[1, 2], 3], one: 4 } };
     expect([0, 1, 2].map((index) => pathOf(body, 'ids', index))).toEqual([
       '$.filter.Ids[0][0]',
@@ -51,7 +51,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(locationInBody('$.from')).toEqual({ subject: '$.from', path: '$.from' });
   });
 
-  test('tags are an object of strings, under a name in any case, or nested; texts are read as a parameter', () => {
+  test('tags may be an object of strings, named in any case or nested; strings are read like the query parameter', () => {
     const { tagPairs } = sourceOfBody({ Filter: { Tags: { quality: 'first', url: '' } }, 'x.TAGS': [{ a: 'b' }] });
     expect(tagPairs).toEqual([
       ['quality', 'first'],
@@ -69,7 +69,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(() => sourceOfBody(body)).toThrow(message);
   });
 
-  test('an object in the place of a value is refused only when the value is read', () => {
+  test('an object where a value is expected is refused only when the value is read', () => {
     const source = sourceOfBody({ Options: { From: { date: '2026-01-01' } } });
     expect(source.all('date')).toMatchObject([{ text: '2026-01-01' }]);
     expect(() => source.all('FROM')).toThrow('$.Options.From must be a single value, got an object');

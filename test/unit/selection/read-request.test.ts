@@ -80,7 +80,7 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
   });
 });
 
-describe('read request: contradictory parameters are refused and both named (R-G2)', () => {
+describe('read request: contradictory parameters are refused, and the error names both (R-G2)', () => {
   test.each([
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
@@ -95,7 +95,7 @@ describe('read request: contradictory parameters are refused and both named (R-G
   });
 });
 
-describe('read request: an invalid value is refused and its parameter named (R-A5)', () => {
+describe('read request: an invalid value is refused, and the error names its parameter (R-A5)', () => {
   test.each([
     ['relativeVersion=soon', 'relativeVersion'],
     ['horizon=24', 'horizon'],
@@ -130,7 +130,7 @@ describe('read request: an invalid value is refused and its parameter named (R-A
     [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
     [{ from: { date: '2026-01-01' } }, '$.from'],
     [{ filter: { variableIds: [{ id: 1 }] } }, '$.filter.variableIds[0]'],
-  ])('in a body by its JSON path: %j (R-A5)', (body, path) => {
+  ])('in a body, the error names its JSON path: %j (R-A5)', (body, path) => {
     const { message, details } = refusalOf(() => fromBody(body));
     expect(details?.map((detail) => detail.path)).toEqual([path]);
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
@@ -144,7 +144,7 @@ describe('read request: an invalid value is refused and its parameter named (R-A
     expect(details?.map(({ path }) => path)).toEqual(paths.map((name) => `query.${name}`));
   });
 
-  test('a contradiction in a body by both paths (R-A5, R-G2)', () => {
+  test('a contradiction in a body is refused with both JSON paths (R-A5, R-G2)', () => {
     const { message, details } = refusalOf(() => fromBody({ options: { fill: 'linear' } }));
     expect(message).toContain('$.options.fill and $.granularity contradict each other');
     expect(details?.map(({ path }) => path)).toEqual(['$.options.fill', '$.granularity']);

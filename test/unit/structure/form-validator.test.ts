@@ -47,7 +47,7 @@ describe('forms: a value', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('of a required field is needed when the resource has values of the form, and only then', () => {
+  test('of a required field must be given if and only if the resource has values of the form', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);

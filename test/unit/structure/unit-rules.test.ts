@@ -22,11 +22,11 @@ describe('structure: conversion between units (R-C8)', () => {
     [212, FAHRENHEIT, CELSIUS, 100],
     [-40, CELSIUS, FAHRENHEIT, -40],
     [0, KELVIN, FAHRENHEIT, -459.67],
-  ])('%f is converted as the definitions of the units say', (value, from, to, expected) => {
+  ])('%f is converted by the definitions of the units', (value, from, to, expected) => {
     expect(convert(value, from, to)).toBeCloseTo(expected, 10);
   });
 
-  test('between powers of ten has no stray digits', () => {
+  test('between powers of ten adds no rounding digits', () => {
     expect(scaleBetween(MWH, GWH)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
     expect(scaleBetween(GWH, MWH)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
     for (let value = 1; value < 1000; value++) expect(convert(value, MWH, GWH)).toBe(Number(`${value}e-3`));

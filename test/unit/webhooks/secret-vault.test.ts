@@ -34,7 +34,7 @@ describe('webhook secrets at rest', () => {
     }
   });
 
-  test('a renewal wraps the data key anew and leaves the text; texts stored as they are get sealed (R-I1)', () => {
+  test('a key rotation wraps the data key again and keeps the encrypted text; plain texts are sealed (R-I1)', () => {
     const sealed = openSecretVault([OLD]).seal(SECRET, 1);
     const both = openSecretVault([NEW, OLD]);
     const renewed = both.renew(sealed, 1) ?? '';
@@ -44,14 +44,14 @@ describe('webhook secrets at rest', () => {
     expect(openSecretVault([NEW]).open(both.renew(SECRET, 1) ?? '', 1)).toBe(SECRET);
   });
 
-  test('without keys, texts are stored and read as they are (R-I1)', () => {
+  test('without keys, texts are stored and read in plain form (R-I1)', () => {
     const vault = openSecretVault([]);
     expect([vault.keyId, vault.seal(SECRET, 1), vault.open(SECRET, 1), vault.renew(SECRET, 1)]).toEqual([
       ...[undefined, SECRET, SECRET, undefined],
     ]);
   });
 
-  test('WEBHOOK_KEYS: keys of 32 bytes with different ids (R-K1)', () => {
+  test('WEBHOOK_KEYS must list keys of 32 bytes with different ids (R-K1)', () => {
     const read = (WEBHOOK_KEYS: string) =>
       readConfig({ DATABASE_URL: 'postgres://x/x', REDIS_URL: 'redis://x', WEBHOOK_KEYS }).WEBHOOK_KEYS;
     const base64 = OLD.key.toString('base64');

@@ -77,7 +77,7 @@ describe('webhooks: headers', () => {
   });
 
   test.each(['Authorization', 'X-Api-Key', 'apikey', 'key', 'cookie', 'x-auth', 'x-token', 'X-Password'])(
-    'the history shows nothing of %s (R-I5)',
+    'the history masks the value of %s (R-I5)',
     (name) => expect(maskCredentials({ [name]: 'value' }, {})).toEqual({ [name]: '***' }),
   );
 

@@ -76,7 +76,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     ['refused messages', false, [400, 404, 422], false],
     ['a refused message between failures', false, [408, 400, 500], false],
   ] as const)(
-    '%s: open is decided by failures that show the receiver is down (R-I3)',
+    '%s: only failures that show that the receiver is down open the circuit (R-I3)',
     (_, isFailing, statuses, isOpen) => {
       expect(openAfter(isFailing, statuses)).toBe(isOpen);
     },
@@ -111,7 +111,7 @@ describe('webhook fan-out: filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('%s %j against %j matches: %s (R-I1)', (type, data, filter, wanted) => {
+  ] as const)('an event %s with %j matches the filter %j: %s (R-I1)', (type, data, filter, wanted) => {
     expect(matches(filter, type, data)).toBe(wanted);
   });
 
@@ -131,8 +131,8 @@ describe('webhook fan-out: filter', () => {
   });
 });
 
-describe('webhooks: disabled by the service', () => {
-  test.each(['en', 'fr', 'nl', 'de'] as const)('the mail states the reason in %s', (language) => {
+describe('webhooks: the mail about a webhook that the service disabled', () => {
+  test.each(['en', 'fr', 'nl', 'de'] as const)('states the reason in %s', (language) => {
     expect(disableReason({ kind: 'gone' }, language)).toContain('410');
     expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);
   });
@@ -141,12 +141,12 @@ describe('webhooks: disabled by the service', () => {
     ['https://a.example/hook?key=s3cret', 'https://a.example/hook'],
     ['https://user:s3cret@a.example/hook#s3cret', 'https://a.example/hook'],
     ['https://a.example/@us', 'https://a.example/@us'],
-  ])('the mail shows the URL %s as %s', (url, shown) => {
+  ])('shows the URL %s as %s', (url, shown) => {
     expect(withoutQuery(url)).toBe(shown);
   });
 });
 
-test('webhook delivery: the account semaphore refuses keys when all permits are taken; each leave returns the next refused key (R-I3)', () => {
+test('webhook delivery: the account semaphore refuses keys when all permits are taken; each `leave()` returns the next refused key (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);

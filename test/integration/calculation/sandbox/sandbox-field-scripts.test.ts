@@ -158,7 +158,7 @@ test('field script: weights a monthly price by consumption, at the local start o
   ]);
 });
 
-test('field script: prefers Real to Estimated to Regularised, and returns Version, Tags and an extra column (R-H3)', async () => {
+test('field script: selects Real values, else Estimated, else Regularised, and returns Version, Tags and an extra column (R-H3)', async () => {
   const inputs = {
     Real: [[START, 1]] as const,
     Estimated: regular([10, 20], HOUR),
@@ -173,7 +173,7 @@ test('field script: prefers Real to Estimated to Regularised, and returns Versio
   );
 });
 
-test('field script: counts missing points of local days; the day the clock goes forward has 92 quarters (R-H4)', async () => {
+test('field script: counts missing points of local days; the day on which the clock goes forward has 92 quarter-hours (R-H4)', async () => {
   const midnight = at('2026-03-28T23:00:00Z');
   const power = regular(
     Array.from({ length: 90 }, () => 1),

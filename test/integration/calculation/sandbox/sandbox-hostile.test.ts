@@ -82,7 +82,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('a limit of time names the line within a function and keeps the notes; a script cannot evade it (R-H7, R-H8)', async () => {
+  test('a time limit reports the line within a function and the messages so far; a script cannot evade the limit (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -168,7 +168,7 @@ describe('sandbox: the host', () => {
 });
 
 describe('sandbox: answers', () => {
-  test('processes that a script leaves behind cannot forge its answer, only spoil it (R-H7)', async () => {
+  test('processes that a script leaves behind can spoil its answer but not forge it (R-H7)', async () => {
     const outcome = await hostile('left-behind');
     // A fork of R inherits the descriptor of the answer, which the script has too: its writes corrupt only the script's
     // own result.
@@ -209,7 +209,7 @@ describe('sandbox: answers', () => {
     expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');
   });
 
-  test.each(['Version', 'Tags'])('a %s column of another length keeps its length (§7)', async (column) => {
+  test.each(['Version', 'Tags'])('a %s column whose length differs from Date keeps its length (§7)', async (column) => {
     const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
     const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };
     expect(textsOf(column === 'Version' ? versions : tags)).toEqual(['one']);
@@ -237,7 +237,7 @@ describe('sandbox: answers', () => {
 });
 
 describe('sandbox: ends of runs', () => {
-  test('quit() is reported with its line and the notes so far (R-H7, R-H8)', async () => {
+  test('quit() is reported with its line and the messages so far (R-H7, R-H8)', async () => {
     const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error', line: 3, notes: { messages: ['before'] } });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('called quit()');
@@ -266,7 +266,7 @@ describe('sandbox: ends of runs', () => {
 describe('sandbox: opening', () => {
   const log = createLog('fatal', 'test');
 
-  test('a missing or wrong root, or an unpermitted unsandboxed mode, is refused (R-H7)', async () => {
+  test('a missing or wrong root directory is refused, and so is the mode without a sandbox unless it is permitted (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),

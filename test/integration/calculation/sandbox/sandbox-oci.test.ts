@@ -79,7 +79,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
   });
   afterAll(() => pool?.close());
 
-  test('opens only when its self-check finds isolation, and runs scripts (R-H7)', async () => {
+  test('opens only when its self-check finds that scripts are isolated, and runs scripts (R-H7)', async () => {
     const job = jobOf('list(TimeSeries = inputVariables$a$TimeSeries)', { inputs: [inputOf('a', regularSeries(4))] });
     expect(await pool.run(job)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(0, 1, 2, 3) } });
   });

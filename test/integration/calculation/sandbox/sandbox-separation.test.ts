@@ -48,7 +48,7 @@ describe('sandbox: ids that runs share', () => {
 });
 
 describe('sandbox: network namespaces', () => {
-  test('runs at the same time have their own; later runs use them again, with nothing but a loopback that is down (R-H7)', async () => {
+  test('concurrent runs have their own, and later runs reuse them; each has only a loopback interface, which is down (R-H7)', async () => {
     const seen = new Set<string>();
     for (let round = 0; round < 8; round += 1) {
       const names = await Promise.all([1, 2, 3].map(async () => networkOf(await runHostile(pool, 'show-network'))));

@@ -68,7 +68,7 @@ test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: a zygote that gets %s as soon as it is ready is gone within 5 s and logged, and the standby that is still starting replaces it (R-H7)',
+  'zygote: a zygote that gets %s as soon as it is ready ends within 5 s, is logged, and is replaced by the standby that is still starting (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();
@@ -144,7 +144,7 @@ test('zygote: a failed start throws with the reason (R-H7)', async () => {
   );
 });
 
-test('zygote: a control group bounds all runs together, on machines that permit one (R-H7)', async (context) => {
+test('zygote: a control group limits all runs together, on machines that permit control groups (R-H7)', async (context) => {
   const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
   const probe = await makeControlGroup(limits);
   await probe?.remove();
@@ -161,7 +161,7 @@ test('zygote: a control group bounds all runs together, on machines that permit 
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
 
-test('zygote: two spare runners wait, and own copies of the memory pages that every run writes (R-H7)', async () => {
+test('zygote: two spare runners wait, with their own copies of the memory pages that every run writes (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {

@@ -173,7 +173,7 @@ describe('sandbox: results of scripts', () => {
 });
 
 describe('sandbox: memory that a run shares with the zygote', () => {
-  test('is not copied by calls of package functions, which have no reference counts (R-H7)', async () => {
+  test('is not copied when a script calls package functions, because these objects have no reference counts (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()
       before <- faults()

@@ -132,7 +132,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes (ar
 
 describe('points: statements on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    '%s: finds every run by the key (architecture 2)',
+    '%s: every run of dates is found by the primary key (architecture 2)',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -151,7 +151,7 @@ describe('points: statements on stored rows', () => {
     },
   );
 
-  it('limited: counts the versions of a run once, also in a chunk without statistics (R-F3)', async () => {
+  it('limited: the versions of a run of dates are counted once, also in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -181,7 +181,7 @@ describe('points: the write state', () => {
     ['is locked', LOCK_SERIES, () => [some()]],
     ['has its settings found', FIND_SETTINGS, () => [some()]],
     ['is saved', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
-  ] as const)('%s by keys', async (_what, statement, values) => {
+  ] as const)('%s uses the keys', async (_what, statement, values) => {
     expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));
   });
 });
@@ -191,7 +191,7 @@ describe('points: removal', () => {
     ['counting', 'point', countDates],
     ['history', 'point_version', deleteHistory],
     ['current values', 'point', deleteCurrent],
-  ] as const)('%s of a period finds rows by key (R-G5)', async (_what, table, statement) => {
+  ] as const)('%s of a period finds its rows by the primary key (R-G5)', async (_what, table, statement) => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), table, chunkOf(FROM));
       const period = [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];
@@ -199,7 +199,7 @@ describe('points: removal', () => {
     });
   });
 
-  it('finds surplus versions by the key (R-F7)', async () => {
+  it('finds surplus versions by the primary key (R-F7)', async () => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
       const values = [ids[1], 2, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z'];

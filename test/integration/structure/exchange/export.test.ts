@@ -46,7 +46,7 @@ const inputsOf = (row: Row | undefined) =>
     ?.calculatedVariableFormulas[0].variables ?? [];
 
 describe('structure export: the document', () => {
-  test('names sites, sources and variables by key; an input states its site and source only when they are not those of its formula (§1)', async () => {
+  test('names sites, sources and variables by key; an input states its site and source only when they differ from those of its formula (§1)', async () => {
     const { format, sites, sources, variables } = await exported(api.manager);
     expect(format).toBe('tidemark-structure-1');
     expect(sites).toMatchObject([
@@ -72,7 +72,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('of a USER has what was granted, and names nothing else (R-B9)', async () => {
+  test('of a USER contains and names only what the user was granted (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');
@@ -83,7 +83,7 @@ describe('structure export: the document', () => {
     });
   });
 
-  test('can be limited to sites; another account has its own (R-A12, R-B9)', async () => {
+  test('can be limited to sites; another account exports its own structure only (R-A12, R-B9)', async () => {
     const one = await exported(api.manager, `?siteIds=${otherSiteId}`);
     expect([one.sites.length, one.sources.length, one.variables.length]).toEqual([1, 1, 1]);
     expect(await exported(api.stranger)).toEqual({ format: one.format, sites: [], sources: [], variables: [] });

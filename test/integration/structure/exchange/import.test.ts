@@ -75,7 +75,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('with whatIf shows what it would create, change and leave, field by field, and writes nothing', async () => {
+  test('with whatIf lists the resources to create, to change field by field, and to leave, and writes nothing', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -108,7 +108,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(manager)).not.toBe(before);
   });
 
-  test('emits the events of single changes, once each (R-I2, R-I8)', async () => {
+  test('emits the same events as single changes, once each (R-I2, R-I8)', async () => {
     const manager = await stack.newAccount();
     const events = async () => {
       const { rows } = await stack.api.database.query<{ type: string; payload: Row }>(
@@ -332,7 +332,7 @@ describe('structure import: a document with problems', () => {
     ]);
   });
 
-  test('is checked by the forms of the account; values accepted before stay good (R-C11)', async () => {
+  test('is checked by the forms of the account; values stored before the form stay valid (R-C11)', async () => {
     const manager = await stack.newAccount();
     const stored = { name: 'Old', clientData: { Building: { Main: { Area: 'large' } } } };
     await manager.post('/sites', stored);
@@ -359,7 +359,7 @@ describe('structure import: a document with problems', () => {
 });
 
 describe('structure import: a request', () => {
-  test('is for managers, of known types, and shows imports of the own account only (R-B8, R-A4, R-A5)', async () => {
+  test('needs a manager and a known media type, and shows imports of the own account only (R-B8, R-A4, R-A5)', async () => {
     const { manager, stranger } = stack.api;
     const user = await stack.api.signIn('una', 'USER');
     expect((await user.post('/structure/import', BAKERY)).status).toBe(403);
@@ -381,7 +381,7 @@ describe('structure import: a request', () => {
     expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
   });
 
-  test('leaves other accounts and what the document does not name alone (R-A5)', async () => {
+  test('changes no other account and nothing that the document does not name (R-A5)', async () => {
     const manager = await stack.newAccount();
     await createStructure(manager);
     const other = await stack.text(stack.api.stranger);

@@ -27,7 +27,7 @@ afterEach(async () => {
 const send = (fields: Partial<WebhookTarget> = {}) =>
   sender.send(targetAt(`${receiver.url}/hook?a=1`, fields), MESSAGE);
 
-describe('webhook sending: request', () => {
+describe('webhook sending: the request to a receiver', () => {
   test('is signed as Standard Webhooks specifies, with every valid secret (R-I3)', async () => {
     await send({ secrets: [SECRET, FORMER_SECRET] });
     const [message] = receiver.messages;
@@ -100,7 +100,7 @@ describe('webhook sending: request', () => {
   });
 });
 
-describe('webhook sending: outcome', () => {
+describe('webhook sending: the outcome of an attempt', () => {
   test('a 2xx succeeds, with the request and response as exchanged (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
@@ -144,7 +144,7 @@ describe('webhook sending: outcome', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('has Retry-After of any status (R-I3)', async () => {
+  test('includes Retry-After for any status (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

@@ -37,7 +37,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     expect(budget.open(owner(1, 'four')).take(1)).toEqual({ of: 'account', held: TOTAL / 2 });
   });
 
-  test('a newcomer gets a share at once beside four greedy accounts that release nothing', () => {
+  test('a new account gets a share at once beside four greedy accounts that release nothing', () => {
     const budget = openSharedBudget(TOTAL);
     for (let accountId = 1; accountId <= 4; accountId += 1) {
       for (const user of USERS) takeAll(budget, owner(accountId, user));
@@ -47,7 +47,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     }
   });
 
-  test('nine greedy accounts that repeat their requests leave a tenth to a newcomer', () => {
+  test('nine greedy accounts that repeat their requests leave a tenth of the total to a new account', () => {
     const budget = openSharedBudget(TOTAL);
     const held = new Map<number, Holding[]>();
     for (let turn = 0; turn < 9 * 30; turn += 1) {

@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
@@ -96,14 +98,15 @@ describe('files: a parser process that ends while it parses a file', () => {
   it('before it asks for the file is not blamed on the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
-    const died = countRows(text, async (part, index) => {
-      asked.push(index);
-      return part;
-    });
-    // Blocks this process, so that it cannot answer the new parser before it ends.
-    const deadline = performance.now() + 5000;
-    while (parserProcesses().length === 0 && performance.now() < deadline);
-    end('SIGABRT');
+    const parse = () =>
+      countRows(text, async (part, index) => {
+        asked.push(index);
+        return part;
+      });
+    // The signal is sent before this process returns to its event loop, so the parser cannot get the file.
+    const { result: died, started } = collectStarted(parse);
+    expect(started).toHaveLength(1);
+    for (const child of started) child.kill('SIGABRT');
     await expect(died).rejects.toMatchObject({ name: 'ParserDeath', isByFile: false });
     expect(asked).toEqual([]);
   });
@@ -115,6 +118,18 @@ function linkOf(path: string): string {
     return readlinkSync(path);
   } catch {
     return '';
+  }
+}
+
+/** @returns the result of `action` and the child processes that it started before it returned. */
+function collectStarted<Result>(action: () => Result): { readonly result: Result; readonly started: ChildProcess[] } {
+  const started: ChildProcess[] = [];
+  const collect = (message: unknown) => started.push((message as { readonly process: ChildProcess }).process);
+  subscribe('child_process', collect);
+  try {
+    return { result: action(), started };
+  } finally {
+    unsubscribe('child_process', collect);
   }
 }
 

@@ -73,6 +73,31 @@ test(
   3 * VALIDATION_MS,
 );
 
+test('console script: text typed while the page renders keeps its order (R-H9)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
+  const editor = page.getByRole('textbox', { name: 'R script' });
+  await page.getByText('No problems found.').waitFor();
+  await editor.focus();
+  await page.keyboard.press('Control+End');
+  const typed = `# ${'abcdefghij'.repeat(8)}`;
+  await page.keyboard.press('Enter');
+  // Each letter meets the page at another step of its update: in the tasks of one frame.
+  await page.evaluate(`(async () => {
+    const { port1, port2 } = new MessageChannel();
+    for (const letter of ${JSON.stringify(typed)}) {
+      document.execCommand('insertText', false, letter);
+      await new Promise((resolve) => {
+        port1.onmessage = resolve;
+        port2.postMessage(0);
+      });
+    }
+  })()`);
+  await page.locator('.cm-line', { hasText: typed }).waitFor();
+  await page.getByRole('button', { name: 'Drop the draft' }).click();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test('console script: a preview shows result, windows, messages and plots; a save keeps its note and can be restored (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });

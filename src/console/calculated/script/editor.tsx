@@ -11,7 +11,7 @@ import { unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { completeScript, type Symbols } from './completions.ts';
 import classes from './editor.module.css';
@@ -50,7 +50,8 @@ export function Editor(props: EditorProps) {
     return () => made.destroy();
   }, [label, isReadOnly]);
 
-  useEffect(() => {
+  // In the task that renders: in a later one the editor may have newer text, which this value would undo.
+  useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });

@@ -64,7 +64,7 @@ test(
     await page.getByText('Not saved yet').waitFor();
     await page.locator('.cm-line', { hasText: 'inputVariables$energy <-' }).waitFor();
     await page.locator('.cm-lint-marker-error').waitFor({ timeout: VALIDATION_MS });
-    await page.getByRole('button', { name: 'Drop the draft' }).click();
+    await page.getByRole('button', { name: 'Discard draft' }).click();
     await page.getByText('No problems found.').waitFor();
     expect(await page.getByText('Not saved yet').count()).toBe(0);
     expect(complaints).toEqual([]);
@@ -109,13 +109,13 @@ test('console script: a preview shows result, windows, messages and plots; a sav
   await drawing.waitFor();
   expect(await drawing.getAttribute('src')).toMatch(/^blob:/);
   await page.getByText('Windows', { exact: true }).click();
-  const windows = page.getByRole('img', { name: '1 input with the window that is read' });
+  const windows = page.getByRole('img', { name: '1 input and the window it reads' });
   expect(await windows.getAttribute('data-spans')).toBe('1');
   await page.getByText('Differences', { exact: true }).click();
   await page.locator('[data-diff] .cm-line').getByText('plot(1:10)').waitFor();
-  await page.getByRole('textbox', { name: 'Why?' }).fill('draws the series');
+  await page.getByRole('textbox', { name: 'Reason for the change' }).fill('draws the series');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved. The next change').waitFor();
+  await page.getByText('Saved. The script runs').waitFor();
   await page.getByText('History', { exact: true }).click();
   await page.getByText('draws the series').waitFor();
   const first = page.getByRole('listitem').filter({ hasText: 'the first script' });
@@ -142,8 +142,8 @@ test('console script: an input is found by its name, and a save over a newer dec
   await stack.manager.call('PUT', `/sources/${sourceId}/variables/${fourfoldId}`, newer);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('alert').getByText('request').waitFor();
-  await page.getByText('Another declaration was saved').waitFor();
-  await page.getByRole('button', { name: 'Drop the draft' }).click();
+  await page.getByText('Another definition was saved').waitFor();
+  await page.getByRole('button', { name: 'Discard draft' }).click();
   await close();
 });
 
@@ -158,13 +158,13 @@ test('console runs: a run shows what triggered what, what it read, and the saved
     .last()
     .click();
   await page.getByText('These inputs changed:').waitFor();
-  const wave = page.getByRole('group', { name: '3 variables of the wave' });
+  const wave = page.getByRole('group', { name: '3 variables in the cascade' });
   await wave.getByRole('link', { name: 'Energy changed' }).waitFor();
   await wave.getByRole('link', { name: 'Doubled succeeded' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Doubled' }).waitFor();
   await page.getByText(/Saved by .*the first script/).waitFor();
-  await page.getByRole('region', { name: 'What it read' }).getByRole('link', { name: 'energy' }).click();
+  await page.getByRole('region', { name: 'Points read' }).getByRole('link', { name: 'energy' }).click();
   await page.getByRole('heading', { name: 'Energy' }).waitFor();
   expect(complaints).toEqual([]);
   await close();
@@ -176,9 +176,9 @@ test('console runs: a forced update shows its progress and is stopped; its sched
   const scheduled = { calculatedVariableFormulas: [{ ...formula, schedule: '0 6 1 1 *' }] };
   const slowId = await createVariable(stack.manager, sourceId, { name: 'Slow', calculated: scheduled });
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${slowId}/runs`);
-  const next = await page.getByText('Next (').textContent();
+  const next = await page.getByText('Next runs (').textContent();
   expect(next?.match(/1 Jan 20\d\d/g)).toHaveLength(5);
-  await page.getByRole('button', { name: 'Force an update' }).click();
+  await page.getByRole('button', { name: 'Recalculate' }).click();
   await page.getByRole('progressbar', { name: 'Progress of the run' }).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('1 run was stopped.').waitFor();
@@ -190,7 +190,7 @@ test('console runs: a forced update shows its progress and is stopped; its sched
 
 test('console: a calculated variable is created from the page of its input, and its editor opens with a valid script (R-H1)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${energyId}`);
-  await page.getByRole('link', { name: 'Make a calculated variable' }).click();
+  await page.getByRole('link', { name: 'Create a calculated variable' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
   await page.getByRole('button', { name: 'Create and write the script' }).click();
   await page.getByRole('heading', { name: 'Copied' }).waitFor();
@@ -203,7 +203,7 @@ test('console: a calculated variable is created from the page of its input, and 
 
 test('console script: a USER is offered no change and no run, and reads no script of a site without access to it (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
-  await page.getByText('Managers can make calculated variables.').waitFor();
+  await page.getByText('Only managers can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);

@@ -128,9 +128,9 @@ test('console home: silent variables and a rejected push are counted, and link t
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
   const { page, complaints, close } = await stack.open(MANAGER);
-  await page.getByRole('link', { name: '1 push was rejected' }).waitFor();
+  await page.getByRole('link', { name: '1 push rejected' }).waitFor();
   await page.getByText('old-points').waitFor();
-  await page.getByRole('link', { name: '2 variables are silent' }).click();
+  await page.getByRole('link', { name: '2 variables without new points' }).click();
   await page.getByRole('link', { name: NAME }).click();
   await page.getByRole('heading', { name: NAME }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/console/variables/${variableId}`);
@@ -141,7 +141,7 @@ test('console home: silent variables and a rejected push are counted, and link t
 test('console home: a USER without sites sees no silent variables and no webhooks (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
-  expect(await page.getByText('silent').count()).toBe(0);
+  expect(await page.getByText('without new points').count()).toBe(0);
   expect(complaints).toEqual([]);
   await close();
 });
@@ -169,7 +169,7 @@ test('console find: words and expressions find variables; an invalid expression 
   await page.getByRole('link', { name: NAME }).waitFor();
   expect(new URL(page.url()).searchParams.get('q')).toBe('energy img');
   await box.fill("mappingConfig = 'energy'");
-  await page.getByText('1 hit').waitFor();
+  await page.getByText('1 result').waitFor();
   await box.fill('name ~');
   const problem = page.getByRole('alert');
   await problem.waitFor();
@@ -189,7 +189,7 @@ test('console variable: labels side by side, the state known at an instant, and 
   await page.getByText('Labels', { exact: true }).click();
   await page.locator('.u-legend').getByText('estimated').waitFor();
   expect(await page.getByRole('button', { name: 'measured' }).getAttribute('aria-pressed')).toBe('true');
-  await page.getByText('As known', { exact: true }).click();
+  await page.getByText('As of', { exact: true }).click();
   await page.getByText('2 of 2').waitFor();
   await page.getByRole('slider').press('ArrowLeft');
   await page.getByText('1 of 2').waitFor();
@@ -208,7 +208,7 @@ test('console variable: a click on a point shows its versions; a calculated poin
   await page.locator('.u-over').click({ position: { x: 20, y: 100 } });
   const panel = page.getByRole('region', { name: 'Versions of the point' });
   await panel
-    .getByText(/Run \d+ \(an input changed\) read/)
+    .getByText(/Run \d+ \(an input changed\)/)
     .first()
     .waitFor();
   await panel.getByRole('link', { name: 'energy' }).first().click();

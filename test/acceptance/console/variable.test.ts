@@ -83,7 +83,7 @@ test('console variable: points that are committed while the page is open appear 
   await page.getByText('Latest', { exact: true }).first().click();
   await push(ids.heat, QUARTERS, QUARTERS + 2, () => 7000);
   await untilDrawn(window, QUARTERS + 2);
-  await page.getByText('As known', { exact: true }).click();
+  await page.getByText('As of', { exact: true }).click();
   await page.getByText(`of ${stops + 1}`).waitFor();
   expect(complaints).toEqual([]);
   await close();
@@ -193,7 +193,7 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
   await page.reload();
   await panel.getByText('4 points will be written.').waitFor();
   await panel.getByRole('button', { name: 'Write' }).click();
-  await page.getByText('4 points were written and can be read.').waitFor();
+  await page.getByText('4 points were written.').waitFor();
   const rows = await read(ids.power);
   expect(rows.slice(0, 5).map(({ rawValue }) => rawValue)).toEqual([12.5, -5, -5, -5, 104]);
   expect(rows[0]).toMatchObject({ version: 'corrected', tags: { note: 'the meter was off' } });
@@ -208,9 +208,9 @@ test('console variable: a deletion first shows the number of dates and needs a m
   const { page, complaints, close } = window;
   await page.evaluate(`sessionStorage.setItem('tidemark.correction.${ids.heat}', ${JSON.stringify(draft)})`);
   await page.reload();
-  await page.getByRole('button', { name: 'Delete the range …' }).click();
+  await page.getByRole('button', { name: 'Delete the range…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('2 dates with all their versions would be deleted.').waitFor();
+  await dialog.getByText('2 dates with all their versions will be deleted.').waitFor();
   expect(await findBarriers(window)).toEqual([]);
   const before = (await read(ids.heat)).length;
   await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -228,9 +228,9 @@ test('console variable: the lineage of a calculated point leads through its runs
   const window = await openVariable(ids.quadrupled, `?point=${dateOf(QUARTERS - 1)}`);
   const { page, complaints, close } = window;
   const panel = page.getByRole('region', { name: 'Versions of the point' });
-  await panel.getByRole('button', { name: 'Show where it comes from' }).first().click();
-  const tree = panel.getByRole('region', { name: 'Where the value comes from' });
-  await tree.getByRole('link', { name: /^Level 5: power: Power, as known on .*, by a push or a file$/ }).waitFor();
+  await panel.getByRole('button', { name: 'Show origin' }).first().click();
+  const tree = panel.getByRole('region', { name: 'Origin of the value' });
+  await tree.getByRole('link', { name: /^Level 5: power: Power, as of .*, from a push or a file$/ }).waitFor();
   expect(await findBarriers(window)).toEqual([]);
   expect(await tree.getByRole('link', { name: /^Level \d: Run \d+, .*script of / }).count()).toBe(2);
   await tree.getByRole('link', { name: /^Level 5: power: Power/ }).focus();

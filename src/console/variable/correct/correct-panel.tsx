@@ -162,11 +162,11 @@ function WriteBar({ variable, draft, onDraft, onWritten }: WriteBarProps) {
   const { edits, label, note } = draft;
   const write = async () => {
     setProblem(undefined);
-    setRunning(t('correct.running', { label: '', state: '…' }));
+    setRunning(t('correct.writing'));
     try {
       const { id: variableId, divider } = variable;
-      const operation = await writeCorrection({ variableId, divider, edits, label, note }, (name, state) =>
-        setRunning(t('correct.running', { label: name, state })),
+      const operation = await writeCorrection({ variableId, divider, edits, label, note }, (name) =>
+        setRunning(t('correct.running', { label: name })),
       );
       if (operation.state !== 'Completed') {
         const reason = operation.failure ?? operation.rejected[0]?.message ?? operation.state;

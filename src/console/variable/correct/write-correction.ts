@@ -24,12 +24,12 @@ const POLL_MS = 300;
 const MAX_POLL_MS = 3000;
 
 /**
- * @param onState called with the label and the state of the operation while it runs.
+ * @param onRunning called with the label of the operation while it runs.
  * @returns the operation in its final state. @throws {ApiError} when the push is refused.
  */
 export async function writeCorrection(
   { variableId, divider, edits, label, note }: Correction,
-  onState: (label: string, state: Operation['state']) => void,
+  onRunning: (label: string) => void,
 ): Promise<Operation> {
   const operationId = `console-${randomHex()}`;
   const data = [...edits].map(([seconds, value]) => ({ date: toInstant(seconds), value: value * (divider ?? 1) }));
@@ -44,7 +44,7 @@ export async function writeCorrection(
     const params = { path: { label: operationId } };
     const operation = (await bodyOf(api.GET('/api/operations/{label}', { ...AT_PUSH, params }))) as Operation;
     if (operation.state !== 'Queued' && operation.state !== 'Processing') return operation;
-    onState(operationId, operation.state);
+    onRunning(operationId);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

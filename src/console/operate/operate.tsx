@@ -17,6 +17,8 @@ import './texts.ts';
 export type Installation = components['schemas']['Installation'];
 
 const REFRESH_MS = 10_000;
+/** Runs and operations that the service examines at most (`MAX_EXAMINED` of its installation report). */
+const MAX_EXAMINED = 20_000;
 
 /** The route. */
 export function OperatePage() {
@@ -72,7 +74,7 @@ function Report() {
       />
       <section className={classes.card} aria-labelledby="runs">
         <h2 id="runs">{t('runs.title')}</h2>
-        <p className={classes.soft}>{t('recent')}</p>
+        <p className={classes.soft}>{t('recent', { max: MAX_EXAMINED })}</p>
         <dl className={`${classes.facts} ${classes.bar}`}>
           <dt>{t('runs.running')}</dt>
           <dd>{format(runs.running)}</dd>
@@ -90,7 +92,7 @@ function Report() {
       </section>
       <Figures
         title={t('scripts.title')}
-        note={t('recent')}
+        note={t('recent', { max: MAX_EXAMINED })}
         columns={[t('scripts.variable'), t('account'), t('scripts.runs'), t('scripts.mean'), t('scripts.total')]}
         rows={slowestScripts.map(({ variableId, name, accountName, runs: count, meanSeconds, totalSeconds }) => ({
           key: String(variableId),
@@ -109,7 +111,7 @@ function Report() {
       />
       <Figures
         title={t('accounts.title')}
-        note={t('recent')}
+        note={t('recent', { max: MAX_EXAMINED })}
         columns={[
           ...[t('account'), t('accounts.pushes'), t('accounts.readings'), t('accounts.rejected')],
           ...[t('scripts.runs'), t('scripts.total')],

@@ -1,4 +1,4 @@
-/** The view "Bring data" as people use it: files and their rejected rows, imports of structure, rejected pushes, mappers. */
+/** The view "Import data" as people use it: files and their rejected rows, imports of structure, rejected pushes, mappers. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -32,10 +32,10 @@ test('console data: shows the columns of a file, and its rejected rows can be co
     `${variableId};2026-03-01T00:15:00Z;one;"<b>not; a number</b>"`,
   ];
   await choose(window, 'points.csv', rows.join('\n'));
-  await page.getByText('value: is read').waitFor();
-  await page.getByText('remark: is ignored').waitFor();
+  await page.getByText('value: read').waitFor();
+  await page.getByText('remark: ignored').waitFor();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await page.getByText('Ingested in part').waitFor();
+  await page.getByText('Partly imported').waitFor();
   await page.getByText('Ignored columns: remark').waitFor();
   const value = page.getByLabel('value of row 4');
   expect(await value.inputValue()).toBe('one');
@@ -46,7 +46,7 @@ test('console data: shows the columns of a file, and its rejected rows can be co
   expect(await value.inputValue()).toBe('2.5');
   await page.getByRole('button', { name: 'Send 1 corrected row' }).click();
   await page.getByRole('heading', { name: 'points-corrected.csv' }).waitFor();
-  await page.getByRole('status').getByText('Ingested', { exact: true }).waitFor();
+  await page.getByRole('status').getByText('Imported', { exact: true }).waitFor();
   const stored = await stack.manager.call<{ rawValue: number }[]>('GET', `/data?variableId=${variableId}`);
   expect(stored.map(({ rawValue }) => rawValue).sort()).toEqual([1, 2.5]);
   await page.getByRole('link', { name: 'All files' }).click();
@@ -90,7 +90,7 @@ test('console data: rejected elements of a push are shown with the reason and re
   });
   const lateId = await createVariable(stack.manager, sourceId, { name: 'Late', mappingConfig: 'kWh' });
   await page.getByRole('button', { name: 'Replay the rejected elements' }).click();
-  await page.getByText('1 elements accepted, 0 rejected again.').waitFor();
+  await page.getByText('Elements accepted: 1; rejected again: 0.').waitFor();
   await eventually('the replayed point', async () => {
     const rows = await stack.manager.call<unknown[]>('GET', `/data?variableId=${lateId}`);
     return rows.length === 1;

@@ -15,7 +15,7 @@ afterAll(() => stack?.close());
 test('console people: a manager finds a user, gives a permission and a site, and the audit trail lists both (R-B8, R-B9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
   await page.getByRole('link', { name: USER }).click();
-  const push = page.getByRole('switch', { name: /May push through mappers/ });
+  const push = page.getByRole('switch', { name: /Can push through mappers/ });
   await push.press('Space');
   await page.locator('input[role=switch]:checked').waitFor({ state: 'attached' });
   await page.getByLabel('Site', { exact: true }).selectOption({ label: 'Mill' });
@@ -26,11 +26,11 @@ test('console people: a manager finds a user, gives a permission and a site, and
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Ursula' }).waitFor();
   await page.getByRole('link', { name: 'All users' }).click();
-  await page.getByLabel('Search by name or mail address').fill('ursula');
+  await page.getByLabel('Search by name or email address').fill('ursula');
   await page.getByText('1 user', { exact: true }).waitFor();
   await page.getByRole('link', { name: 'Ursula' }).click();
 
-  await page.getByRole('link', { name: 'What was done to this user' }).click();
+  await page.getByRole('link', { name: 'Changes to this user' }).click();
   for (const action of ['UserUpdated', 'SitesGranted', 'ClaimsAdded'])
     await page.getByRole('cell', { name: action }).first().waitFor();
   await page.getByLabel('Action', { exact: true }).selectOption('SitesGranted');
@@ -42,7 +42,7 @@ test('console people: a manager finds a user, gives a permission and a site, and
 
 test('console people: a manager invites a person, and deletes the invitation after a confirmation (R-B10)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people?tab=invitations');
-  await page.getByLabel('Mail address').fill('ines@example.test');
+  await page.getByLabel('Email address').fill('ines@example.test');
   await page.getByLabel('Role').selectOption('MANAGER');
   expect(await page.getByLabel('Role').getByRole('option', { name: 'Administrator' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Invite', exact: true }).click();

@@ -62,11 +62,28 @@ describe('console texts: the four languages say the same', () => {
     );
     expect(differing).toEqual([]);
   });
+
+  test('a plural form formats its number', () => {
+    const unformatted = Object.entries(texts.en ?? {}).filter(
+      ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
+    );
+    expect(unformatted).toEqual([]);
+  });
 });
 
 describe('console texts: typography', () => {
+  test('French has curly apostrophes, guillemets, a space before punctuation and none before an ellipsis', () => {
+    expect(broken('fr', /\p{L}'\p{L}|[“”„"]| …/u)).toEqual([]);
+    // `Authorization:` is code. The spaces are plain: finishFrench makes them narrow.
+    expect(broken('fr', /[^\s][;?!»](?!\d)|(?<!\s|Authorization):(?!\S)|«\S|[\u00A0\u202F]/u)).toEqual([]);
+  });
+
   test('German quotes „so“', () => {
     expect(broken('de', /["”«»]|„[^“]*$|^[^„]*“/u)).toEqual([]);
+  });
+
+  test.each(['en', 'nl'])('%s quotes “so” and has no space before an ellipsis', (language) => {
+    expect(broken(language, /["„«»]|\p{L}'\p{L}|\p{L} …/u)).toEqual([]);
   });
 
   test('finishFrench sets narrow no-break spaces and the plural of millions', () => {

@@ -155,7 +155,7 @@ export const nl: TextsOf<typeof en> = {
     idle: 'Er loopt of wacht niets.',
     requested: 'De herberekening is aangevraagd.',
     stopped_one: '{{count}} run is gestopt. De pagina ervan noemt de overgeslagen tijdstippen.',
-    stopped_other: "{{count, number}} runs zijn gestopt. De pagina's ervan noemen de overgeslagen tijdstippen.",
+    stopped_other: '{{count, number}} runs zijn gestopt. De pagina’s ervan noemen de overgeslagen tijdstippen.',
     progress: 'Voortgang van de run',
   },
   runs: {

@@ -19,8 +19,8 @@ const INVITATION: MailTranslations = {
   nl: {
     subject: 'Uitnodiging voor {accountName}',
     lines: ['Hallo,', '{inviterName} nodigt u uit voor het account {accountName}.'],
-    button: 'De uitnodiging aanvaarden',
-    closing: ['De link werkt één keer, tot {expiry}. Had u deze uitnodiging niet verwacht, negeer deze e-mail dan.'],
+    button: 'Uitnodiging accepteren',
+    closing: ['De link werkt één keer, tot {expiry}. Had u deze uitnodiging niet verwacht, negeer de e-mail dan.'],
   },
   de: {
     subject: 'Einladung zu {accountName}',

@@ -13,14 +13,16 @@ const PASSWORD_RESET: MailTranslations = {
     lines: ['Bonjour {name},', 'Un nouveau mot de passe a été demandé pour l’utilisateur {userName}.'],
     button: 'Choisir un nouveau mot de passe',
     closing: [
-      'Le lien ne fonctionne qu’une fois, jusqu’au {expiry}. Si vous n’attendiez pas ce message, ignorez-le : rien ne change.',
+      'Le lien ne fonctionne qu’une fois, jusqu’au {expiry}. Si vous n’attendiez pas ce message, ignorez-le\u202f: rien ne change.',
     ],
   },
   nl: {
     subject: 'Kies een nieuw wachtwoord',
-    lines: ['Hallo {name},', 'Er is een nieuw wachtwoord gevraagd voor de gebruiker {userName}.'],
-    button: 'Een nieuw wachtwoord kiezen',
-    closing: ['De link werkt één keer, tot {expiry}. Had u deze e-mail niet verwacht, negeer hem: er verandert niets.'],
+    lines: ['Hallo {name},', 'Er is een nieuw wachtwoord aangevraagd voor de gebruiker {userName}.'],
+    button: 'Nieuw wachtwoord kiezen',
+    closing: [
+      'De link werkt één keer, tot {expiry}. Had u deze e-mail niet verwacht, negeer de e-mail dan: er verandert niets.',
+    ],
   },
   de: {
     subject: 'Wählen Sie ein neues Passwort',
@@ -46,12 +48,12 @@ const PASSWORD_CHANGED: MailTranslations = {
   nl: {
     subject: 'Uw wachtwoord is gewijzigd',
     lines: ['Hallo {name},', 'Het wachtwoord van de gebruiker {userName} is gewijzigd op {date}.'],
-    closing: ['Hebt u het niet gewijzigd, verwittig dan meteen de beheerder van uw account.'],
+    closing: ['Hebt u het niet gewijzigd, neem dan meteen contact op met de manager van uw account.'],
   },
   de: {
     subject: 'Ihr Passwort wurde geändert',
     lines: ['Guten Tag {name},', 'Das Passwort des Benutzers {userName} wurde am {date} geändert.'],
-    closing: ['Wenn Sie es nicht geändert haben, wenden Sie sich bitte sofort an den Verwalter Ihres Kontos.'],
+    closing: ['Wenn Sie es nicht geändert haben, wenden Sie sich bitte sofort an den Manager Ihres Kontos.'],
   },
 };
 

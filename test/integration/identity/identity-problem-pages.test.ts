@@ -113,7 +113,7 @@ describe('identity: an address of the issuer', () => {
           status: 503,
           text: expect.stringContaining('Ein Teil des Dienstes ist nicht verfügbar'),
         });
-        expect(page.text).toContain(`Kennung: ${page.headers.get('x-request-id')}`);
+        expect(page.text).toContain(`Referenz: ${page.headers.get('x-request-id')}`);
         expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
         const answer = await ask(path, { accept: '*/*' });
         expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({

@@ -1,6 +1,6 @@
 /** A second TimescaleDB whose data directory is a small tmpfs, for tests of a full disk. Mounting needs root rights. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,8 +24,6 @@ export interface SmallDisk {
   free(): void;
   /** Number of times the server ended and was started again, as an orchestrator does. */
   restarts(): number;
-  /** @returns the log of the server. */
-  log(): string;
   stop(): Promise<void>;
 }
 
@@ -55,7 +53,6 @@ export async function startSmallDisk(): Promise<SmallDisk | undefined> {
     fill: () => fill(hostPath, filler),
     free: () => rmSync(filler, { force: true }),
     restarts: supervised.restarts,
-    log: () => readFileSync(common.logFile, 'utf8'),
     stop: async () => {
       await supervised.stop();
       spawnSync('umount', ['--lazy', hostPath]);

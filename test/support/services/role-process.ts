@@ -29,6 +29,8 @@ export interface RoleProcess {
   log(): string;
   /** Closes the reading end of its output, as when a log collector is gone. */
   closeLog(): void;
+  /** Resolves when the process has ended and its log is complete, to its exit code or signal. */
+  readonly ended: Promise<number | string>;
   /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
   kill(signal?: NodeJS.Signals): Promise<number | string>;
 }
@@ -45,12 +47,16 @@ export async function startRoles(roles: readonly string[], environment: RoleEnvi
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => lines.push(String(chunk)));
   const log = () => lines.join('');
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 0));
+  });
   const ready = await waitUntilReady(child, log);
   return {
     http: ready.http ?? '',
     grpc: ready.grpc ?? '',
     health: ready.health ?? '',
     pid: child.pid ?? 0,
+    ended,
     log,
     closeLog: () => {
       for (const stream of [child.stdout, child.stderr]) stream?.destroy();

@@ -53,7 +53,7 @@ export const SETTINGS = {
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
-    'Minimum bytes of points per second, before compression, that a client must receive on average over READ_STALL_SEC. 0: unlimited.',
+    'Minimum bytes of points per second, before compression, that a client must receive on average over READ_STALL_SEC. 0: no minimum.',
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
@@ -68,14 +68,14 @@ export const SETTINGS = {
   ),
   HTTP_MIN_BODY_BYTES_PER_SEC: setting(
     integer(0, 2 ** 30).default(4096),
-    'Minimum rate of request bodies in bytes a second; a body that falls 20 s behind is answered 408. 0: none.',
+    'Minimum rate of request bodies in bytes a second; a body that falls 20 s behind is answered 408. 0: no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. To write with HTTP Basic, a page needs its origin by name.',
+    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. A page that writes with HTTP Basic must be listed by its origin; * does not include it.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
@@ -173,7 +173,7 @@ export const SETTINGS = {
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth, a small one often as a hundredth. 0: unlimited.',
+    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth of a request, a small push often as a hundredth. 0: unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
@@ -223,7 +223,7 @@ export const SETTINGS = {
   CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Days calculation runs are kept.'),
   WEBHOOK_MAX_PENDING: setting(
     integer(10, 100_000_000).default(100_000),
-    'Maximum unsent messages per webhook; further messages are dropped, and the history of the webhook records that.',
+    'Maximum unsent messages per webhook; further messages are dropped, and the history of the webhook records the number.',
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
@@ -265,7 +265,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first encrypts, every one decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: they are stored as they are.',
+    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first encrypts, every one decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: they are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

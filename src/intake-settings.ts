@@ -69,7 +69,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum bytes of buffers for files being uploaded, per process; an upload takes at most 3 MiB. Further ones are answered 503. An account may take at most half.',
+    'Maximum bytes of buffers for files being uploaded, per process; an upload takes at most 3 MiB. Further uploads are answered 503. An account may take at most half.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -99,7 +99,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum imports of a structure that an account may have waiting; further ones are answered 503.',
+    'Maximum imports of a structure that an account may have waiting; further imports are answered 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),

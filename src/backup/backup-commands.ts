@@ -15,9 +15,9 @@ export interface BackupParts {
 }
 
 export interface BackupOptions {
-  /** Instant of `restore`. */
+  /** Instant that `restore` recovers to. */
   readonly to?: string | undefined;
-  /** Backups that `backup` leaves. */
+  /** Number of backups that `backup` keeps. */
   readonly keep?: string | undefined;
 }
 

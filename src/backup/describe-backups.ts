@@ -14,7 +14,7 @@ export interface DescribedBackups {
 
 interface SlotState {
   readonly isActive: boolean;
-  /** WAL that the server wrote and the archive has not; null when the server no longer has all of it. */
+  /** Bytes of WAL that the archive does not have yet; null when the server no longer has all of it. */
   readonly behindBytes: number | null;
 }
 
@@ -46,7 +46,7 @@ export async function describeBackups(database: Queryable, directory: string): P
 function findProblem(slot: SlotState | undefined): string | undefined {
   if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
   if (slot.behindBytes === null) {
-    return `the archive fell behind max_slot_wal_keep_size and has a gap: drop the slot ${SLOT}, and begin an empty directory`;
+    return `the archive fell behind max_slot_wal_keep_size and has a gap: drop the slot ${SLOT}, and archive into an empty directory`;
   }
   return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';
 }

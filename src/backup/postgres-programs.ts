@@ -21,7 +21,7 @@ export interface PostgresPrograms {
   /** Runs a program to its end. @throws {DomainError} conflict with its output when it is absent or fails. */
   run(name: ProgramName, argv: readonly string[]): Promise<void>;
   /**
-   * Runs a program, with the output of this process, until a stop signal, which it gets too.
+   * Runs a program, with the output of this process, until a stop signal, which is passed on to the program.
    * @throws {DomainError} conflict when it is absent or ends by itself.
    */
   runUntilSignal(name: ProgramName, argv: readonly string[]): Promise<void>;

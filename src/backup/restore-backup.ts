@@ -149,7 +149,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   const settings = {
     restore_command: `cp ${RECOVERY_FOLDER}/%f %p`,
     recovery_end_command: `rm -rf ${RECOVERY_FOLDER}`,
-    // PostgreSQL takes no `Z` here.
+    // The setting does not accept the zone `Z`.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
     // Clients must not read, or wait on, a state from before the instant.

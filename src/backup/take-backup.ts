@@ -1,7 +1,7 @@
 /**
- * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` keeps what it writes from
- * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and nothing else of the
- * server's machine.
+ * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL written from
+ * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no access to the server's
+ * machine.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ const FACTS = `
 
 /**
  * Copies the cluster into a new folder of `directory` and verifies the copy by its checksums.
- * @param keep backups to keep, this one included: older ones are removed, with the WAL only they need. Undefined: all.
+ * @param keep backups to keep, including this one: older backups are removed, with the WAL that only they need. Undefined: all.
  * @throws {DomainError} conflict when the directory is another's, the server does not allow replication, or the copy is wrong.
  */
 export async function takeBackup(
@@ -65,12 +65,12 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // Plain files, because pg_verifybackup 17 reads no archives; WAL streams beside, so that the copy needs no archive.
+    // Plain files, because pg_verifybackup 17 reads no archives; WAL is streamed in parallel, so that the copy needs no archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
     const [stated] = rows;
-    if (!stated) throw new Error('the server returned no clock');
+    if (!stated) throw new Error('the server did not return its time');
     await programs.run('pg_verifybackup', ['--exit-on-error', '--no-parse-wal', '--quiet', cluster]);
     const facts = { startSegment: await readStartSegment(cluster, owner), ...stated };
     await writeFacts(folder, facts);

@@ -4,7 +4,7 @@
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
-/** pg_receivewal names the segment it is writing so. Its rest is zeros. */
+/** Suffix of the segment that pg_receivewal is writing; the rest of the segment is zeros. */
 const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 

@@ -49,7 +49,7 @@ const input = z.object({
     .meta({ description: 'Reading the same window with this `asOf` returns the same points.' }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been cut.',
+      'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been removed.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
@@ -108,7 +108,7 @@ const run = z
     declarationHash: z
       .string()
       .nullable()
-      .meta({ description: 'Names the declaration that was run; null before a script ran.' }),
+      .meta({ description: 'Hash of the declaration that was run; null when no script ran.' }),
   })
   .meta({ id: 'Run' });
 const runWithDeclaration = run
@@ -283,7 +283,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: `${AUTHORS_PATH}/sampleData`, operationId: 'getSampleData', tag, access: MANAGERS },
-    summary: 'Download the inputs of a script for your own R',
+    summary: 'Download the inputs of a script, to run it in your own R',
     query: SAMPLE_QUERY,
     answers: [
       {

@@ -13,7 +13,7 @@ import { isStreamed } from '../platform/http/streamed-answer.ts';
 export const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** Compressing this many bytes takes less time than handing them to another thread. */
 const SYNC_BYTES = 32 << 10;
-/** gzip without a weight; `compress` weighs the others. */
+/** Matches gzip without a quality value; `compress` handles the other forms. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$)/i;
 /** Answers with one of these headers are left to `compress`. */
 const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] as const;

@@ -152,14 +152,14 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const distribution = (name: string, help: string) => metrics.distribution({ name, help })({});
   return {
     batches: counter('tidemark_ingest_batches_total', 'Accepted batches written as points.'),
-    readings: counter('tidemark_ingest_readings_total', 'Readings of these batches.'),
+    readings: counter('tidemark_ingest_readings_total', 'Readings of accepted batches written as points.'),
     setAside: counter(
       'tidemark_ingest_set_aside_total',
       'Batches set aside (kept, but not retried) because they cannot be written.',
     ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',
-      'From the acceptance of the oldest push of a transaction to the commit of its points.',
+      'Time from the acceptance of the oldest push of a transaction to the commit of its points.',
     ),
     transactionSeconds: distribution(
       'tidemark_ingest_transaction_seconds',

@@ -56,7 +56,7 @@ export function openPassingLanes(
       await open(accountId, write, lane + 1);
       return await write;
     } catch (error) {
-      log.warn({ err: error, accountId }, 'batches could not pass a long write of their account');
+      log.warn({ err: error, accountId }, 'batches could not overtake a long write of their account');
       return undefined;
     } finally {
       underWay.delete(key);

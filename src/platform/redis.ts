@@ -39,7 +39,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     keepAlive: SILENCE_MS,
     retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, MAX_RECONNECT_DELAY_MS),
     maxRetriesPerRequest: use === 'command' ? 1 : null,
-    // Without a limit a request on a half-dead connection, and all that wait behind it, would never end.
+    // Without a limit a request on an unresponsive connection, and all that wait behind it, would never end.
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });

@@ -20,7 +20,10 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   );
   return {
     points: counter('tidemark_read_points_total', 'Points or buckets streamed to readers over REST.'),
-    bytes: counter('tidemark_read_bytes_total', 'Bytes of these answers, before compression.'),
+    bytes: counter(
+      'tidemark_read_bytes_total',
+      'Bytes of points or buckets streamed to readers over REST, before compression.',
+    ),
     openStream: () => {
       open += 1;
       return () => {

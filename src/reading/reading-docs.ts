@@ -109,7 +109,7 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The instant from which the states of the variable are complete, when a side reads an earlier state whose versions were cut.',
+        'The instant from which the states of the variable are complete. Present when one side is an earlier state whose versions were removed.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:

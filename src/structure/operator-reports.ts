@@ -27,8 +27,8 @@ export async function describeRepeatedMappings(queryable: Queryable): Promise<re
       const variables = `variables ${variableIds.join(', ')}`;
       return `account ${accountId}, source ${sourceId}: ${JSON.stringify(mappingConfig)} is used by ${variables}`;
     }),
-    'change or clear the mappingConfig of all but one variable of each: PUT /sources/{sourceId}/variables/{id} of the version',
-    'that ran before, or by SQL',
+    'keep each mappingConfig for one variable; change or clear it for the others, by PUT /sources/{sourceId}/variables/{id}',
+    'in the release that ran before, or by SQL',
   ];
 }
 

@@ -22,7 +22,7 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// A variable that is already one of several defaults of its source, from before there could be one only, stays writable.
+// A variable that is one of several defaults of its source, which older releases allowed, stays writable.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,
@@ -66,7 +66,8 @@ export async function assertUniqueInSource(queryable: Queryable, written: Writte
 
 function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string {
   const other = `variable ${id} (${JSON.stringify(name)}) of source ${sourceId}`;
-  if (mappingConfig === null) return `isDefault must be true for one variable of a source at most, it is for ${other}`;
+  if (mappingConfig === null)
+    return `isDefault must be true for at most one variable of a source, it is true for ${other}`;
   return `mappingConfig must be unique within a source, ${JSON.stringify(mappingConfig)} is used by ${other}`;
 }
 

@@ -12,7 +12,7 @@ import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerat
 
 /** Items of each list; the counts beside them are complete. */
 const MAX_ITEMS = 50;
-/** Failed runs that are examined: a calculation that fails every minute must not hide the others. */
+/** Maximum failed runs examined: enough that a calculation that fails every minute does not hide others. */
 const MAX_FAILED_RUNS = 5000;
 /** Rejected pushes and files are reported for this many days. */
 const REPORTED_DAYS = 7;
@@ -91,7 +91,7 @@ export interface AccountHealth {
 
 /** @returns the health of the caller's account, as far as the caller may see it (R-B9). */
 export async function readHealth(queryable: Queryable, caller: Caller, options: HealthOptions): Promise<AccountHealth> {
-  // One after the other: a person waits for the slowest anyway, and the pool is for everybody.
+  // One after the other: concurrent queries would take more connections from other requests.
   const variables = await readVariables(queryable, caller, options);
   const calculations = await readCalculations(queryable, caller);
   const pushes = await readPushes(queryable, caller);
@@ -108,11 +108,11 @@ const TIME_PERIODS = Object.keys(TIME_PERIOD);
 /** SQL for an instant as ISO 8601 text in UTC, to the second. */
 const instantSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** A caller who reaches everything is spared the join, a third of the time. */
+/** A caller with access to everything needs no join, which saves a third of the time. */
 const REACHED = `exists (select from source where source.id = variable.source_id
   and ${isReached('source.site_id', 'source.id', '$2', '$3')})`;
 
-// The conditions on the date stand in this order: the first spares most rows the arithmetic of intervals.
+// The cheap condition on the date comes first: it excludes most rows before intervals are computed.
 const IS_WATCHED = 'variable.granularity is not null and variable.granularity_time_base is not null';
 
 /** SQL for the length of a variable's granularity; numbers of TimePeriod (R-C8). */

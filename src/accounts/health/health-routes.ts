@@ -1,4 +1,4 @@
-/** `GET /account/health`: what the account's people must look after. */
+/** `GET /account/health`: what needs the attention of the account's users. */
 import { Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';

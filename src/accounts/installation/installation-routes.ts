@@ -1,4 +1,4 @@
-/** `GET /admin/operate`: the state of the installation, for its administrators (§ operate of the console). */
+/** `GET /admin/operate`: the state of the installation, for its administrators. The console shows it in the view Operate. */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -45,7 +45,7 @@ export interface StoredAccount extends StoredPart {
   readonly accountName: string | null;
 }
 
-/** @returns tables and forms added up, the largest account first. */
+/** @returns sums over tables and storage forms, the largest account first. */
 async function sumByAccount(database: Database, parts: readonly StoredPart[]): Promise<readonly StoredAccount[]> {
   const { rows } = await database.query<{ id: number; name: string }>('select id, name from account');
   const names = new Map(rows.map(({ id, name }) => [id, name]));

@@ -70,7 +70,7 @@ export const ADMIN_USAGE = `admin <command>
                                          sign-in and to a --logout-uri after sign-out
   feature --account ID [--name NAME] [--level None|Read|Write|Admin]
                                          prints the features of an account; with --name, adds the feature where the
-                                         account has none of this name; with --level, limits what its users may have
+                                         account has none of this name; with --level, limits the level of its users
   rotate-client-secret --client CLIENT_ID
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication

@@ -55,7 +55,7 @@ interface Difference {
   readonly stored: number | null;
 }
 
-/** @returns the body of the answer, or `error` when the run has no declaration: it ended before a script, or is too old. */
+/** @returns the body of the answer, or `error` when the run has no declaration: it ended before its script started, or is from before declarations were kept. */
 export async function replayRun(
   services: RunServices,
   connection: Connection,
@@ -64,7 +64,10 @@ export async function replayRun(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { rows } = await connection.query<RecordedRun>(FIND_RUN, [runId]);
   const [run] = rows;
-  if (!run) return { error: `run ${runId} has no declaration to replay: it ended before its script, or is too old` };
+  if (!run)
+    return {
+      error: `run ${runId} has no declaration to replay: it ended before its script started, or is from before declarations were kept`,
+    };
   const declaration = parseInput(DECLARATION_SCHEMA, run.declaration);
   const computed = await compute(services, connection, requestOf(run, declaration), signal);
   const { result, inputs, durations } = computed;
@@ -195,6 +198,6 @@ function describeInputs(run: RecordedRun, declaration: Declaration, now: readonl
     const recorded = before.get(`${formula} ${alias}`);
     if (recorded === points || recorded === undefined) return [];
     const of = declaration.calculatedVariableFormulas.length > 1 ? ` of formula ${formula}` : '';
-    return [`input ${alias}${of} had ${recorded} points, now ${points}: a value that was overwritten is gone`];
+    return [`input ${alias}${of} had ${recorded} points, now ${points}: overwritten values are lost`];
   });
 }

@@ -48,7 +48,7 @@ export async function findReferenceProblems(
   return findProblemsOf(queryable, await findVisible(queryable, reader, formulas), formulas, root, accepted);
 }
 
-/** Like `findReferenceProblems`, with what `findVisible` found for these formulas and others. */
+/** Like `findReferenceProblems`, given the result of `findVisible` for these formulas and others. */
 export async function findProblemsOf(
   queryable: Queryable,
   visible: Visible,

@@ -139,7 +139,8 @@ const noteSchema = z.string().max(MAX_NOTE_CHARACTERS).refine(isStorableText, { 
 export const SAVED_DECLARATION_SCHEMA = lenientObject({
   ...declarationShape,
   note: noteSchema.meta({
-    description: 'Why it was saved: kept in the history of the variable, and not answered with the declaration.',
+    description:
+      'Why the declaration was saved. The note is kept in the history of the variable and not returned with the declaration.',
   }),
 })
   .superRefine(refuseSameBegin)

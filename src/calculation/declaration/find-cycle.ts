@@ -28,7 +28,7 @@ const READERS = `
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
  * @param inputIds all inputs that the variable is to have; inputs that it already has close no cycle.
- * @returns ids from the variable by its readers to itself; undefined when there is no cycle.
+ * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no cycle.
  */
 export async function findCycle(
   queryable: Queryable,

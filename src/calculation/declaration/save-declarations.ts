@@ -182,7 +182,7 @@ const EDGES_PER_FETCH = 50_000;
 
 /**
  * Searches the whole graph of an account for a cycle; edges from a variable to itself do not count (R-H1).
- * @returns ids from a variable by its inputs to itself; undefined when there is no cycle.
+ * @returns the ids of the cycle, from a variable through its inputs back to itself; undefined when there is no cycle.
  */
 export async function findGraphCycle(
   transaction: Transaction,

@@ -179,7 +179,7 @@ export interface RunLimits {
   readonly maxPoints: number;
 }
 
-/** The sandbox is unavailable, or weaker than configured. Never answered with less isolation (R-H7). */
+/** The sandbox is unavailable, or weaker than configured. The service never falls back to less isolation (R-H7). */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }

@@ -1,6 +1,6 @@
 /**
  * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat, replace
- * it by a standby when it dies or is stuck, stop it. Without a standby another is started, with growing pauses.
+ * it by a standby when it dies or is stuck, stop it. Without a standby a new zygote is started, with growing pauses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

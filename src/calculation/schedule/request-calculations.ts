@@ -124,7 +124,7 @@ const REQUEST_FORM_READERS = `
 export interface RequestedRun {
   readonly variableId: number;
   readonly accountId: number;
-  /** Whether it was scheduled or forced, or triggered by the result of such a run. */
+  /** Whether the run was scheduled or forced, or triggered by the result of such a run. */
   readonly isBackground: boolean;
 }
 
@@ -261,7 +261,7 @@ export interface RunRequest {
   /** Inputs whose change requested the run (R-H8). */
   readonly causes: readonly number[];
   readonly attempt: number;
-  /** Id of the first HTTP request that caused it (R-A10); null when none did. */
+  /** Id of the first HTTP request that caused the run (R-A10); null when none did. */
   readonly requestId: string | null;
 }
 

@@ -6,7 +6,7 @@
  * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
  * them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
  * borrow again for 10 minutes.
- * - Within an account, previews and runs alternate, and triggered runs precede background runs (scheduled, forced) nine in ten.
+ * - Within an account, previews and runs alternate, and triggered runs get nine of ten turns while background runs (scheduled, forced) wait.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;
@@ -153,7 +153,7 @@ export class FairQueue {
     return turn;
   }
 
-  /** Advances by as many rounds as it takes until one of these balances is positive. */
+  /** Advances rounds until one of the given balances is positive. */
   #creditUntilPositive(balances: readonly number[]): void {
     const best = Math.max(...balances);
     if (best > 0) return;

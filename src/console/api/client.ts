@@ -48,7 +48,7 @@ export async function fetchWithToken(request: Request): Promise<Response> {
   return response;
 }
 
-/** The API. Lists are sent as repeated names. */
+/** Typed client of the API. A list in a query is sent as a repeated parameter. */
 export const api = createClient<paths>({
   baseUrl: settings.api,
   fetch: fetchWithToken,

@@ -1,4 +1,4 @@
-/** Requests of points outside openapi-fetch: Arrow for charts, files for people. */
+/** Requests of points outside openapi-fetch: Arrow for charts, and files to save. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
@@ -22,7 +22,7 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
   return response;
 }
 
-/** Saves the answer as a file of the person. @throws {ApiError} unless the call succeeded. */
+/** Saves the answer as a file in the browser. @throws {ApiError} unless the call succeeded. */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
   saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
 }

@@ -1,11 +1,11 @@
-/** On the page of a variable: links to its script and runs, and to making a calculated variable from it. */
+/** Links on the page of a variable: to its script and runs, and to the page that creates a calculated variable from it. */
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../session/session.tsx';
 import type { Variable } from '../variable/variable-queries.ts';
 import classes from './calculated-links.module.css';
 
-/** What the role may do. */
+/** Shows the links that the role may use. */
 export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {
   const { t } = useTranslation();
   const { mayManage } = useSession();

@@ -149,7 +149,7 @@ export function useInstants(cron: string, timeZoneId: string) {
   });
 }
 
-/** @returns what a variable has still to calculate; asked more often while something is under way. */
+/** @returns what a variable still has to calculate; polled more often while a run is under way. */
 export function useUpdateState(id: number) {
   return useQuery({
     queryKey: ['update-state', id],
@@ -187,7 +187,7 @@ export function runQuery(id: number) {
   });
 }
 
-/** @returns the wave of a run; asked again while a run of it waits or runs. */
+/** @returns the wave of a run; polled while one of its runs waits or runs. */
 export function useWave(id: number) {
   return useQuery({
     queryKey: ['wave', id],

@@ -1,4 +1,4 @@
-/** Makes a calculated variable with a first input, then shows its script. */
+/** Creates a calculated variable with a first input, then shows its script. */
 import { Button, Select, Switch, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -26,7 +26,7 @@ const route = getRouteApi('/console/variables/new');
 interface Wanted {
   readonly name: string;
   readonly inputId: number | undefined;
-  /** Undefined: that of the input. */
+  /** Undefined: the source of the input. */
   readonly sourceId: number | undefined;
   readonly granularity: string;
   readonly timeBase: (typeof TIME_BASES)[number];
@@ -128,7 +128,7 @@ function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
     isVersioned,
     calculated: { friendlyName: name.trim(), calculatedVariableFormulas: [formula] },
   };
-  // The same JSON: the generated type has no readonly lists.
+  // A cast only: the JSON is the same, but the generated type has no readonly lists.
   return bodyOf(
     api.POST('/variables/source/{sourceId}', { params: { path: { sourceId } }, body: body as unknown as NewVariable }),
   );

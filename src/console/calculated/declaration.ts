@@ -49,7 +49,7 @@ export interface Declaration {
 
 export const EMPTY_FORMULA: Formula = { formula: '', variables: [], entities: [], constants: [] };
 
-/** Returns nothing: shows the windows of inputs without running the author's script. */
+/** A script without points: a preview with it shows the windows of inputs without running the author's script. */
 export const NO_RESULT = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 
 /** @returns a first script for one input. */

@@ -72,7 +72,7 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns what the text finds; waits for nothing while the text is empty. */
+/** @returns the hits of the text; sends no request while the text is empty. */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],

@@ -1,4 +1,4 @@
-/** The tree site → source → variable: a virtual list, so that any number of rows costs the window's. Arrow keys walk it. */
+/** The tree site → source → variable: a virtual list, which renders only the visible rows. Arrow keys move through it. */
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';

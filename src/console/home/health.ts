@@ -1,4 +1,4 @@
-/** The account's health, asked for again every half minute while Home is open. */
+/** The account's health, read again every half minute while Home is open. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';
@@ -7,7 +7,7 @@ export type Health = components['schemas']['AccountHealth'];
 
 const REFRESH_MS = 30_000;
 
-/** Kinds of trouble, in the order shown. */
+/** Kinds of items that need attention, in the order shown. */
 export const KINDS = ['silent', 'calculations', 'pushes', 'files', 'webhooks'] as const;
 export type Kind = (typeof KINDS)[number];
 

@@ -56,7 +56,7 @@ function Section({ kind, count, items }: SectionProps) {
 
 interface ItemProps {
   readonly title: ReactNode;
-  /** Where the item is. */
+  /** Names of the site and source of the item. */
   readonly path?: readonly string[];
   readonly message?: string | null;
   readonly instant: string | null;
@@ -92,7 +92,7 @@ function VariableLink({ variableId, name }: Named) {
   );
 }
 
-/** Where a failing calculation is mended. */
+/** Link to the runs of a failing calculation. */
 function RunsLink({ variableId, name }: Named) {
   return (
     <Link to="/console/variables/$variableId/runs" params={{ variableId }} search={{ state: 'Failed' }}>

@@ -59,7 +59,7 @@ export async function openSession(): Promise<SignInOutcome> {
   }
 }
 
-/** Leaves for the issuer. @param address where to return to. */
+/** Redirects the browser to the issuer. @param address where to return to. */
 export async function signIn(address: string = here()): Promise<SignInOutcome> {
   await manager.removeUser();
   const state: ReturnState = { address: address.startsWith(SIGNED_IN_PATH) ? '/' : address };

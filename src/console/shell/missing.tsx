@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
-/** Says so and leads home. */
+/** Says that no page has the address, and links to Home. */
 export function Missing() {
   const { t } = useTranslation();
   return (

@@ -18,7 +18,7 @@ const ROUTES = [
   readonly to: string;
   readonly icon: IconName;
   readonly text: string;
-  /** The lowest role that may open it; absent: every role. */
+  /** The lowest role that may open the route; absent: every role. */
   readonly needs?: 'MANAGER' | 'ADMIN';
 }[];
 

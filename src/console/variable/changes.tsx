@@ -16,7 +16,7 @@ import { compareQuery, type Range, type Side } from './chart-rules.ts';
 type Comparison = components['schemas']['Comparison'];
 
 const ROW_PIXELS = 32;
-/** Dates that are compared at most; the summary covers all. */
+/** Maximum dates that are listed; the summary covers all dates. */
 const MAX_ROWS = 100_000;
 
 interface ChangesProps {
@@ -63,7 +63,7 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   );
 }
 
-/** A virtual table: any number of changed dates costs the window's. */
+/** A virtual table: only the visible rows are rendered. */
 function Rows({ rows, timeZone }: { readonly rows: Comparison['rows']; readonly timeZone: string }) {
   const { t } = useTranslation();
   const frame = useRef<HTMLElement>(null);

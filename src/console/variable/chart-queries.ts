@@ -5,9 +5,9 @@ import type { PointQuery } from '../api/download.ts';
 import { RAW_LIMIT, type Range, type Resolution, type Side, versionOf } from './chart-rules.ts';
 import { loadPoints, loadVersionInstants, type Points } from './points.ts';
 
-/** Stops of the slider over when versions came. */
+/** Maximum stops of the slider over the instants at which versions arrived. */
 const MAX_STOPS = 300;
-/** More latest points than these are not asked for all their versions. */
+/** When the chart shows more points than this, their versions are not read for the stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** Dates of the first and the last point of a variable; null without points. */

@@ -8,9 +8,9 @@ export interface Range {
 
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
-/** Points that are read and drawn as they are: a year of quarters of an hour has 35,136. */
+/** Maximum points that are drawn without buckets: a year of quarter-hours has 35,136. */
 export const RAW_LIMIT = 45_000;
-/** Buckets of a chart: several for each pixel of a wide window. */
+/** Maximum buckets of a chart: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity. */
 const DEFAULT_STEP_SEC = 900;
@@ -35,7 +35,7 @@ const STEP_SEC: Readonly<Record<string, number>> = {
   Year: YEAR_SEC,
 };
 
-/** @returns seconds between the points of a variable, as far as it says. */
+/** @returns seconds between the points of a variable, by its granularity. */
 export function stepOf(granularity: number | null, timeBase: string | null): number {
   const base = timeBase === null ? undefined : STEP_SEC[timeBase];
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;

@@ -153,9 +153,9 @@ function isShaded({ kind }: Selection): boolean {
 }
 
 interface ShownRange {
-  /** What the chart shows. Without a period in the address it ends after the last point that came. */
+  /** The period that the chart shows. Without a period in the address it ends after the newest point. */
   readonly range: Range;
-  /** What is read; points that came since are drawn over it. */
+  /** The period that is read; points that arrived since are drawn over it. */
   readonly read: Range;
   readonly resolution: Resolution;
 }
@@ -236,7 +236,7 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/** The latest points with those that came since they were read; other versions and buckets are read again instead. */
+/** The latest points with those that arrived since they were read; other versions and buckets are read again instead. */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

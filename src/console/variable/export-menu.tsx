@@ -1,4 +1,4 @@
-/** Takes what is shown elsewhere: as a file, or as a program that reads it. */
+/** Exports the shown points: as a file, or as a program that reads them. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type PointQuery, savePoints } from '../api/download.ts';
@@ -10,7 +10,7 @@ import { type Language, toSnippet } from './snippets.ts';
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' } as const;
 const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 
-/** @param query reads what is shown. @param name of the file, without its ending. */
+/** @param query reads the shown points. @param name of the file, without its ending. */
 export function ExportMenu({ query, name }: { readonly query: PointQuery; readonly name: string }) {
   const { t } = useTranslation();
   const save = async (format: string) => {

@@ -26,7 +26,7 @@ export async function loadPoints(query: PointQuery, signal?: AbortSignal): Promi
   return { seconds, values };
 }
 
-/** @returns the instants at which versions came, ascending, each once, in Unix seconds. */
+/** @returns the instants at which versions arrived, ascending, each once, in Unix seconds. */
 export async function loadVersionInstants(query: PointQuery, signal?: AbortSignal): Promise<readonly number[]> {
   const table = await loadTable({ ...query, versions: 'all' }, signal);
   const seconds = secondsOf(table.getChild('versionTimestamp')?.data ?? []);

@@ -1,7 +1,7 @@
 /** The address of a variable's page: period, versions and point, so that what is shown can be shared. Pure. */
 import type { Selection } from './chart-rules.ts';
 
-/** Variables besides the one of the page; the chart has six colours. */
+/** Maximum variables besides the one of the page; the chart has six colours. */
 export const MAX_OTHERS = 5;
 
 export interface VariableSearch {
@@ -23,7 +23,7 @@ export interface VariableSearch {
 
 const KINDS = ['labels', 'known', 'compare'] as const;
 
-/** Keeps what an address says as far as it can be read. */
+/** Keeps the valid members of an address and drops the others. */
 export function parseSearch(given: Readonly<Record<string, unknown>>): VariableSearch {
   const texts = Object.fromEntries(
     ['at', 'left', 'right'].flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])),

@@ -1,6 +1,6 @@
 /**
- * The version bar: which versions the chart shows. The latest, labels side by side, the state known at an instant (a slider
- * over when versions came, with playback), or two of them compared.
+ * The version bar: which versions the chart shows. The latest, labels side by side, the state known at an instant (a slider over
+ * the instants at which versions arrived, with playback), or two of them compared.
  */
 import { ActionIcon, SegmentedControl, Select, Slider } from '@mantine/core';
 import { useEffect, useState } from 'react';
@@ -17,7 +17,7 @@ const KINDS = ['latest', 'labels', 'known', 'compare'] as const;
 interface VersionBarProps {
   readonly variableId: number;
   readonly selection: Selection;
-  /** When versions came, ascending, as ISO 8601. */
+  /** Instants at which versions arrived, ascending, as ISO 8601. */
   readonly stops: readonly string[];
   readonly timeZone: string;
   readonly onSelect: (selection: Selection) => void;
@@ -54,7 +54,7 @@ export function VersionBar(props: VersionBarProps) {
   );
 }
 
-/** The two labels that came last, else the first state and the latest. */
+/** The two newest labels, else the first state and the latest. */
 function firstComparison(
   labels: readonly string[],
   stops: readonly string[],

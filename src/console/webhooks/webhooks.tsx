@@ -1,4 +1,4 @@
-/** Webhooks: which systems are told about events, and how the messages to them fare. */
+/** Webhooks: the systems that receive events, and the results of the deliveries to them. */
 import { Button, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';

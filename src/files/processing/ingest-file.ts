@@ -34,7 +34,7 @@ export interface IngestFileServices {
 }
 
 // A file that fails because of its content or a bug must not be retried for ever. Faults of the service and killed
-// processes never count (R-A15); the second death of its parser that a file causes ends the file.
+// processes never count (R-A15); a file that ends its parser twice is Failed.
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 

@@ -76,7 +76,7 @@ function chooseEncoding(accepted: string): Encoding {
 
 async function fillPage(page: ConsoleFile, { api, push, issuer, clientId }: ConsoleOptions): Promise<string> {
   const text = new TextDecoder().decode(await page.read('identity'));
-  if (!text.includes(SETTINGS_PLACE)) throw new Error('the page of the console has no place for its settings');
+  if (!text.includes(SETTINGS_PLACE)) throw new Error('the page of the console has no meta element for its settings');
   const settings = JSON.stringify({ api, push, issuer, clientId });
   return text.replace(SETTINGS_PLACE, () => SETTINGS_PLACE.replace('""', `"${escapeAttribute(settings)}"`));
 }

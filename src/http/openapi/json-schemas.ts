@@ -91,7 +91,7 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // A transformed schema states its type itself, which leaves nothing to choose from.
+  // The schema already has its list of types (see `override`), so the union adds nothing.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

@@ -1,5 +1,5 @@
 /**
- * Closes half-dead connections: connections whose peer, or the network between, drops bytes without closing the
+ * Closes unresponsive connections: connections whose peer, or the network between, drops bytes without closing the
  * connection. A query on such a connection would never end, because a middlebox answers keepalives. A connection is
  * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
  * the state of the suspected session (pg_stat_activity). A session that works, or waits for a lock, is left alone
@@ -59,7 +59,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
 
   const close = (suspects: readonly pg.PoolClient[], reason: string): void => {
     const idle = [...connections.keys()].filter((client) => stateOf(client).readyForQuery);
-    log.warn({ reason, connections: suspects.length, idle: idle.length }, 'half-dead database connections closed');
+    log.warn({ reason, connections: suspects.length, idle: idle.length }, 'unresponsive database connections closed');
     for (const client of [...suspects, ...idle]) destroyConnection(client);
   };
   const judge = (suspects: readonly pg.PoolClient[], reports: readonly SessionReport[]): void => {

@@ -245,7 +245,7 @@ function once(work: (isBroken: boolean) => void): (isBroken: boolean) => void {
 
 class BrokenConnectionError extends Error {}
 
-/** Closes a pool. Connections that do not end in time are destroyed: a half-dead one must not hold up a stop. */
+/** Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection must not delay a shutdown. */
 export async function closeDatabase(database: Database): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

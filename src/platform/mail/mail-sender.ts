@@ -90,7 +90,7 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
     const outcome = await attempt(options, transport, mail, () => leases.isHeld(mail));
     await leases.drop([mail]);
     if (await writeMailOutcome(database, mail, outcome)) report(mail, outcome, log);
-    else log.warn({ mailId: mail.id }, 'another process took over the mail; the result of this one is dropped');
+    else log.warn({ mailId: mail.id }, 'another process took over the mail; the result of this process is dropped');
   }
   await purgeMails(database, KEPT_DAYS);
 }

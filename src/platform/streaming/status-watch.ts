@@ -10,7 +10,7 @@ import { runForAll } from '../shares/connection-shares.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 
 export interface StatusWatchOptions<Status> {
-  /** Reads states by id; what no longer exists has no entry. */
+  /** Reads states by id; a subject that no longer exists has no entry. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
   /** Whether the process is stopping, so that a failed read is not logged. */
   readonly isStopping: () => boolean;

@@ -14,7 +14,7 @@ const LOCK_CLASS = 0x7061_636b;
 /** A rebuild waits for the transactions that run; reads and writes of the chunk go on. */
 const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;
 const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
-/** A tenth stays free: what is revised later splits fewer pages. */
+/** A tenth stays free, so that later revisions split fewer pages. */
 const FILLFACTOR = 90;
 
 // A small chunk is not worth a rebuild, and neither are few changes since the last one.

@@ -63,7 +63,7 @@ const version = z
   .meta({
     type: 'string',
     maxLength: MAX_VERSION,
-    description: 'VersionTag; one of a reading wins over that of its element.',
+    description: 'VersionTag. The version of a reading takes precedence over that of its element.',
   })
   .nullish()
   .transform((text) => text || undefined);

@@ -93,7 +93,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/mappers/test', operationId: 'tryExpression', ...shared },
-    summary: 'Test an expression that is not saved with a sample body; stores nothing',
+    summary: 'Test an unsaved expression with a sample body; stores nothing',
     description: 'The sample is text of the named content type; the body has at most 1 MiB.',
     body: jsonBody(given),
     answers: [answersJson('The elements, or the error of the expression.', trial)],

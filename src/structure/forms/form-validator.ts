@@ -46,7 +46,7 @@ function validatorOf({ groups }: Definition): ValidateFunction {
   let validate = compiled.get(key);
   if (!validate) {
     validate = ajv.compile(toSchema(groups));
-    // The schema is found here again; ajv would keep every schema of every account.
+    // `compiled` caches the schemas, and bounds their number; ajv itself would keep every schema of every account.
     ajv.removeSchema(validate.schema);
     compiled.set(key, validate);
   }

@@ -98,7 +98,7 @@ async function runTrial(
   await leases.drop([claimed]);
   if (!outcome) await releaseTrial(database, claimed);
   else if (!(await finishTrial(database, claimed, outcome)))
-    log.warn({ testId: id }, 'another process took over the trial send; the result of this one is dropped');
+    log.warn({ testId: id }, 'another process took over the trial send; the result of this process is dropped');
 }
 
 /** An internal error ends the trial too: a retry would fail the same way. */

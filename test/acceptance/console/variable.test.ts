@@ -9,7 +9,7 @@ import { calculated, createSiteAndSource, createVariable } from '../../support/f
 const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 48;
-/** Two parts of the hour, as they arrive: one that came since, and one that is read again. */
+/** Maximum live points that the chart holds: two generations, of which one is dropped once it is read again. */
 const MAX_HELD = 60_000;
 
 let stack: ConsoleStack;
@@ -65,7 +65,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-/** What axe-core finds serious in the page as it is. */
+/** Serious findings of axe-core in the current page. */
 async function findBarriers({ page }: ConsoleWindow): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');

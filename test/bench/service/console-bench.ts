@@ -18,7 +18,7 @@ const MANY_POINTS = 1_000_000;
 const MEBIBYTE = 2 ** 20;
 const PUSHES_PER_SECOND = 5;
 const PAN_STEPS = 20;
-/** What each figure may be. */
+/** Limit of each figure. */
 const MOST = { firstViewKb: 250, interactiveMs: 1000, yearMs: 300, manyMs: 1500, growthMib: 5 } as const;
 const LEAST_FRAMES = 50;
 

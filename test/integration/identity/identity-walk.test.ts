@@ -119,7 +119,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // The health of an account repeats what the caller pushed in vain.
+  // The health of an account repeats identifiers of the caller's rejected pushes.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A manager sees what is hidden from the users of their account.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {

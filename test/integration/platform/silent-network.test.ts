@@ -65,7 +65,7 @@ describe.concurrent('network faults', () => {
         await expectReadiness('up');
         databaseGate.freeze();
         await service.expectPushToBeComputed(25_000);
-        expect(service.roles.log()).toContain('half-dead database connections closed');
+        expect(service.roles.log()).toContain('unresponsive database connections closed');
       }),
     TEST_MS,
   );

@@ -80,7 +80,7 @@ describe('push: a batch that failed at one ingester', () => {
     await blocker.query(BEGIN_HOLDING);
     await blocker.query('select from series where variable_id = $1 for update', [variableId]);
     const next = api.ingest();
-    // It has locked the batch and waits for the variable.
+    // The ingester has locked the batch and waits for the variable.
     await waiter('transactionid', 'from series');
     const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
     await waiter('transactionid', 'from push_batch');

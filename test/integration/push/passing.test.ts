@@ -1,4 +1,4 @@
-/** Writes that the test holds up by a lock on their variable: pushes to other variables pass them, pushes to the same wait. */
+/** A lock of the test delays a write. Pushes to other variables overtake the write, pushes to its variable wait. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -9,7 +9,7 @@ import { createStoredWorld, type StoredWorld } from '../../support/fixtures/worl
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 
-/** A push that is no small batch. */
+/** Number of readings that makes a batch large. */
 const LARGE = 21_000;
 const START = Date.UTC(2026, 0, 1);
 

@@ -1,4 +1,4 @@
-/** `divider` and `isDefault` of variables, by every way in (R-C6, R-D2). */
+/** `divider` and `isDefault` of variables, for readings from pushes, mappers, replays and files (R-C6, R-D2). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { describeDividers } from '../../../src/structure/operator-reports.ts';
@@ -151,7 +151,7 @@ describe('variable: isDefault is what a push that names only the source means (R
 
   it('a second default of a source is 409 and names the first default, also after a move and among concurrent writes', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
-    const message = `isDefault must be true for one variable of a source at most, it is for variable ${variableId} ("Power") of source ${sourceId}`;
+    const message = `isDefault must be true for at most one variable of a source, it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };
     const other = await createVariable(api.manager, sourceId);
     expect(await api.manager.post(`/variables/source/${sourceId}`, { isDefault: true })).toMatchObject(taken);

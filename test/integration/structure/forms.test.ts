@@ -228,7 +228,7 @@ describe('forms: a value that a formula reads', () => {
     readonly trigger: string;
     readonly from: string;
   }
-  /** Relays the events, and takes the requests they became. */
+  /** Relays the events, then removes and returns the calculation requests that they caused. */
   const takeRequests = async () => {
     const { database } = api;
     await createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();

@@ -1,7 +1,7 @@
-/** Which runs a list shows; the address of the route holds it. Pure. */
+/** The filter of a list of runs, which the address of the route holds. Pure. */
 export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
 export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
-/** As a field of a date and a time gives it. */
+/** The format of an input of type datetime-local. */
 const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/;
 
 export interface RunFilter {
@@ -12,7 +12,7 @@ export interface RunFilter {
   readonly to?: string;
 }
 
-/** Keeps what an address says as far as it can be read. */
+/** Keeps the valid members of an address and drops the others. */
 export function parseRunFilter(given: Readonly<Record<string, unknown>>): RunFilter {
   const state = RUN_STATES.find((each) => each === given.state);
   const trigger = RUN_TRIGGERS.find((each) => each === given.trigger);

@@ -163,7 +163,7 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
   const { t } = useTranslation('calculated');
   const { variable } = context;
   const history = useHistory({ sourceId: variable.sourceId, id: variable.id }).data;
-  // A declaration may have been restored since: the save that the run followed is meant.
+  // A declaration may have been saved several times: this finds the last save before the run.
   const save = history?.find(
     ({ declarationHash, date }) =>
       declarationHash === run.declarationHash && (date === null || Date.parse(date) <= Date.parse(run.startedDate)),

@@ -1,4 +1,4 @@
-/** Forces an update, shows how far it is, and stops it. */
+/** Forces an update, shows its progress, and stops it. */
 import { Button, Progress, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';

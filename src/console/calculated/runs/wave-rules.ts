@@ -14,11 +14,11 @@ export interface PlacedNode {
 export interface Placed {
   readonly nodes: readonly PlacedNode[];
   readonly columns: number;
-  /** Of the longest column. */
+  /** Number of rows of the longest column. */
   readonly rows: number;
 }
 
-/** A variable is one column right of the last of its causes. A loop, which a late edit can make, ends the search. */
+/** Places each variable one column to the right of its rightmost cause. A loop, which an edit of the graph can create, ends the search. */
 export function placeWave({ nodes, edges }: Wave): Placed {
   const causes = new Map<number, number[]>();
   for (const { from, to } of edges) causes.set(to, [...(causes.get(to) ?? []), from]);

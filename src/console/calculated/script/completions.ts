@@ -31,7 +31,7 @@ const TOOLBOX = [
   ['FilterDuplicateOutput', 'output, stored, threshold'],
 ] as const;
 
-/** @returns a source of completions. @param symbols is asked at each completion. */
+/** @returns a source of completions. @param symbols called at each completion. */
 export function completeScript(symbols: () => Symbols) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.doc.lineAt(context.pos);

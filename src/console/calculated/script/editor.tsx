@@ -45,7 +45,7 @@ export function Editor(props: EditorProps) {
       ...(isReadOnly ? [EditorState.readOnly.of(true)] : []),
     ]);
     view.current = made;
-    // An editor that is made anew shows the problems that are known already.
+    // A new editor shows the problems that are already known.
     showProblems(made, latest.current.problems);
     return () => made.destroy();
   }, [label, isReadOnly]);
@@ -70,7 +70,7 @@ interface DiffProps {
   readonly after: string;
 }
 
-/** Two texts, the later one with the removed lines of the earlier one between its own. */
+/** Compares two texts: shows the later text, with the removed lines of the earlier text in between. */
 export function Diff({ label, before, after }: DiffProps) {
   const { t } = useTranslation('calculated');
   const unchanged = t('diff.unchanged');

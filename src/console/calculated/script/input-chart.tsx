@@ -78,7 +78,7 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   );
 }
 
-/** The same array as long as nothing was loaded. */
+/** Keeps the identity of the array until data are loaded. */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);
 }
@@ -114,7 +114,7 @@ function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number)
 }
 
 function toPoints({ series }: Evaluation): Points {
-  // A version of a date replaces the former ones: the last row of a date is the one that is read.
+  // A later version of a date replaces the earlier ones, so only the last row of each date is kept.
   const latest = new Map(series.map(({ date, value }) => [Date.parse(date) / 1000, value]));
   const dates = [...latest.keys()].sort((a, b) => a - b);
   return {

@@ -1,4 +1,4 @@
-/** Puts what validate reports on the lines of a script, as far as it names one. Pure. */
+/** Assigns the problems and warnings of validate to the lines of a script, where they name one. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 
 type Validation = components['schemas']['Validation'];
@@ -30,7 +30,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
   return [...errors, ...warnings];
 }
 
-/** @returns what has no line of the shown formula. Paths are relative to the declaration. */
+/** @returns the problems without a line in the shown formula. Paths are relative to the declaration. */
 export function othersOf(validation: Validation | undefined, formula: number) {
   if (!validation) return [];
   const { problems, warnings } = validation;

@@ -150,7 +150,7 @@ function Script({ context, draftKey }: { readonly context: VariableContext; read
   );
 }
 
-/** The note and the button that saves; what is unsaved can be dropped. */
+/** The note, the button that saves, and the button that drops unsaved changes. */
 function Saving({ context, draft }: { readonly context: VariableContext; readonly draft: DraftState }) {
   const { t } = useTranslation('calculated');
   const queries = useQueryClient();

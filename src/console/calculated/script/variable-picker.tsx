@@ -15,7 +15,7 @@ interface PickerProps {
   readonly isReadOnly?: boolean;
 }
 
-/** A box to type in; what is found is listed below it. */
+/** A search box with the hits listed below it. */
 export function VariablePicker({ label, value, onChange, isReadOnly = false }: PickerProps) {
   const { t } = useTranslation('calculated');
   const [text, setText] = useState('');

@@ -7,7 +7,7 @@ export type ChangeKind = 'set' | 'add' | 'scale' | 'fill';
 /** New values by date in Unix seconds; only those that differ from what is stored. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Points of one correction. */
+/** Maximum points of one correction. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */

@@ -80,7 +80,7 @@ function ValueBox({ seconds, after, label, onEdit }: ValueBoxProps) {
   };
   return (
     <input
-      // A value that was changed otherwise is shown at once.
+      // The key renders the box again when the value changes elsewhere, such as for the whole range.
       key={after}
       className={classes.box}
       inputMode="decimal"

@@ -9,7 +9,7 @@ type Operation = components['schemas']['Operation'];
 
 export interface Correction {
   readonly variableId: number;
-  /** Pushed values are divided by it. */
+  /** Divider of the variable, by which the service divides pushed values. */
   readonly divider: number | null;
   readonly edits: Edits;
   /** VersionTag; empty: none. */

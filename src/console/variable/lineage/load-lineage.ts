@@ -17,7 +17,7 @@ type Run = components['schemas']['Run'];
 const MAX_DEPTH = 6;
 /** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;
-/** Runs that may have begun between the wanted one and the instant. */
+/** Maximum runs searched for the one that was running at an instant. */
 const CANDIDATES = 5;
 const SAVES = 200;
 
@@ -105,7 +105,7 @@ async function findRun({ queries }: Tracing, variableId: number, at: string): Pr
   return runs.find((run) => hasMade(run, at));
 }
 
-/** Whether a version came during a run. */
+/** Whether a version was written during a run. */
 export function hasMade({ startedDate, finishedDate }: Run, versionTimestamp: string): boolean {
   const at = Date.parse(versionTimestamp);
   return at >= Date.parse(startedDate) && (!finishedDate || at <= Math.ceil(Date.parse(finishedDate)) + 1);

@@ -2,7 +2,7 @@
 
 export interface ServerEvent {
   readonly event: string;
-  /** Undefined when the event has none. */
+  /** Cursor of the event; undefined when the event has none. */
   readonly id: string | undefined;
   readonly data: unknown;
 }

@@ -23,7 +23,7 @@ export interface Follower {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** Codes with which the service ends a watch that may be continued; a token that has expired has a successor. */
+/** Codes with which the service ends a watch that may be continued; an expired token can be renewed. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /** Cursor of the last event, kept by the caller so that a changed list of variables continues. */

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { type CursorHolder, follow, type LiveState } from './follow.ts';
 import { LivePoints } from './live-points.ts';
 
-/** A burst of points is drawn at once. */
+/** Delay after the first point of a burst, so that the burst is drawn once. */
 const DRAW_MS = 250;
 /** Pause between reads of data that cannot be updated in place. */
 const REFRESH_MS = 5000;
@@ -31,7 +31,7 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Points committed after their read and before the first event are in neither.
+      // Read again: points committed between the first read and the first event are in neither.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);

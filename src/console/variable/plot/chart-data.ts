@@ -25,7 +25,7 @@ export interface Drawn {
 
 type Column = readonly [seconds: Float64Array, values: readonly (number | null)[] | Float64Array];
 
-/** @param isShaded the area between the first two lines is filled: what one version knows and the other does not. */
+/** @param isShaded whether the area between the first two lines is filled, to show how two versions differ. */
 export function toChartData(
   all: readonly Drawn[],
   edges: { readonly min: string; readonly max: string },

@@ -66,7 +66,7 @@ function toAxes({ lines, timeZone }: PlotProps, width: number, color: (name: str
         side: index === 0 ? 3 : 1,
         grid: index === 0 ? grid : { show: false },
         size,
-        // With several axes, one that has a single line takes its colour.
+        // With several axes, an axis with a single line has the colour of that line.
         ...(units.length > 1 && own.length === 1 && { stroke: color(own[0]?.color ?? '--soft') }),
         ...(unit !== '' && { label: unit, labelSize: 20 }),
       };

@@ -111,7 +111,7 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The database orders members by length; a document is the same text whatever it was imported from. */
+/** Sorts members, because the database orders them by length: an export must give the text that was imported. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;

@@ -58,7 +58,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   ),
 };
 
-/** @param left fields that a row does not have: parents are named by key, and declarations are converted. */
+/** @param left fields to leave out of a row: parents are named by key, and declarations are converted. */
 function kind(
   name: KindName,
   resource: Resource,

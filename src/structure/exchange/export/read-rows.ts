@@ -33,7 +33,7 @@ const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
 };
 
 /**
- * Yields what the caller may read, in the order of a document.
+ * Yields the rows that the caller may read, in the order of a document.
  * @param transaction a snapshot; it is busy until the iteration ends.
  * @param siteIds limits the rows to these sites; empty: all.
  */
@@ -55,7 +55,7 @@ export async function* readRows(
   }
 }
 
-/** What the caller may read, and the occurrences among it. */
+/** The resources that the caller may read, and their occurrences. */
 export interface View {
   readonly caller: Caller;
   readonly occurrences: Occurrences;

@@ -26,7 +26,7 @@ const IDS_PER_EVENT = 10_000;
  * Writes the planned rows.
  * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the caller
  * must roll the transaction back.
- * @throws {StalePlan} when a found resource is gone.
+ * @throws {StalePlan} when a resource that the plan found was deleted.
  */
 export async function applyImport(
   services: ApplyServices,
@@ -60,10 +60,11 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   const planned = await countPlanned(transaction, id, name);
   const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
-  // A row that changes meanwhile must be read again: the update writes whole rows.
+  // Locks the rows first: the update writes whole rows, so a concurrent change would be lost.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
-  if (locked !== planned.changed) throw new StalePlan(`${planned.changed - locked} ${name} are gone`);
-  // Changes precede insertions: a new default variable may replace one that no longer is.
+  if (locked !== planned.changed)
+    throw new StalePlan(`${planned.changed - locked} ${name} were deleted during the import`);
+  // Changes precede insertions: a new default variable may replace a default variable that the import changes.
   await counted(
     `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}
      from (select p.* from (select t, r.members from ${changed}) found
@@ -83,7 +84,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** Columns of a new resource whose row does not say, as JSON. */
+/** Default columns of a new resource, for members that its row omits, as JSON. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',

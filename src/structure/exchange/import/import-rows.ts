@@ -1,4 +1,4 @@
-/** The rows of an import as clients read them: what it does or would do with each. */
+/** The rows of an import as clients read them, each with the action that the import took or plans. */
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { Listing } from '../../../platform/streaming/stream-listing.ts';
 import { nameOf } from '../../catalogue/enumerations.ts';

@@ -31,7 +31,7 @@ export interface ImportStatus {
     readonly totalBytes: number;
     readonly rows: number;
   };
-  /** What the rows do, or would do with `whatIf` or when the import is refused. */
+  /** Number of rows by action: taken, or planned with `whatIf` or when the import is refused. */
   readonly counts: Readonly<Record<KindName, ActionCounts>>;
   readonly problemCount: number;
   readonly failure?: { readonly code: string; readonly message: string };
@@ -184,7 +184,7 @@ interface TakenRow extends Omit<TakenImport, 'caller'> {
   readonly actorName: string | null;
 }
 
-/** Marks the oldest waiting import of an account as Processing; one that a crashed process left waits too. */
+/** Marks the oldest waiting import of an account as Processing; an import that a crashed process left unfinished counts as waiting. */
 export async function takeImport(queryable: Queryable, accountId: number): Promise<TakenImport | undefined> {
   const { rows } = await queryable.query<TakenRow>(
     `update structure_import set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()),
@@ -247,7 +247,7 @@ export async function endImport(
   return rowCount === 1;
 }
 
-/** Counts a failure that the document or a bug caused. @returns all of them. */
+/** Counts a failure that the document or a bug caused. @returns the number of failures so far. */
 export async function countImportFailures(queryable: Queryable, id: string, failures: number): Promise<number> {
   const { rows } = await queryable.query<{ attempts: number }>(
     'update structure_import set attempts = attempts + $2 where id = $1 returning attempts',

@@ -61,7 +61,7 @@ const MAX_PROBLEMS = 1000;
 const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;
 
-/** Finds the parents of rows, also by the name of one that has an identifier. */
+/** Finds the parents of rows by key. A row may also give the name of a parent that has an identifier. */
 async function resolveParents(
   run: Run,
   id: string,
@@ -84,7 +84,7 @@ async function resolveParents(
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   await run(
     problem(`select $1, r.place, case when coalesce(${several}, 0) > 1
-         then format('names a ${parent} by %s, which %s have; add ${parent}Occurrence', ${words(`r.${parent}_key`)}, ${several})
+         then format('names a ${parent} by %s, which %s ${parent}s have; add ${parent}Occurrence', ${words(`r.${parent}_key`)}, ${several})
          else format('names a ${parent} that neither the account nor the document has: %s', ${words(`r.${parent}_key`)}) end
        from structure_import_row r
        where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null
@@ -93,7 +93,7 @@ async function resolveParents(
   );
 }
 
-/** Names of resources with an identifier, where only one of a parent's has the name. */
+/** Names of resources that have an identifier, where the name is unique within the parent. */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
   where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;
@@ -126,7 +126,7 @@ async function matchRows(run: Run, kind: Kind, id: string, accountId: number): P
        and not exists (select from structure_import_row o where o.import_id = $1 and o.kind = r.kind and o.target_id = e.id)`,
   );
   await run(
-    problem(`select $1, r.place, format('names itself by %s, which %s have; add occurrence', ${words('r.key')}, e.total)
+    problem(`select $1, r.place, format('names itself by %s, which %s ${name} have; add occurrence', ${words('r.key')}, e.total)
        from structure_import_row r join import_entry e on ${same} and e.occurrence = 1 and e.total > 1
        where ${mine} and r.target_id is null and r.occurrence is null order by r.ordinal`),
   );
@@ -198,7 +198,7 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
   );
 }
 
-/** Sources that would have several default variables, none of which was one before. */
+/** Sources that would have several default variables, where none of these was the default before. */
 const SEVERAL_DEFAULTS = problem(`
   select $1, given.place, 'isDefault must be true for one variable of a source at most; '
     || case when others.total > 0 then 'the source has another one' else 'another row gives the source one' end

@@ -1,7 +1,7 @@
 /**
  * Processes one import: stages its rows, compares them with the account, and writes all of them in one transaction or none.
- * Runs on one session that holds the account's lease, so that a second process neither doubles nor mixes an import; what a
- * killed process left is done again from the start.
+ * Runs on one session that holds the account's lease, so that a second process neither doubles nor mixes an import; an import
+ * that a killed process left unfinished starts again.
  */
 import type { Connection, Database, Transaction } from '../../../platform/database/database.ts';
 import { inTransaction, withConnection } from '../../../platform/database/database.ts';
@@ -102,7 +102,7 @@ async function processTaken(
   log.info({ requestId, accountId, importId: id, durationMs }, 'structure import processed');
 }
 
-/** Reads the document into rows. @returns what it has besides rows. */
+/** Reads the document into rows. @returns the findings besides rows. */
 async function stageRows(
   { database, limits, pace }: ProcessServices,
   connection: Connection,
@@ -117,7 +117,7 @@ async function stageRows(
     await pace.run(accountId, () => stageBatch(connection, id, read, ordinals));
     await noteProgress(database, id, { phase: 'Reading', bytes: read.bytes, rows: read.rowCount });
   }
-  throw new Error('the reader ended without a note');
+  throw new Error('the reader ended without a result');
 }
 
 /** Plans and writes the staged rows, and ends the import. */

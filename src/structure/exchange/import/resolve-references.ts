@@ -10,7 +10,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What an input or a form names, outermost first; undefined: the variable's own. */
+/** The keys by which an input or a form names a resource, outermost first; undefined: the variable's own. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -193,12 +193,12 @@ function namesOf(calculated: unknown): readonly Named[] {
 
 const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
 
-/** @returns the id that a reference means, or why it means none. */
+/** @returns the id of the resource that a reference names, or why there is none. */
 function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly number[]): number | string {
   const word = KIND_WORDS[kind];
   const shown = `${key.startsWith('=') ? 'the identifier' : 'the name'} ${JSON.stringify(key.slice(1))}`;
   if (occurrence === undefined && ids.length > 1) {
-    return `names a ${word} by ${shown}, which ${ids.length} have; add ${REFERENCE[kind].occurrence}`;
+    return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; add ${REFERENCE[kind].occurrence}`;
   }
   return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}`;
 }
@@ -209,7 +209,7 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
   variables: 'source_id',
 };
 
-/** @returns for each reference the ids with its key, ascending; by name also the only one with an identifier. */
+/** @returns for each reference the ids of the resources with its key, ascending; for a name also the only resource that has this name and an identifier. */
 async function findIds(
   queryable: Queryable,
   accountId: number,

@@ -1,4 +1,4 @@
-/** Saves the declarations of the rows of an import: finds the variables that their formulas name, and leaves what is the same. */
+/** Saves the declarations of the rows of an import: finds the variables that their formulas name, and skips unchanged declarations. */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';
@@ -11,7 +11,7 @@ import { readOccurrences } from '../export/resource-keys.ts';
 import type { ApplyRef, ApplyServices, DeclarationRow } from './apply-context.ts';
 import { resolveReferences } from './resolve-references.ts';
 
-/** Rows whose declaration may change: most variables are not calculated, and an export says so. */
+/** Rows whose declaration may change: an export states for most variables that they are not calculated. */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 

@@ -30,7 +30,7 @@ const HEAP_MEBIBYTES = 320;
 const BUFFER_MEBIBYTES = 160;
 
 /**
- * Yields the rows of a document, batch by batch, then what it has besides rows.
+ * Yields the rows of a document, batch by batch, then the findings besides rows.
  * @param readStored reads a part of the document. @param signal ends the process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.
  * @throws {ReaderDeath} when the process ended; rethrows errors of `readStored`.
@@ -62,7 +62,7 @@ export async function* readDocument(
   }
 }
 
-/** Reads a JSON document of one part in this process: its size bounds what it takes, and a process takes half a second to start. */
+/** Reads a JSON document of one part in this process: its size bounds the memory, and starting a process takes half a second. */
 async function* readHere(
   order: ReadingOrder,
   readStored: (index: number) => Promise<StoredPart>,

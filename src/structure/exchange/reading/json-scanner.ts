@@ -81,7 +81,7 @@ class ValueReader {
     try {
       return JSON.parse(UTF_8.decode(bytes)) as unknown;
     } catch (error) {
-      throw this.fault(`the value before is not valid JSON in UTF-8: ${(error as Error).message}`);
+      throw this.fault(`the value that ends here is not valid JSON in UTF-8: ${(error as Error).message}`);
     }
   }
 
@@ -150,7 +150,7 @@ class ValueReader {
       } else if (byte === QUOTE) state.isText = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        // The end of what holds a number or word.
+        // A bracket that closes the container of a number or word ends the value.
         if (state.depth === 0) return true;
         state.depth -= 1;
         if (state.depth === 0) return this.#take();

@@ -25,7 +25,7 @@ export interface StagedBatch {
   readonly bytes: number;
 }
 
-/** What the document has besides rows. */
+/** Findings in a document besides its rows. */
 export interface DocumentNote {
   /** Sheet → member → letter of its column. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;

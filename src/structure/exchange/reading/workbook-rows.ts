@@ -16,7 +16,7 @@ import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote } from './reading-messages.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
 
-/** Columns of a sheet that are looked at. */
+/** Maximum columns of a sheet that are read. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
 
@@ -178,7 +178,7 @@ class SheetRows {
     }
   }
 
-  /** Passes on the row that waits. */
+  /** Passes on the pending row. */
   async end(): Promise<void> {
     if (!this.#waiting) return;
     const { row, cells } = this.#waiting;

@@ -20,7 +20,7 @@ export const passwords = fairnessCase({
   operations: 200,
   roles: ['api', 'ingester'],
   prepare: async ({ database, accountB: { accountId }, http }) => {
-    // The hash has the product's price.
+    // Hashes the password with the cost parameters of the product.
     await addUser(database, DEVICE, { password: PASSWORD, role: 'MANAGER', accountIds: [accountId], mayPush: true });
     const sourceId = await addStoredSource(database, accountId);
     const [variableId] = await addStoredVariables(database, { accountId, sourceId });

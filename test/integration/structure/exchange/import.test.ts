@@ -185,13 +185,13 @@ describe('structure import: a document with problems', () => {
     [
       'an ambiguous row',
       { sites: [{ name: 'A', city: 'G' }] },
-      /names itself by the name "A", which 2 have; add occurrence/,
+      /names itself by the name "A", which 2 sites have; add occurrence/,
       twins,
     ],
     [
       'an ambiguous parent',
       { sources: [{ siteName: 'A', name: 'S' }] },
-      /names a site by the name "A", which 2 have; add siteOccurrence/,
+      /names a site by the name "A", which 2 sites have; add siteOccurrence/,
       twins,
     ],
     ['an occurrence out of order', { sites: [{ name: 'A', occurrence: 3 }] }, /occurrence must be 1/],

@@ -1,4 +1,4 @@
-/** The cost that receivers which are down cause for unrelated webhooks and accounts (R-I5, R-I8). */
+/** Receivers that are down must cost other webhooks and accounts little (R-I5, R-I8). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';

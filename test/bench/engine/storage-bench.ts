@@ -22,7 +22,7 @@ import { type Figure, figure } from '../report.ts';
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /** Days of four chunks are revised; a variable is revised once in each, so that each round finds its batches compressed. */
 const CHUNKS_OF_DAYS = 4;
-const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: Math.min(7, VARIABLES / 2) };
+const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };
 const VERSIONS = 3;
 const QUARTER_MICROS = 900_000_000;
 const DAY_POINTS = 96;
@@ -157,14 +157,23 @@ async function timeRevisions(
       const day = { fromMicros: fromMicros + chunk * CHUNK_MICROS, toMicros: Number.POSITIVE_INFINITY };
       return revise(database, forDays[round % forDays.length] ?? 0, day, DAY_POINTS);
     }),
-    'a revised year': await alternate(ROUNDS.year, (round, year) =>
-      revise(database, forYears[round] ?? 0, year, YEAR_POINTS),
+    'a revised year': await alternate(
+      ROUNDS.year,
+      (round, year) => revise(database, forYears[round % forYears.length] ?? 0, year, YEAR_POINTS),
+      // Each variable was revised: compress again, so that the next round finds compressed batches.
+      async (round) => {
+        if (round > 0 && round % forYears.length === 0) await compressRest(database);
+      },
     ),
   };
 }
 
-/** @returns the milliseconds of `work` in both years by round, taken in turn. */
-async function alternate(rounds: number, work: (round: number, year: Year) => Promise<void>): Promise<readonly Pair[]> {
+/** @returns the milliseconds of `work` in both years by round, taken in turn; `prepare` runs before each round. */
+async function alternate(
+  rounds: number,
+  work: (round: number, year: Year) => Promise<void>,
+  prepare?: (round: number) => Promise<void>,
+): Promise<readonly Pair[]> {
   const timeOf = async (round: number, form: Form): Promise<number> => {
     const startMs = performance.now();
     await work(round, YEARS[form]);
@@ -172,6 +181,7 @@ async function alternate(rounds: number, work: (round: number, year: Year) => Pr
   };
   const pairs: Pair[] = [];
   for (let round = 0; round < rounds; round += 1) {
+    await prepare?.(round);
     const rows = await timeOf(round, 'rows');
     pairs.push([await timeOf(round, 'columns'), rows]);
   }

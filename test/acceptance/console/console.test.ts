@@ -3,7 +3,7 @@
  * versions; then every route as every role, without errors of the browser, and without serious findings of axe-core.
  */
 import axe from 'axe-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADMIN,
   type ConsoleStack,
@@ -19,6 +19,8 @@ const NAME = '<img src=x onerror=alert(1)> Energy';
 const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 96;
+/** For a walk over all routes. */
+const WALK_MS = 120_000;
 
 let stack: ConsoleStack;
 let variableId: number;
@@ -276,33 +278,43 @@ async function show({ page, settled }: ConsoleWindow, address: string): Promise<
   await settled();
 }
 
-test.each([ADMIN, MANAGER, USER])(
-  'console: %s opens every route without errors and without requests to other origins',
-  async (user) => {
-    const window = await stack.open(user);
-    for (const address of routes()) await show(window, address);
-    // A USER without sites may not read the variables: the browser reports these answers itself.
-    const refused = /status of 404/;
-    expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
-    await window.close();
-  },
-);
+/** @returns the serious findings of axe-core on the page that is shown. */
+async function findObstacles({ page }: ConsoleWindow, address: string): Promise<readonly string[]> {
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${address} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
 
-test.each(['light', 'dark'] as const)(
-  'console: axe-core finds nothing serious on any route in %s',
-  async (colorScheme) => {
-    const window = await stack.open(ADMIN, '/', { colorScheme });
-    await window.page.evaluate(axe.source);
-    const findings: string[] = [];
-    for (const address of routes()) {
-      await show(window, address);
-      const { violations } = await window.page.evaluate<axe.AxeResults>('axe.run()');
-      for (const { id, impact, nodes } of violations) {
-        if (impact === 'serious' || impact === 'critical')
-          findings.push(`${address} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+// Half of each walk is waiting for the end of requests, so the walks share that time.
+describe.concurrent('console: every route', () => {
+  test.each([MANAGER, USER])(
+    'opens for %s without errors and without requests to other origins',
+    async (user) => {
+      const window = await stack.open(user);
+      for (const address of routes()) await show(window, address);
+      // A USER without sites may not read the variables: the browser reports these answers itself.
+      const refused = /status of 404/;
+      expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
+      await window.close();
+    },
+    WALK_MS,
+  );
+
+  test.each(['light', 'dark'] as const)(
+    `opens for ${ADMIN} without errors and requests to other origins, and axe-core finds nothing serious in %s`,
+    async (colorScheme) => {
+      const window = await stack.open(ADMIN, '/', { colorScheme });
+      await window.page.evaluate(axe.source);
+      const findings: string[] = [];
+      for (const address of routes()) {
+        await show(window, address);
+        findings.push(...(await findObstacles(window, address)));
       }
-    }
-    expect(findings).toEqual([]);
-    await window.close();
-  },
-);
+      expect(window.complaints).toEqual([]);
+      expect(findings).toEqual([]);
+      await window.close();
+    },
+    WALK_MS,
+  );
+});

@@ -122,7 +122,7 @@ describe('read streams: an HTTP reader', () => {
       const read = startRead('HEAD', 'identity', { 'x-total-count': 'true' });
       await eventually('the counting', async () => (await counting()) === 1);
       read.destroy();
-      await eventually('the end of the counting', async () => (await counting()) === 0, 5000);
+      await eventually('the end of the counting', async () => (await counting()) === 0);
     });
   });
 
@@ -170,7 +170,7 @@ async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
 }
 
 const isRunning = () => eventually('the query to run', async () => (await running()) === 1);
-const hasEnded = () => eventually('the end of the query', async () => (await running()) === 0, 5000);
+const hasEnded = () => eventually('the end of the query', async () => (await running()) === 0);
 
 interface DataPoints {
   ReadPoints(message: object, metadata: Metadata): ClientReadableStream<{ readonly values: readonly number[] }>;

@@ -12,6 +12,8 @@ export interface TcpGate {
    * @param only 'answers': requests still reach the service, its answers are lost.
    */
   freeze(only?: 'answers'): void;
+  /** Each connection stops its answers after about `bytes` more of them, until `shut`: a network that fails in the middle. */
+  holdAnswers(bytes: number): void;
 }
 
 /** @param url of the service, such as postgres://user@host:port/name. */
@@ -19,10 +21,12 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   const pairs = new Set<readonly [client: Socket, service: Socket]>();
+  let heldAfter: number | undefined;
   const server = createServer((client) => {
     const service = createConnection(Number(target.port), target.hostname);
     const pair = [client, service] as const;
     pairs.add(pair);
+    if (heldAfter !== undefined) hold(pair, heldAfter);
     client.on('close', () => pairs.delete(pair));
     for (const [socket, other] of [
       [client, service],
@@ -56,10 +60,24 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
       }
       pairs.clear();
     },
+    holdAnswers: (bytes) => {
+      heldAfter = bytes;
+      for (const pair of pairs) hold(pair, bytes);
+    },
     shut: () =>
       new Promise((resolve) => {
+        heldAfter = undefined;
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
   };
+}
+
+/** Stops the answers of a connection after `bytes`; the service then waits, because nothing reads them. */
+function hold([client, service]: readonly [client: Socket, service: Socket], bytes: number): void {
+  let left = bytes;
+  service.on('data', (answer: Buffer) => {
+    left -= answer.length;
+    if (left <= 0) service.unpipe(client).pause();
+  });
 }

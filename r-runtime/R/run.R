@@ -9,7 +9,7 @@
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv(), report_line = function(line) NULL) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
-  # Keeps the names of NULL values.
+  # Also assigns NULL values, so that each global exists.
   list2env(globals, envir)
   outcome <- tryCatch(
     {

@@ -84,7 +84,7 @@ known_zones <- new.env(parent = emptyenv())
 # POSIX rules such as CET-1CEST are not names of zones.
 zone_rule_pattern <- "^(:|<|[A-Za-z]{3,}[+-]?[0-9])"
 
-# Warns once a run for each unknown zone.
+# Warns once per run about each unknown time zone.
 check_zone <- function(tz) {
   if (!is.character(tz) || length(tz) == 0L) return(invisible())
   zone <- tz[[1L]]

@@ -134,8 +134,7 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * Exceeds the supervisor's limit by 8, so that the supervisor sees too many processes and reports this limit
-   * (watch.c).
+   * Exceeds the supervisor's limit by 8: the supervisor then counts too many processes and reports the limit (watch.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||

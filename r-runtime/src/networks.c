@@ -1,6 +1,6 @@
 /*
  * Empty network namespaces, each made once and used by one run at a time: the kernel takes about 1 ms of CPU to make
- * and remove a namespace (../MEASUREMENTS.md). A used namespace is as good as new: a run leaves nothing in it, because
+ * and remove a namespace (../MEASUREMENTS.md). A used namespace can be reused: a run leaves nothing in it, because
  * its sockets end with its last process, and no process of a run has a capability in it. Two runs at a time never share
  * one, so that a gap in the filter does not let runs of two accounts connect. All belong to one user namespace, which
  * no process lives in. Where the outer container refuses setns, each run makes its own (confine.c).

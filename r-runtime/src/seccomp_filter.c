@@ -25,10 +25,10 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* signals; see below for sending them */
+    /* handling of signals; ALLOWED_IN_NAMESPACES has the calls that send them */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
-    /* processes and threads; see below for clone */
+    /* processes and threads; allow_with_conditions allows clone */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
     "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",

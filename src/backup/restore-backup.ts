@@ -1,6 +1,7 @@
 /**
  * Restores a backup into an empty directory. Only files are prepared: the copy, the archived WAL beside it, and recovery
- * settings. PostgreSQL itself recovers to the instant when it is started on the directory, and accepts connections only then.
+ * settings. PostgreSQL itself recovers to the instant when it is started on the directory, and accepts connections only
+ * then.
  */
 import { constants } from 'node:fs';
 import {
@@ -50,7 +51,8 @@ interface WalFile {
 
 /**
  * Prepares `target` for PostgreSQL.
- * @throws {DomainError} conflict when the target is in use or not empty, the instant is before every backup or after the last
+ * @throws {DomainError} conflict when the target is in use or not empty, the instant is before every backup or after
+ * the last
  *   archived WAL, WAL is missing, or the copy differs from its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {

@@ -1,6 +1,8 @@
 /**
- * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL written from
- * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no access to the server's
+ * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
+ * written from
+ * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no access to
+ * the server's
  * machine.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -48,8 +50,10 @@ const FACTS = `
 
 /**
  * Copies the cluster into a new folder of `directory` and verifies the copy by its checksums.
- * @param keep backups to keep, including this one: older backups are removed, with the WAL that only they need. Undefined: all.
- * @throws {DomainError} conflict when the directory is another's, the server does not allow replication, or the copy is wrong.
+ * @param keep backups to keep, including this one: older backups are removed, with the WAL that only they need.
+ * Undefined: all.
+ * @throws {DomainError} conflict when the directory is another's, the server does not allow replication, or the copy is
+ * wrong.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -65,7 +69,8 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // Plain files, because pg_verifybackup 17 reads no archives; WAL is streamed in parallel, so that the copy needs no archive.
+    // Plain files, because pg_verifybackup 17 reads no archives; WAL is streamed in parallel, so that the copy needs no
+    // archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
@@ -129,7 +134,7 @@ async function removeUnfinished(directory: string): Promise<void> {
   for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
 }
 
-/** Removes the oldest backups first, then WAL from before the oldest that is left: an interruption leaves no gap. */
+/** Removes the oldest backups first, then WAL from before the oldest backup that is left: an interruption leaves no gap. */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
   for (const { name } of backups.slice(0, -keep)) await rm(join(directory, name), { recursive: true });

@@ -23,7 +23,10 @@ export interface RateLimiter {
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
-  /** Whether at least half of the limit would be left after a request, as far as this process knows: it need not ask Redis. */
+  /**
+   * Whether at least half of the limit would be left after a request, as far as this process knows: it need not ask
+   * Redis.
+   */
   isHalfFree(key: string, perMinute: number, cost: number): boolean;
   close(): void;
 }
@@ -47,8 +50,10 @@ const SETTLE_MS = 200;
 /** Half of the minute that a budget lasts. */
 const HALF_MS = 30_000;
 
-// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV: the request's
-// cost in ms; the cost in ms of earlier requests, counted in memory. Returns the milliseconds to wait, and those until the key is full.
+// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV: the
+// request's
+// cost in ms; the cost in ms of earlier requests, counted in memory. Returns the milliseconds to wait, and those until
+// the key is full.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
@@ -105,10 +110,16 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
   };
 }
 
-/** @param settle adds milliseconds to keys. @returns the milliseconds until each is full; undefined: Redis is unavailable. */
+/**
+ * @param settle adds milliseconds to keys.
+ * @returns the milliseconds until each is full; undefined: Redis is unavailable.
+ */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
-/** Meters of this process. `countAndSettle` counts in memory and adds the counts to Redis in batches; the answer of Redis replaces the meters. */
+/**
+ * Meters of this process. `countAndSettle` counts in memory and adds the counts to Redis in batches; the answer of Redis
+ * replaces the meters.
+ */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
   let unsettled = new Map<string, number>();

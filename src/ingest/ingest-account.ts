@@ -1,6 +1,7 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
- * operations and announces both. It locks its batches, so any number of transactions may write for an account; the batches of
+ * operations and announces both. It locks its batches, so any number of transactions may write for an account; the
+ * batches of
  * a variable are written in the order of acceptance (R-D6). The SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
@@ -36,7 +37,7 @@ const NOTHING_TAKEN: Portion = {
   requestId: undefined,
 };
 
-/** What one transaction may take. */
+/** Limits on the batches of one transaction. */
 export interface PortionLimits {
   /** Maximum number of readings; one batch is written even if it has more. */
   readonly maxRows: number;

@@ -18,7 +18,7 @@ import type { Micros } from '../points/point.ts';
 import { rollUpPoints } from '../points/rollups/roll-up-points.ts';
 import { boundarySql } from './boundary.ts';
 
-/** What one run of the job did in an account. */
+/** Result of one run of the job for an account. */
 export interface RetentionCounts {
   readonly points: number;
   readonly versions: number;
@@ -46,7 +46,8 @@ const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * An old history may arrive in parts and out of order: once a part is rolled up, points between its first and last date would be
+ * An old history may arrive in parts and out of order: once a part is rolled up, points between its first and last date
+ * would be
  * refused.
  */
 const SETTLE_SEC = 86_400;

@@ -1,6 +1,7 @@
 /**
  * The retention policy of an account or a variable: for how many years raw points are kept before rollups replace them.
- * Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces that of its
+ * Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces that
+ * of its
  * account, even when it is not active.
  */
 import { z } from 'zod';
@@ -13,7 +14,8 @@ export const ROLLUPS = ['Hour', 'Day'] as const;
 const MAX_YEARS = 200;
 
 /**
- * The owner of a policy: an account, or one of its variables. `variableId` null: every variable without a policy of its own.
+ * The owner of a policy: an account, or one of its variables. `variableId` null: every variable without a policy of its
+ * own.
  */
 export interface RetentionOwner {
   readonly accountId: number;
@@ -40,7 +42,7 @@ export interface Retention {
   readonly userName: string;
 }
 
-/** What retention has done: the rollups of an account or variable, and the points that were refused because of them. */
+/** The state of retention: the rollups of an account or variable, and the points that were refused because of them. */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;

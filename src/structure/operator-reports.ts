@@ -1,4 +1,7 @@
-/** Lists for the operator: variables that share a mappingConfig, from before it had to be unique, and variables with a divider. */
+/**
+ * Lists for the operator: variables that share a mappingConfig, from before it had to be unique, and variables with a
+ * divider.
+ */
 import type { Queryable } from '../platform/database/database.ts';
 
 interface RepeatedMapping {

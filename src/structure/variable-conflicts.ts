@@ -1,6 +1,8 @@
 /**
- * Members that only one variable of a source may have: its `mappingConfig` (R-D2), and `isDefault`. The database guarantees it
- * (migrations 0039 and 0041); the check here runs first, because it names the other variable. A concurrent write that the check
+ * Members that only one variable of a source may have: its `mappingConfig` (R-D2), and `isDefault`. The database
+ * guarantees it
+ * (migrations 0039 and 0041); the check here runs first, because it names the other variable. A concurrent write that
+ * the check
  * cannot see fails in the database, and the work is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
@@ -72,7 +74,8 @@ function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string 
 }
 
 /**
- * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write was first: the check then finds the
+ * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write was first: the check then
+ * finds the
  * other variable.
  * @throws {DomainError} conflict when a concurrent write is first again.
  */

@@ -1,5 +1,6 @@
 /**
- * The shared part of all watches of a process, by gRPC and by HTTP, which makes idle watches nearly free: one subscription to point
+ * The shared part of all watches of a process, by gRPC and by HTTP, which makes idle watches nearly free: one
+ * subscription to point
  * notifications, one poll of all watched variables every few seconds for lost notifications, and one access check a second
  * (R-B5). A notification only marks a variable as changed; the points always come from the database.
  */
@@ -29,7 +30,7 @@ export interface WatchHubOptions {
 /** Maximum open watches of a process (R-A14, R-J3). */
 export interface WatchLimits {
   readonly perUser: number;
-  /** Of all accounts together; one account may have at most half of them. */
+  /** Maximum watches of all accounts together; one account may have at most half of them. */
   readonly total: number;
 }
 

@@ -1,4 +1,6 @@
-/** `GET /admin/operate`: the state of the installation, for its administrators. The console shows it in the view Operate. */
+/**
+ * `GET /admin/operate`: the state of the installation, for its administrators. The console shows it in the view Operate.
+ */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -50,7 +50,8 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 }
 
 /**
- * Lists the users of every account the caller may use, each with the accounts that the caller may use, sorted by user name (§4.3).
+ * Lists the users of every account the caller may use, each with the accounts that the caller may use, sorted by user
+ * name (§4.3).
  * @param accountIds users of these accounts only; empty: no limit.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {

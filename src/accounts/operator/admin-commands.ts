@@ -312,7 +312,8 @@ async function readPassword(services: CommandServices, values: Values): Promise<
 }
 
 /**
- * @returns the lines to print about the password: the temporary password, which the operator hands over because mail may not
+ * @returns the lines to print about the password: the temporary password, which the operator hands over because mail
+ * may not
  * work yet.
  */
 async function createUser(

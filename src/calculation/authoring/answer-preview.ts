@@ -48,7 +48,8 @@ interface Answer {
 }
 
 /**
- * Answers one task, unless it is gone or another calculator has taken it. Stops it when its client is gone (R-H9).
+ * Answers one task, unless it was deleted or another calculator has taken it. Stops the task when its client
+ * disconnects (R-H9).
  * @throws the error that kept it from answering, or the signal's reason; the task then waits again.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {

@@ -55,7 +55,10 @@ interface Difference {
   readonly stored: number | null;
 }
 
-/** @returns the body of the answer, or `error` when the run has no declaration: it ended before its script started, or is from before declarations were kept. */
+/**
+ * @returns the body of the answer, or `error` when the run has no declaration: it ended before its script started, or is
+ * from before declarations were kept.
+ */
 export async function replayRun(
   services: RunServices,
   connection: Connection,

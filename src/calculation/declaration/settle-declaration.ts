@@ -22,8 +22,9 @@ const DATES_OF_FORMULA: ReadonlySet<string> = new Set(['validfrom', 'validuntil'
 const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toabsoluteperiod', 'asof']);
 
 /**
- * Converts dates of a declaration to instants. A text with a zone stays unchanged. So does anything that is not a date,
- * which the schema refuses later.
+ * Converts dates of a declaration to instants. A text with a zone stays unchanged, and so does a value that is not a
+ * date, which
+ * the schema refuses later.
  * @param sourceId the source of the variable.
  */
 export async function settleDeclaration(

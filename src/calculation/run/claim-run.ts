@@ -88,7 +88,8 @@ const CLAIM = `
 
 const MAX_DUE_PER_ACCOUNT = 1000;
 
-// Variables with a due request, or with a run whose session is gone. Returns a sample for each account: requests that wait
+// Variables with a due request, or with a run whose session has ended. Returns a sample for each account: requests that
+// wait
 // for an upstream run are due as well, and in a fixed order they could hide the others.
 const FIND_DUE = `
   with recursive account (id) as (

@@ -213,7 +213,10 @@ function textOf(column: OutputColumn | null, code: number): string {
   return column?.texts.at(code) ?? '';
 }
 
-/** Parses cells of tags, equal cells once. A row whose cell is not an object of strings is stored without tags (§7). */
+/**
+ * Parses cells of tags; equal cells are parsed once. A row whose cell is not an object of strings is stored without tags
+ * (§7).
+ */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();
   let badCount = 0;

@@ -1,7 +1,6 @@
 /**
- * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of
- * the calculator, so that the next calculator can distinguish them from those of a live one, also where containers
- * share a folder.
+ * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of the
+ * calculator. So the next calculator recognises those of a live calculator, also where containers share a folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';

@@ -122,7 +122,8 @@ export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'p
 export type FaultCause = 'run' | 'sandbox';
 
 /**
- * How a run ended. Every `message` is meant for the script's author. A `fault` is an error of the service, and the run may be
+ * How a run ended. Every `message` is meant for the script's author. A `fault` is an error of the service, and the run
+ * may be
  * repeated.
  */
 export type SandboxOutcome =

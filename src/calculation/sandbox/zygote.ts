@@ -1,5 +1,6 @@
 /**
- * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat, replace
+ * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat,
+ * replace
  * it by a standby when it dies or is stuck, stop it. Without a standby a new zygote is started, with growing pauses.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -21,7 +22,8 @@ const KEPT_LINES = 20;
 const CHECK_INTERVAL_MS = 500;
 const SILENT_CHECKS = 4;
 /**
- * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a standby a
+ * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a
+ * standby a
  * stuck zygote is replaced as soon as it is found. It costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;

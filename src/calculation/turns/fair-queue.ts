@@ -6,7 +6,8 @@
  * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
  * them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
  * borrow again for 10 minutes.
- * - Within an account, previews and runs alternate, and triggered runs get nine of ten turns while background runs (scheduled, forced) wait.
+ * - Within an account, previews and runs alternate, and triggered runs get nine of ten turns while background runs
+ * (scheduled, forced) wait.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;

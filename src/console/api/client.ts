@@ -36,7 +36,10 @@ interface Result<Data> {
   readonly response: Response;
 }
 
-/** `fetch` with the caller's token. A token that was revoked leads to the issuer. @throws {ApiError} without a connection. */
+/**
+ * `fetch` with the caller's token. A token that was revoked leads to the issuer.
+ * @throws {ApiError} without a connection.
+ */
 export async function fetchWithToken(request: Request): Promise<Response> {
   const token = await accessToken();
   if (token !== undefined) request.headers.set('Authorization', `Bearer ${token}`);

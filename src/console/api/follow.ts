@@ -1,4 +1,6 @@
-/** Follows a resource that the server works on: reads it once, then updates it from its event stream until the work ends. */
+/**
+ * Follows a resource that the server works on: reads it once, then updates it from its event stream until the work ends.
+ */
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
@@ -15,7 +17,7 @@ interface Followed<Status> {
   readonly isOver: (status: Status) => boolean;
 }
 
-/** @returns the query of the resource; its data update while the work goes on. */
+/** @returns the query of the resource; its data update until the work ends. */
 export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed<Status>) {
   const queries = useQueryClient();
   const query = useQuery({ queryKey, queryFn: read });

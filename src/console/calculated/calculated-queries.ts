@@ -77,7 +77,8 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 }
 
 /**
- * Saves a declaration. @param before the saved declaration as the API answered it; a save fails when it has changed meanwhile.
+ * Saves a declaration. @param before the saved declaration as the API answered it; a save fails when it has changed
+ * meanwhile.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function saveDeclaration(

@@ -1,4 +1,7 @@
-/** Home: is my data all right? Counts of the items that need attention, then the items, each with a link to the view that corrects it. */
+/**
+ * Home: is my data all right? Counts of the items that need attention, then the items, each with a link to the view that
+ * corrects it.
+ */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Ago } from '../parts/moment.tsx';

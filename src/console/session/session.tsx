@@ -1,4 +1,6 @@
-/** Who is signed in, in which account, and what the role allows. The server decides again on every call. */
+/**
+ * The session: the signed-in user, the account, and the permissions of the role. The server decides again on every call.
+ */
 import type { User } from 'oidc-client-ts';
 import { createContext, type ReactNode, useContext } from 'react';
 

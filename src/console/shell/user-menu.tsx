@@ -1,4 +1,4 @@
-/** Who is signed in: account, language, colours, password, signing out. */
+/** The menu of the signed-in user: account, language, colours, password, signing out. */
 import { Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

@@ -185,5 +185,5 @@ export const en = {
 
 /** Every text of a language, by the same names. */
 export type Texts = TextsOf<typeof en>;
-/** The shape of texts with every text a string: what a translation must have. */
+/** The names of all texts, each with a string: a translation must have the same names. */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

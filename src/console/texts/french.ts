@@ -1,5 +1,6 @@
 /**
- * What French needs and its texts do not spell out: spaces before punctuation, and the plural of whole millions. Applied once to
+ * What French needs and its texts do not spell out: spaces before punctuation, and the plural of whole millions.
+ * Applied once to
  * each bundle, so the texts have plain spaces, which an editor shows. Pure.
  */
 
@@ -7,7 +8,8 @@
 const THIN = '\u202F';
 
 /**
- * @returns the texts with a narrow no-break space before `; : ! ? »` and after `«`. Each plural has a form `_many`, equal to
+ * @returns the texts with a narrow no-break space before `; : ! ? »` and after `«`. Each plural has a form `_many`,
+ * equal to
  * `_other`: CLDR asks for it at 1,000,000, and i18next would answer in English without it.
  */
 export function finishFrench<Texts extends object>(texts: Texts): Texts {

@@ -1,4 +1,4 @@
-/** What changed between two versions, date by date; only the dates that differ are listed. */
+/** The differences between two versions, date by date; only dates that differ are listed. */
 import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';

@@ -48,7 +48,10 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
   return found?.[0] ?? 'Month';
 }
 
-/** @returns the last year of points, or all of them when they span less. @param bounds dates of the first and last point. */
+/**
+ * @returns the last year of points, or all of them when they span less.
+ * @param bounds dates of the first and last point.
+ */
 export function defaultRange(bounds: Range, stepSec: number): Range {
   const to = bounds.to + stepSec;
   return { from: Math.max(bounds.from, to - YEAR_SEC), to };

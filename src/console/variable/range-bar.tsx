@@ -1,4 +1,7 @@
-/** Buttons for the shown period: common lengths, one step back or forward, all points. The chart itself zooms by dragging. */
+/**
+ * Buttons for the shown period: common lengths, one step back or forward, all points. The chart itself zooms by
+ * dragging.
+ */
 import { ActionIcon, Button, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { formatMoment } from '../parts/moment.tsx';

@@ -53,7 +53,10 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   if (examples !== undefined) jsonSchema.examples = examples;
 }
 
-/** Writes a record whose keys are known as an object with those members: validators and generators read no `propertyNames`. */
+/**
+ * Writes a record whose keys are known as an object with those members: validators and generators read no
+ * `propertyNames`.
+ */
 function nameMembers(jsonSchema: Record<string, unknown>): void {
   const { propertyNames, additionalProperties: value } = jsonSchema;
   const names = (propertyNames as { readonly enum?: readonly string[] } | undefined)?.enum;

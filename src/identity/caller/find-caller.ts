@@ -1,6 +1,7 @@
 /**
- * Finds the caller of a verified token. Role, lock, membership, permissions and sites come from the database, not from the
- * token (R-B5), and are cached for ACCESS_CACHE_SEC, so that locking or removing a user takes effect while tokens live.
+ * Finds the caller of a verified token. Role, lock, membership, permissions and sites come from the database, not from
+ * the token
+ * (R-B5), and are cached for ACCESS_CACHE_SEC. So locking or removing a user takes effect while tokens live.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';

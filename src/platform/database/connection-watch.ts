@@ -114,7 +114,10 @@ export function destroyConnection(client: pg.PoolClient): void {
   client.connection.stream.destroy();
 }
 
-/** Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes moved since the last check. */
+/**
+ * Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes moved since the last
+ * check.
+ */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();
   return [...connections].flatMap(([client, watched]) => {

@@ -245,7 +245,10 @@ function once(work: (isBroken: boolean) => void): (isBroken: boolean) => void {
 
 class BrokenConnectionError extends Error {}
 
-/** Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection must not delay a shutdown. */
+/**
+ * Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection must not delay a
+ * shutdown.
+ */
 export async function closeDatabase(database: Database): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

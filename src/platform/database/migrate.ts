@@ -1,6 +1,8 @@
 /**
- * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen by its
- * hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several processes may
+ * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen
+ * by its
+ * hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
+ * processes may
  * call it at once: an advisory lock lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
@@ -14,8 +16,9 @@ const MIGRATION_LOCK_KEY = 0x7469_6465;
 const FUNCTIONS_ENTRY = 'functions';
 
 /**
- * How a migration waits for locks. A statement that waits for an exclusive lock on a table holds up every later statement on
- * it, even reads, so each wait is short, and the pauses between let the others through.
+ * How a migration waits for locks. A statement that waits for an exclusive lock on a table delays every later statement
+ * on it,
+ * even reads. So each wait is short, and other statements run in the pauses between.
  */
 export interface LockPatience {
   readonly lockTimeoutMs: number;

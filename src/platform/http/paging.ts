@@ -20,8 +20,9 @@ export const PAGING = {
 };
 
 /**
- * Limit and offset of the requested page (§8). Without a size, the whole listing is page 0 and the others are empty: a client that
- * asks for pages until one is empty comes to an end.
+ * Limit and offset of the requested page (§8). Without a size, the whole listing is page 0 and the others are empty: a
+ * client
+ * that requests pages until one is empty then stops.
  */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };

@@ -72,7 +72,7 @@ export function openSharedBudget(total: number): SharedBudget {
   };
 }
 
-/** Keeps only keys that hold something. */
+/** Keeps only keys with a holding above 0. */
 function addTo<Key>(amounts: Map<Key, number>, key: Key, amount: number): void {
   const sum = (amounts.get(key) ?? 0) + amount;
   if (sum > 0) amounts.set(key, sum);

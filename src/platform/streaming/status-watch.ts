@@ -37,7 +37,7 @@ export interface StatusWatch<Status> {
   follow(caller: BudgetOwner, id: string, listener: StatusListener<Status>): () => void;
 }
 
-/** Polls while something is followed. */
+/** Polls while at least one subject is followed. */
 export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): StatusWatch<Status> {
   const { find, isStopping, subjects, maxPerUser, maxFollowers, intervalMs, log } = options;
   const maxPerAccount = Math.ceil(maxFollowers / 2);

@@ -1,6 +1,8 @@
 /**
- * Packs chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some hours: moves rows out
- * of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page free for new versions, and revisions
+ * Packs chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some hours: moves
+ * rows out
+ * of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page free for new versions, and
+ * revisions
  * split the pages of history.
  * `compressChunks` observes when chunks were written.
  */

@@ -1,6 +1,7 @@
 /**
  * Refuses points at dates that are rolled up: a rollup is an aggregate, in which no single point can be added or corrected.
- * Refused points are dropped from the write and counted for their variable. Points before the boundary that no rollup covers
+ * Refused points are dropped from the write and counted for their variable. Points before the boundary that no rollup
+ * covers
  * are written and noted, so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -36,7 +37,8 @@ const SAVE = `
 /**
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
- * @returns the batches without the refused tuples, and the positions of these. A batch without refused tuples is returned
+ * @returns the batches without the refused tuples, and the positions of the refused tuples. A batch without refused
+ * tuples is returned
  * unchanged.
  */
 export async function refuseRolledUp(
@@ -125,7 +127,10 @@ function isIn(spans: Spans = [], dateMicros: Micros): boolean {
   return dateMicros <= (spans[low - 1]?.[1] ?? Number.NEGATIVE_INFINITY);
 }
 
-/** @returns the tuples that are not refused, in order, and the offsets of the others; the same buffer when none is refused. */
+/**
+ * @returns the tuples that are not refused, in order, and the offsets of the others; the same buffer when none is
+ * refused.
+ */
 function withoutTuples(
   tuples: Buffer,
   isRefused: (variableId: number, dateMicros: Micros) => boolean,

@@ -55,7 +55,7 @@ export function operationRoutes({ database, admission, replay }: PushService): H
     });
 }
 
-/** @returns the newest operation of the label; with `all=true`, all operations with something to replay. */
+/** @returns the newest operation of the label; with `all=true`, all operations that can be replayed. */
 async function findMeant(
   database: Database,
   caller: Caller,

@@ -69,7 +69,7 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label with something to replay, oldest first: those with rejected elements, and Failed ones
+ * Finds the operations of a label that can be replayed, oldest first: those with rejected elements, and Failed ones
  * (R-D7).
  * @throws {DomainError} not_found when the label has no operation.
  */

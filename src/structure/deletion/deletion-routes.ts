@@ -12,7 +12,7 @@ import { getDeletion, startDeletion } from './deletions.ts';
 /** Writes a deletion to the audit trail; creations and changes are announced as events only. */
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
-/** Deletes an item with everything below it. @param hard null: refuse when something is below it. */
+/** Deletes an item with everything below it. @param hard null: refuse when the item has children. */
 export type Remove = (
   transaction: Transaction,
   accountId: number,
@@ -28,7 +28,8 @@ interface Parts {
 }
 
 /**
- * Answers 204. With `hardDelete=true`, `Location` names the job that removes the points; where much is to be deleted, the answer is
+ * Answers 204. With `hardDelete=true`, `Location` names the job that removes the points; where much is to be deleted,
+ * the answer is
  * 202 with the job, which also deletes the structure (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {

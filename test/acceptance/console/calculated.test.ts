@@ -1,4 +1,7 @@
-/** "A calculated variable" as people use it: the editor, previews, saving and restoring, runs and their waves, a new variable. */
+/**
+ * "A calculated variable" as people use it: the editor, previews, saving and restoring, runs and their waves, a new
+ * variable.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,7 @@
-/** The view "Import data" as people use it: files and their rejected rows, imports of structure, rejected pushes, mappers. */
+/**
+ * The view "Import data" as people use it: files and their rejected rows, imports of structure, rejected pushes,
+ * mappers.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';

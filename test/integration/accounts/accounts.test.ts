@@ -188,7 +188,7 @@ describe('accounts: accounts of the user', () => {
     expect(idsOf(await admin.get('/account/user/accounts'))).toHaveLength(2);
   });
 
-  it('the active account is the account of the next token requested without one (§4.1, R-B4)', async () => {
+  it('the active account is the account of the next token that is requested without an account (§4.1, R-B4)', async () => {
     const both = await signInPerson(api, 'both');
     expect((await both.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInPerson(api, 'both');

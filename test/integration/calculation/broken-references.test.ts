@@ -1,4 +1,7 @@
-/** A saved declaration whose input or form owner was deleted, or whose input changed its unit: the declaration stays saved and reports the problem. */
+/**
+ * A saved declaration whose input or form owner was deleted, or whose input changed its unit: the declaration stays
+ * saved and reports the problem.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';

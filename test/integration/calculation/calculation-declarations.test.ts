@@ -245,7 +245,7 @@ describe('calculation: several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change runs the formula valid at its date, and another one whose window reaches it (R-H1)', async () => {
+  test('a change runs the formula valid at its date, and a second formula whose window reaches the date (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);

@@ -168,7 +168,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('forced runs of a whole site wait behind triggered ones of their account (R-H5, R-K3)', async () => {
+  test('forced runs of a whole site wait behind triggered runs of their account (R-H5, R-K3)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -255,7 +255,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('are limited to 20 per account at a time; further ones are refused with queue_full (R-H9, R-K3)', async () => {
+  test('are limited to 20 per account at a time; further previews are refused with queue_full (R-H9, R-K3)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

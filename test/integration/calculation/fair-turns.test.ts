@@ -1,4 +1,4 @@
-/** Workers serve keys in turn: a backlog of one account or variable does not delay the others. */
+/** Workers serve accounts and variables in turn: the backlog of one does not delay the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { INGEST_QUEUE, startIngester } from '../../../src/ingest/ingester.ts';
 import { createLog } from '../../../src/platform/log.ts';

@@ -1,4 +1,7 @@
-/** Replays of recorded runs: the same declaration, form values and versions of the inputs give the same points (R-H8, R-H12). */
+/**
+ * Replays of recorded runs: the same declaration, form values and versions of the inputs give the same points (R-H8,
+ * R-H12).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replayRun } from '../../../src/calculation/authoring/replay-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
@@ -120,7 +123,9 @@ test('replay: compares an output of many slices without blocking the event loop,
   expect(maxTurnMs).toBeLessThan(250);
 });
 
-/** @returns the most processor time that this thread took between two turns of a timer: other processes do not add to it. */
+/**
+ * @returns the most processor time that this thread took between two turns of a timer: other processes do not add to it.
+ */
 async function measureTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly maxTurnMs: number }> {

@@ -81,7 +81,7 @@ async function expectOnce(fileId: string): Promise<void> {
 }
 
 describe('files: a file that is being processed when the structure changes', () => {
-  it('keeps the targets and dividers found at its start; the next file uses the new ones (R-E2, R-D2)', async () => {
+  it('keeps the targets and dividers found at its start; the next file uses the new targets and dividers (R-E2, R-D2)', async () => {
     const { manager } = stack.api;
     const sourceId = await createSource(manager, await createSite(manager), { serialNumber: 'changing' });
     const changing = await createVariable(manager, sourceId, { mappingConfig: 'old' });

@@ -53,7 +53,7 @@ describe('docs: the files of the page', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('are the only ones under /docs: another name is 404 (R-A5)', async () => {
+  it('are the only files under /docs: another name is 404 (R-A5)', async () => {
     for (const name of ['/package.json', '/index.html/', '/..%2fpackage.json', '/constructor', '/swagger-ui.js']) {
       const response = await fetch(docs(name));
       await response.text();
@@ -63,7 +63,7 @@ describe('docs: the files of the page', () => {
 });
 
 describe.skipIf(program === undefined)(
-  'docs: the page in Chromium (skipped without apt-get install chromium-headless-shell)',
+  'docs: the page in Chromium (skipped unless installed: apt-get install chromium-headless-shell)',
   () => {
     it('shows every operation, and fits its window (R-A9)', async () => {
       const { tab } = chromium;

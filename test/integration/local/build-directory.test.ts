@@ -31,7 +31,7 @@ function leaveBuild(parent: string, pid: number): string {
   return directory;
 }
 
-test('build directories: the next build removes those of dead processes and keeps those of live ones', () => {
+test('build directories: the next build removes directories of dead processes and keeps directories of live processes', () => {
   const parent = makeParent();
   const dead = leaveBuild(parent, DEAD_PID);
   const live = makeBuildDirectory(parent);

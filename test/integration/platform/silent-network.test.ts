@@ -1,5 +1,5 @@
 /**
- * Networks that fail or fall silent without closing anything, and processes that are suspended: the service reports it,
+ * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports it,
  * recovers by itself and continues (R-A15, R-K3). Most of each test is waiting, so they run at the same time.
  */
 import { describe, expect, test } from 'vitest';
@@ -287,7 +287,10 @@ async function createSlowCalculation(api: ApiClient) {
   };
 }
 
-/** Holds the rows that the ingest of a variable and the relay of events wait for. @returns a function that releases them. */
+/**
+ * Holds the rows that the ingest of a variable and the relay of events wait for.
+ * @returns a function that releases them.
+ */
 async function holdRows({ database }: StoredWorld, variableId: number): Promise<() => Promise<void>> {
   const holder = await database.connect();
   await holder.query(BEGIN_HOLDING);

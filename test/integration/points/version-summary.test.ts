@@ -35,7 +35,7 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
   return rows;
 }
 
-it('points: a listing that waits for another holds no summary row the other needs (R-F8)', async () => {
+it('points: a listing of versions that waits for another listing holds no summary row that the other listing needs (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
   const { second } = await withTransaction(store.database, async (first) => {
@@ -48,7 +48,7 @@ it('points: a listing that waits for another holds no summary row the other need
   await second;
 });
 
-it('points: concurrent listings agree, also while points are written (R-F8)', async () => {
+it('points: concurrent listings of versions agree, also while points are written (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const list = () => listVersions(store.database, variableId);
   for (const step of [1, 2, 3, 4]) {

@@ -108,7 +108,7 @@ describe('points: an as-of read', () => {
     await writer.commit();
   });
 
-  it('waits for open writes, not for those that begin later (R-F5)', async () => {
+  it('waits for open writes, but not for writes that begin later (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
     // A future instant: every writer began at or before it.
@@ -133,7 +133,7 @@ describe('points: an as-of read', () => {
 });
 
 describe('points: VersionTimestamps', () => {
-  it('that are ahead of the clock for one variable do not affect the other variables of the batch (R-F1)', async () => {
+  it('ahead of the clock at one variable do not affect the other variables of the batch (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;

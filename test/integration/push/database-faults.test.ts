@@ -1,6 +1,7 @@
 /**
  * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered 200
- * is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database (R-A15, R-A5).
+ * is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database (R-A15,
+ * R-A5).
  * Each fault lasts FAULT_SEC = 2 s; the long form, an hour or less: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -185,7 +186,8 @@ async function killFor(durationMs: number): Promise<void> {
   }
 }
 
-// Half of the statements that accept or end something sleep for 60 ms, longer than the time-out of 30 ms. The service
+// Half of the statements that accept or end a push or a file sleep for 60 ms, longer than the time-out of 30 ms. The
+// service
 // sets its own time-out in transactions, so the trigger lowers it again.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
@@ -214,7 +216,8 @@ async function timeOutFor(durationMs: number): Promise<void> {
 const DISK_FULL = '"code":"53100"';
 
 /**
- * Fills the disk until a statement of the service has failed. It comes before the write-ahead log is full, which would end the
+ * Fills the disk until a statement of the service has failed. It comes before the write-ahead log is full, which would
+ * end the
  * server: the log has a new segment of 16 MB, while the tables have to grow for every few requests. Halfway the log needs
  * another segment, and the server crashes.
  */

@@ -82,7 +82,10 @@ async function versionsOf(variableId: number): Promise<readonly number[]> {
 const hold = (variableId: number) =>
   blocker.query('select from series where variable_id = $1 for update', [variableId]);
 
-/** Waits until that many writes wait for the lock of the test. @param since leaves out those of connections opened earlier. */
+/**
+ * Waits until that many writes wait for the lock of the test.
+ * @param since leaves out those of connections opened earlier.
+ */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {
     const { rows } = await world.database.query<{ count: number }>(

@@ -139,7 +139,7 @@ describe('read formats: rows', () => {
     ['&granularity=Day&aggregation=AVG&fill=null&from=2026-01-01&to=2026-01-04', 2],
     ['&itemsPerPage=110000', 3],
     ['&from=2090-01-01', 0],
-  ])('of JSON by columns are those of JSON by rows: %s (R-G3, R-G4)', async (query, objectCount) => {
+  ])('of JSON by columns equal the rows of JSON by rows: %s (R-G3, R-G4)', async (query, objectCount) => {
     const path = `/data?variableIds=${versioned},${long}${query}`;
     const rows = await rowsAs(path, 'application/json');
     const objects = await rowsAs(`${path}&displayLevel=columns`, 'application/json');

@@ -175,7 +175,7 @@ describe('reading: rows', () => {
     expect(Object.keys(row ?? {}).sort()).toEqual(['date', 'rawValue', 'unitId', 'variableId', 'versionTimestamp']);
   });
 
-  it('of displayLevel ValueVariableDate have these three members (R-G1)', async () => {
+  it('of displayLevel ValueVariableDate have the members value, variable and date only (R-G1)', async () => {
     const [row] = await rows(`variableId=${plain}&displayLevel=valuevariabledate`);
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });

@@ -86,7 +86,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('is created by a POST of the body that GET returned for another one (part C)', async () => {
+  it('is created by a POST of the body that GET returned for another resource (part C)', async () => {
     const [site, source, variable] = await createEach();
     // A source has each mappingConfig once, so a variable is copied to another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });

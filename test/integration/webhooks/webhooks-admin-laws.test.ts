@@ -69,7 +69,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('webhooks: POST of a webhook from GET creates an equal one, and PUT of it changes nothing, at every level (part C, R-I1)', async () => {
+it('webhooks: POST of the body of GET creates an equal webhook, and PUT of the body changes nothing, at every level (part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);
@@ -86,7 +86,7 @@ it('webhooks: POST of a webhook from GET creates an equal one, and PUT of it cha
   );
 });
 
-it('webhooks: the JSON Patch another library computes between two webhooks turns one into the other (R-I6)', async () => {
+it('webhooks: a JSON Patch that another library computes between two webhooks turns the first into the second (R-I6)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, webhook, async (from, to) => {
       const [first, second] = [await createWebhook(api.manager, from), await createWebhook(api.manager, to)];

@@ -72,7 +72,10 @@ function parseBody(text: string, headers: Headers): unknown {
   return type === JSON_TYPE || type.endsWith('+json') ? JSON.parse(text) : text;
 }
 
-/** @returns an access token of the embedded issuer. @throws {Error} with its answer when it refuses. */
+/**
+ * @returns an access token of the embedded issuer.
+ * @throws {Error} with the answer of the issuer when it refuses the sign-in.
+ */
 export async function requestToken(origin: string, form: Readonly<Record<string, string>>): Promise<string> {
   const response = await fetch(`${origin}/realms/tidemark/protocol/openid-connect/token`, {
     method: 'POST',

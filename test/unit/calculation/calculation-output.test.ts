@@ -130,7 +130,7 @@ test('output: rows without a date or a finite value are dropped and counted (R-H
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
-test('output: a warning is given when all rows were dropped, not when some were (R-H3)', () => {
+test('output: a warning is given when all rows were dropped, not when only some rows were dropped (R-H3)', () => {
   const warning = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);

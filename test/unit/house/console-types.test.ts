@@ -1,4 +1,7 @@
-/** The types of the console's calls follow the API description (R-A9). `npm test -- test/unit/house/console-types -u` renews the file. */
+/**
+ * The types of the console's calls follow the API description (R-A9). `npm test -- test/unit/house/console-types -u`
+ * renews the file.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Docstrings of exported functions: each has one, and one that throws says so. */
+/** Every exported function has a docstring, and the docstring of a function that throws has @throws. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -91,7 +91,7 @@ describe('console: its files', () => {
   });
 
   test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(
-    '%s is not a file of the console: 404',
+    '%s is not a file of the console and is 404',
     async (name) => {
       expect((await get(`/console/assets/${name}`)).status).toBe(404);
     },

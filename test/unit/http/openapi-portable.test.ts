@@ -21,7 +21,10 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
   for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
 }
 
-/** Pairs of ambiguous paths in the contract (§4.2, §4.4) and in R-C6, R-F8 and R-H5; the path with the fixed segment wins. */
+/**
+ * Pairs of ambiguous paths in the contract (§4.2, §4.4) and in R-C6, R-F8 and R-H5; the path with the fixed segment
+ * wins.
+ */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,

@@ -47,7 +47,7 @@ describe('http: refusals of a rate limit', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('of one key are sent 10 ms apart, those of another key at once (R-A14)', async () => {
+  it('of one key are sent 10 ms apart; refusals of another key are sent at once (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');
@@ -68,7 +68,7 @@ describe('http: refusals of a rate limit', () => {
     expect(answered).toBe(50);
   });
 
-  it('wait up to 200 at a time per key; further ones are sent at once and mark the key as flooded (R-A14)', async () => {
+  it('wait up to 200 at a time per key; further refusals are sent at once and mark the key as flooded (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;

@@ -39,7 +39,7 @@ describe('npm start: DATABASE_URL and REDIS_URL', () => {
   it.each([
     [{ DATABASE_URL: 'postgres://a/b' }, 'DATABASE_URL is set and REDIS_URL is not'],
     [{ REDIS_URL: 'redis://c' }, 'REDIS_URL is set and DATABASE_URL is not'],
-  ])('one without the other is refused: %o (R-K1)', (environment, sentence) => {
+  ])('one setting without the other is refused: %o (R-K1)', (environment, sentence) => {
     expect(() => readExternalServices(environment)).toThrow(sentence);
   });
 
@@ -98,7 +98,7 @@ describe('npm start: state of a checkout', () => {
 });
 
 describe('npm start: recipes of the root file systems', () => {
-  it('each has its own hash, the same for the same content', () => {
+  it('each recipe has its own hash, which is the same for the same content', () => {
     expect(databaseRecipe({}).hash).toMatch(/^[0-9a-f]{12}$/);
     expect(databaseRecipe({}).hash).toBe(databaseRecipe({}).hash);
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);

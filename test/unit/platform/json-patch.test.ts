@@ -20,7 +20,7 @@ function refusalOf(document: object, ...operations: readonly unknown[]) {
 
 const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boolean(), fc.constant(null)] });
 
-it('json patch: a patch computed by rfc6902 between two documents turns one into the other (R-I6)', () => {
+it('json patch: a patch that rfc6902 computes between two documents turns the first into the second (R-I6)', () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
       // Paths through these names are refused.
@@ -100,7 +100,7 @@ it('json patch: repeated copies of a document into itself are refused at the siz
   expect(refusalOf({ a: { x: 1 } }, ...copies)).toEqual({ code: 'invalid_input', paths: ['$[16].from'] });
 });
 
-it('json patch: declared member names match in any case, nested ones exactly (R-A3)', () => {
+it('json patch: declared member names match in any case, nested member names exactly (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

@@ -66,7 +66,7 @@ describe('points: gap filling', () => {
     expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
   });
 
-  test('null keeps buckets without a value as found, not as gaps (R-G1)', () => {
+  test('fill=null keeps buckets without a value, such as a variance of one point, and does not count them as gaps (R-G1)', () => {
     const filled = fill(
       [
         { start: 2, value: none },

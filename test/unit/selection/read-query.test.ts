@@ -15,7 +15,7 @@ describe('read query: a body as a source of parameters (R-G1)', () => {
     expect(sourceOfBody(body).all('VARIABLEIDS')[0]).toMatchObject({ name: 'variableids', text: '1' });
   });
 
-  test('a member of a nested object counts under its own name, an item of a nested array under the name of the member that holds the array', () => {
+  test('members of nested objects are read under their own name; items of nested arrays are read under the name of the array', () => {
     const body = { filter: { options: { version: [['V1', ['V2']], 'V3'] } }, list: [{ version: 'V4' }] };
     expect(textsOf(body, 'version')).toEqual(['V1', 'V2', 'V3', 'V4']);
   });

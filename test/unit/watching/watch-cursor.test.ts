@@ -40,7 +40,7 @@ describe('watch: cursor', () => {
     );
   });
 
-  test('needs a few bytes for each variable: 500 recently written ones fit into 4 KiB', () => {
+  test('needs a few bytes for each variable: 500 recently written variables fit into 4 KiB', () => {
     const given = new Map(
       Array.from({ length: 500 }, (_, index): [number, ChangePosition] => {
         return [40_000 + index, { versionTimestamp: NOW - index * 1_000_000, dateMicros: Number.POSITIVE_INFINITY }];

@@ -37,7 +37,7 @@ export function UpdateBar({ variableId, timeZone }: { readonly variableId: numbe
     onSettled: refresh,
   });
   const isBusy = state.data !== undefined && (state.data.running !== null || state.data.waiting.length > 0);
-  // The list of runs is out of date as soon as something ends.
+  // The list of runs is out of date as soon as a run ends.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the changes of isBusy alone
   useEffect(() => refresh(), [isBusy, state.data?.running?.runId]);
   return (

@@ -18,7 +18,10 @@ export interface Placed {
   readonly rows: number;
 }
 
-/** Places each variable one column to the right of its rightmost cause. A loop, which an edit of the graph can create, ends the search. */
+/**
+ * Places each variable one column to the right of its rightmost cause. A loop, which an edit of the graph can create,
+ * ends the search.
+ */
 export function placeWave({ nodes, edges }: Wave): Placed {
   const causes = new Map<number, number[]>();
   for (const { from, to } of edges) causes.set(to, [...(causes.get(to) ?? []), from]);

@@ -1,4 +1,4 @@
-/** What the editor of scripts suggests: declared aliases, the globals and their members, and the toolbox (R-H2, R-H4). */
+/** Completions of the script editor: declared aliases, the globals and their members, and the toolbox (R-H2, R-H4). */
 import { type CompletionContext, type CompletionResult, completeAnyWord } from '@codemirror/autocomplete';
 
 /** Names that the declaration gives to the script. */

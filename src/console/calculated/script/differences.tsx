@@ -1,4 +1,4 @@
-/** What changed between two declarations: the scripts, then everything else as JSON. */
+/** The differences between two declarations: the scripts, then all other members as JSON. */
 import { useTranslation } from 'react-i18next';
 import { type Declaration, toTexts } from '../declaration.ts';
 import { Diff } from './editor.tsx';

@@ -1,5 +1,6 @@
 /**
- * CodeMirror with R highlighting. It lives in a shadow root, where it uses adopted style sheets: the policy refuses the style
+ * CodeMirror with R highlighting. It lives in a shadow root, where it uses adopted style sheets: the policy refuses the
+ * style
  * tags that it would insert into the page.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';

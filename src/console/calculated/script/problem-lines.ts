@@ -15,7 +15,10 @@ const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
 const LINE = /^line (\d+) /;
 
-/** @returns problems of one formula by line. @param script the text that is shown, which may be newer than the validation. */
+/**
+ * @returns problems of one formula by line.
+ * @param script the text that is shown, which may be newer than the validation.
+ */
 export function linesOf(validation: Validation | undefined, formula: number, script: string): readonly LineProblem[] {
   if (!validation) return [];
   const own = `${ROOT}[${formula}]`;

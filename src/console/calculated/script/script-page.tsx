@@ -1,4 +1,7 @@
-/** The script of a calculated variable: editor, inputs, preview, differences and history. Unsaved work stays in this browser. */
+/**
+ * The script of a calculated variable: editor, inputs, preview, differences and history. Unsaved work stays in this
+ * browser.
+ */
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

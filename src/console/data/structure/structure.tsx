@@ -208,7 +208,7 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   );
 }
 
-/** What the import does with each row, the rows that change something first. */
+/** The action of the import for each row; created and changed rows come first. */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();

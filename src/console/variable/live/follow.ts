@@ -1,5 +1,6 @@
 /**
- * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after any interruption, and pauses
+ * Follows variables by `GET /data/watch`: connects again with the cursor of the last event after any interruption, and
+ * pauses
  * while the page is hidden. No committed point is missed after the first event.
  */
 import { ApiError } from '../../api/client.ts';
@@ -56,7 +57,10 @@ async function run(
   }
 }
 
-/** Follows one connection to its end. @returns `begun` when events arrived, `off` when the caller must not connect again. */
+/**
+ * Follows one connection to its end.
+ * @returns `begun` when events arrived, `off` when the caller must not connect again.
+ */
 async function connect(
   ids: readonly number[],
   holder: CursorHolder,

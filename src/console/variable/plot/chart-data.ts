@@ -11,7 +11,7 @@ export interface ChartData {
   readonly bands: readonly (readonly [number, number])[];
 }
 
-/** What one line shows. */
+/** The points of one line, with its unit and style. */
 export interface Drawn {
   readonly label: string;
   /** Symbol of the unit, which chooses the axis. */

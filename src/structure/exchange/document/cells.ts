@@ -1,6 +1,7 @@
 /**
- * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. Text that could be
- * taken for something else is a JSON string, in quotes. A text longer than a cell continues in further rows, which have
+ * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. A text that is
+ * empty, in
+ * quotes or surrounded by white space is a JSON string. A text longer than a cell continues in further rows, which have
  * `true`
  * in the column `continued`.
  */
@@ -85,7 +86,7 @@ export function readCell(kind: KindName, member: string, cell: unknown): unknown
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
 }
 
-/** Keys, references and occurrences name something, so an empty cell does not clear them. */
+/** Keys, references and occurrences name a resource, so an empty cell does not clear them. */
 function isKept(kind: KindName, member: string): boolean {
   const { self, parents, keyField } = KINDS[kind];
   const keys = [keyField, self.occurrence, ...parents.flatMap(({ own, name, occurrence }) => [own, name, occurrence])];

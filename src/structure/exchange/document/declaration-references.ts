@@ -38,7 +38,8 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids of a declaration by keys, and those of own units by names. A reference to what is not in `keys` keeps its
+ * Replaces the ids of a declaration by keys, and those of own units by names. A reference to what is not in `keys`
+ * keeps its
  * id.
  * @param declaration as clients read it (R-C12).
  */

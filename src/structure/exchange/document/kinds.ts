@@ -82,7 +82,8 @@ export function membersOf({ name, self, parents, fields }: Kind): readonly strin
 export type DocumentRow = Readonly<Record<string, unknown>>;
 
 /**
- * Key of a resource: its identifier, or its name when it has no identifier; plus its occurrence when several resources share
+ * Key of a resource: its identifier, or its name when it has no identifier; plus its occurrence when several resources
+ * share
  * the key.
  */
 export interface Key {

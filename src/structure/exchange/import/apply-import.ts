@@ -1,5 +1,6 @@
 /**
- * Writes a planned import in the caller's transaction: first the resources (a few statements per kind write all rows), then the
+ * Writes a planned import in the caller's transaction: first the resources (a few statements per kind write all rows),
+ * then the
  * declarations of calculated variables, then the events, the same as for single changes. A what-if import does all this and
  * rolls back, so that it finds every problem.
  */
@@ -24,7 +25,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the caller
+ * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the
+ * caller
  * must roll the transaction back.
  * @throws {StalePlan} when a resource that the plan found was deleted.
  */

@@ -184,7 +184,10 @@ interface TakenRow extends Omit<TakenImport, 'caller'> {
   readonly actorName: string | null;
 }
 
-/** Marks the oldest waiting import of an account as Processing; an import that a crashed process left unfinished counts as waiting. */
+/**
+ * Marks the oldest waiting import of an account as Processing; an import that a crashed process left unfinished counts
+ * as waiting.
+ */
 export async function takeImport(queryable: Queryable, accountId: number): Promise<TakenImport | undefined> {
   const { rows } = await queryable.query<TakenRow>(
     `update structure_import set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()),

@@ -122,7 +122,7 @@ const KEY_MEMBERS = new Map(
   ),
 );
 
-/** Separates the members that name something, in any case, from the others. */
+/** Separates the members that name a resource, in any case, from the other members. */
 function split(members: Members): { readonly rest: Members; readonly named: Named } {
   const keys: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};
@@ -209,7 +209,10 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
   variables: 'source_id',
 };
 
-/** @returns for each reference the ids of the resources with its key, ascending; for a name also the only resource that has this name and an identifier. */
+/**
+ * @returns for each reference the ids of the resources with its key, ascending; for a name also the only resource that
+ * has this name and an identifier.
+ */
 async function findIds(
   queryable: Queryable,
   accountId: number,

@@ -1,4 +1,7 @@
-/** Saves the declarations of the rows of an import: finds the variables that their formulas name, and skips unchanged declarations. */
+/**
+ * Saves the declarations of the rows of an import: finds the variables that their formulas name, and skips unchanged
+ * declarations.
+ */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';

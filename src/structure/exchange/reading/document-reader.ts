@@ -1,5 +1,6 @@
 /**
- * Reads documents in child processes: a hostile workbook can end its reader, not the importer. A reader prepares one batch of
+ * Reads documents in child processes: a hostile workbook can end its reader, not the importer. A reader prepares one
+ * batch of
  * rows while another is stored, so memory does not depend on the size of the document.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -62,7 +63,10 @@ export async function* readDocument(
   }
 }
 
-/** Reads a JSON document of one part in this process: its size bounds the memory, and starting a process takes half a second. */
+/**
+ * Reads a JSON document of one part in this process: its size bounds the memory, and starting a process takes half a
+ * second.
+ */
 async function* readHere(
   order: ReadingOrder,
   readStored: (index: number) => Promise<StoredPart>,

@@ -165,7 +165,7 @@ describe('sandbox: results of scripts', () => {
     },
   );
 
-  test('Errors without TimeSeries fail the run with those texts; with TimeSeries the run is ok (R-H3)', async () => {
+  test('Errors without TimeSeries fail the run with the texts of Errors; with TimeSeries the run is ok (R-H3)', async () => {
     expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');
     const both = await ok(jobOf('list(TimeSeries = list(Dates = 1L, Values = 1), Errors = "minor")'));
     expect(both.errors).toEqual(['minor']);

@@ -65,7 +65,7 @@ describe('structure import: a workbook', () => {
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);
   });
 
-  test('that is a bomb, damaged or another archive fails, and the next import runs (R-E4)', async () => {
+  test('that is a zip bomb, is damaged or is another kind of archive fails, and the next import runs (R-E4)', async () => {
     const manager = await stack.newAccount();
     const failureOf = async (bytes: Uint8Array) => (await stack.run(manager, bytes)).failure?.code;
     const bomb = makeZip([{ name: 'xl/workbook.xml', content: new Uint8Array(20 << 20) }]);

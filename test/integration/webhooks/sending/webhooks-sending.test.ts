@@ -1,4 +1,7 @@
-/** Sending one message: the request that receivers get and the outcome of their answers (R-I3). Receivers are real, on loopback. */
+/**
+ * Sending one message: the request that receivers get and the outcome of their answers (R-I3). Receivers are real, on
+ * loopback.
+ */
 import { gzipSync } from 'node:zlib';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -24,7 +24,10 @@ const gzipInThread = promisify(gzip);
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
-    if (c.res.body === null || isStreamed(c) || c.res.headers.has('content-length')) return;
+    // Without an Accept-Encoding, the HTTP server sets the length. Reading `c.res.body` would convert the answer, and a
+    // stream would then wait for a timer of 1 ms (@hono/node-server).
+    if (c.req.header('accept-encoding') === undefined || isStreamed(c)) return;
+    if (c.res.headers.has('content-length') || c.res.body === null) return;
     const body = Buffer.from(await c.res.arrayBuffer());
     const isGzip = mayCompress(c) && body.length >= COMPRESSION_THRESHOLD_BYTES;
     const sent = isGzip ? await compressed(body) : body;

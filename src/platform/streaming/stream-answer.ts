@@ -16,23 +16,34 @@ export interface StreamServices {
   readonly readPace: PaceLimits;
 }
 
+export interface StreamOptions {
+  /** Runs when the first piece is ready, before the answer begins; may still set headers. */
+  readonly beforeFirst?: () => void;
+  /**
+   * An answer of at most this many bytes leaves at once, with its length. Collecting it delays the first byte until this many
+   * bytes are ready, so it does not suit an answer that waits for events. Default: every answer is streamed.
+   */
+  readonly wholeBytes?: number;
+}
+
 /**
  * Answers a request with a stream of pieces (R-G4).
  * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which
  *   are answered with the headers alone.
- * @param beforeFirst runs when the first piece is ready, before the answer begins; may still set headers.
- * @throws the error of the first piece.
+ * @throws the error of the first piece, or of any piece of an answer that leaves at once.
  */
 export async function streamAnswer(
   c: Context,
   headers: Readonly<Record<string, string>>,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
   services: StreamServices,
-  beforeFirst?: () => void,
+  { beforeFirst, wholeBytes = 0 }: StreamOptions = {},
 ): Promise<Response> {
-  markStreamed(c);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  if (c.req.method === 'HEAD') return c.body(null);
+  if (c.req.method === 'HEAD') {
+    markStreamed(c);
+    return c.body(null);
+  }
   const leaving = new AbortController();
   const pieces = write(leaving.signal);
   const end = (): void => {
@@ -45,20 +56,37 @@ export async function streamAnswer(
   signal.addEventListener('abort', end, { once: true });
   // No event follows when the client has already left.
   if (signal.aborted) end();
-  const first = await pieces.next();
+  const { begun, isWhole } = await begin(pieces, wholeBytes);
   if (signal.aborted) end();
   beforeFirst?.();
-  return c.body(toStream(c, first, pieces, end, services));
+  if (isWhole) return c.body(Buffer.concat(begun));
+  markStreamed(c);
+  return c.body(toStream(c, begun, pieces, end, services));
+}
+
+/** Takes the first piece, and further ones up to `wholeBytes`. */
+async function begin(
+  pieces: AsyncGenerator<Uint8Array>,
+  wholeBytes: number,
+): Promise<{ readonly begun: Uint8Array[]; readonly isWhole: boolean }> {
+  const begun: Uint8Array[] = [];
+  let bytes = 0;
+  do {
+    const piece = await pieces.next();
+    if (piece.done) return { begun, isWhole: true };
+    begun.push(piece.value);
+    bytes += piece.value.length;
+  } while (bytes <= wholeBytes && wholeBytes > 0);
+  return { begun, isWhole: false };
 }
 
 function toStream(
   c: Context,
-  first: IteratorResult<Uint8Array>,
+  begun: Uint8Array[],
   pieces: AsyncGenerator<Uint8Array>,
   end: () => void,
   { log, readPace }: StreamServices,
 ): ReadableStream {
-  let next: IteratorResult<Uint8Array> | undefined = first;
   let isLeft = false;
   const leave = (): void => {
     isLeft = true;
@@ -76,8 +104,8 @@ function toStream(
     pull: async (controller) => {
       pace.taken();
       try {
-        const piece = next ?? (await pieces.next());
-        next = undefined;
+        const ready = begun.shift();
+        const piece = ready ? { value: ready } : await pieces.next();
         // Yields to other requests; buffered rows would otherwise be written batch after batch without a pause.
         await nextTurn();
         if (isLeft) return;

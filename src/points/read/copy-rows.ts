@@ -11,6 +11,9 @@ import type { RowBlock, RowLayout } from './row-codec.ts';
 /** Maximum rows of a block. */
 export const BLOCK_ROWS = 10_000;
 
+/** Rows of the first block. A short answer, such as a last point, allocates and clears no more. */
+const FIRST_BLOCK_ROWS = 250;
+
 const HEADER_BYTES = 19;
 const TRAILER_BYTES = 2;
 
@@ -25,9 +28,7 @@ export async function* copyRows(
   statement: string,
   layout: RowLayout,
 ): AsyncGenerator<RowBlock> {
-  const block = Buffer.allocUnsafe(BLOCK_ROWS * layout.rowBytes);
-  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-  const toBlock = (size: number): RowBlock => ({ view, rowCount: size / layout.rowBytes, layout });
+  let block = takeBuffer(FIRST_BLOCK_ROWS, layout);
   let skip = HEADER_BYTES;
   let size = 0;
   let hasEnded = false;
@@ -40,7 +41,8 @@ export async function* copyRows(
         at += taken;
         size += taken;
         if (size < block.length) continue;
-        yield toBlock(size);
+        yield toBlock(block, size, layout);
+        if (block.length < BLOCK_ROWS * layout.rowBytes) block = takeBuffer(BLOCK_ROWS, layout);
         size = 0;
       }
     }
@@ -55,5 +57,14 @@ export async function* copyRows(
   size -= TRAILER_BYTES;
   if (size % layout.rowBytes !== 0)
     throw new Error(`expected whole rows of ${layout.rowBytes} bytes, got ${size} bytes`);
-  if (size > 0) yield toBlock(size);
+  if (size > 0) yield toBlock(block, size, layout);
+}
+
+function takeBuffer(rows: number, { rowBytes }: RowLayout): Buffer {
+  return Buffer.allocUnsafe(rows * rowBytes);
+}
+
+function toBlock(block: Buffer, size: number, layout: RowLayout): RowBlock {
+  const view = new DataView(block.buffer, block.byteOffset, size);
+  return { view, rowCount: size / layout.rowBytes, layout };
 }

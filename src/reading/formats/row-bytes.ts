@@ -23,12 +23,15 @@ export interface CellTexts {
   readonly text: (text: string, column: Column) => string;
 }
 
-const FIRST_CAPACITY = 1 << 16;
+/** A piece with at least this many bytes is sent. */
+const PIECE_BYTES = 1 << 16;
+const FIRST_CAPACITY = 1 << 12;
 
 /** Growing buffer of rows, emptied batch by batch. */
 export class RowBytes {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
+  #bytes = Buffer.alloc(0);
   #size = 0;
+  #capacity = FIRST_CAPACITY;
 
   /** Writes the parts of every row. */
   writeRows(parts: readonly Part[], rowCount: number): void {
@@ -51,14 +54,15 @@ export class RowBytes {
 
   /** Whether the buffer holds enough bytes to send. */
   get isPiece(): boolean {
-    return this.#size >= FIRST_CAPACITY;
+    return this.#size >= PIECE_BYTES;
   }
 
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // Batches are alike, so the next buffer is about as large as the last.
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, this.#size + (this.#size >> 3)));
+    // Batches are alike, so the next buffer is about as large as the last. It is allocated when a row needs it.
+    this.#capacity = this.#size + (this.#size >> 3);
+    this.#bytes = Buffer.alloc(0);
     this.#size = 0;
     return taken;
   }
@@ -66,7 +70,7 @@ export class RowBytes {
   #reserve(count: number): void {
     const needed = this.#size + count;
     if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#capacity, 2 * this.#bytes.length));
     this.#bytes.copy(larger, 0, 0, this.#size);
     this.#bytes = larger;
   }

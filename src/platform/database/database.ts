@@ -172,26 +172,33 @@ export async function inTransaction<Result>(
   }
 }
 
+/** Rows of each statement of an opening, as `query` returns them. */
+export type OpenedRows = readonly (readonly unknown[])[];
+
 /**
  * Streams what `read` yields, in a read-only snapshot of its own that lasts until the last item is read. The connection is
- * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
+ * given back when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
  * long, or when the database sends nothing for too long (`readLimits`). There is no other limit. A source with `ahead`
  * gives the connection back before a slow consumer has taken the items that fit in that memory.
+ * @param read receives the rows of each statement of `opening`.
+ * @param opening statements without parameters that run in the round trip that begins the snapshot.
  * @throws the reason of the signal; an Error of a terminated connection after one of the two time limits.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,
-  read: (transaction: Transaction) => AsyncIterable<Item>,
+  read: (transaction: Transaction, opened: OpenedRows) => AsyncIterable<Item>,
   signal?: AbortSignal,
+  opening: readonly string[] = [],
 ): AsyncGenerator<Item> {
-  if (source.ahead) yield* readAhead((leaving) => streamDirectly(source, read, leaving), source.ahead, signal);
-  else yield* streamDirectly(source, read, signal);
+  if (source.ahead) yield* readAhead((leaving) => streamDirectly(source, read, leaving, opening), source.ahead, signal);
+  else yield* streamDirectly(source, read, signal, opening);
 }
 
 async function* streamDirectly<Item>(
   source: SnapshotSource,
-  read: (transaction: Transaction) => AsyncIterable<Item>,
+  read: (transaction: Transaction, opened: OpenedRows) => AsyncIterable<Item>,
   signal: AbortSignal | undefined,
+  opening: readonly string[],
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
@@ -206,14 +213,8 @@ async function* streamDirectly<Item>(
   // gone.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {
-    const begin = beginStatement({
-      isolation: 'repeatable read',
-      readOnly: true,
-      statementTimeoutMs: 0,
-      idleTimeoutMs,
-    });
-    await connection.query(`${begin}; ${ENTER_SNAPSHOT}`);
-    for await (const item of read(connection)) {
+    const opened = await openSnapshot(connection, idleTimeoutMs, opening);
+    for await (const item of read(connection, opened)) {
       watch.handOver();
       yield item;
       watch.takeBack();
@@ -222,12 +223,30 @@ async function* streamDirectly<Item>(
     throw watch.reason() ?? error;
   } finally {
     watch.end();
+    // The last item does not wait for the end of the transaction.
     if (!watch.reason())
-      await connection.query('rollback').then(
+      connection.query('rollback').then(
         () => giveBack(false),
         () => giveBack(true),
       );
   }
+}
+
+async function openSnapshot(
+  connection: Connection,
+  idleTimeoutMs: number,
+  opening: readonly string[],
+): Promise<OpenedRows> {
+  const begin = beginStatement({
+    isolation: 'repeatable read',
+    readOnly: true,
+    statementTimeoutMs: 0,
+    idleTimeoutMs,
+  });
+  const found: unknown = await connection.query([begin, ...opening].join('; '));
+  // The driver returns a list, because `begin` has several statements.
+  const results = found as readonly pg.QueryResult[];
+  return results.slice(results.length - opening.length).map(({ rows }): readonly unknown[] => rows);
 }
 
 function bytesRead({ connection }: Connection): number {

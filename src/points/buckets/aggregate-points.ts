@@ -4,17 +4,28 @@
  * database aggregates; this process fills gaps as buckets arrive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import {
+  type OpenedRows,
+  type SnapshotSource,
+  streamInSnapshot,
+  type Transaction,
+} from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { PointSelection } from '../point.ts';
 import { awaitWritersOf } from '../read/await-writers.ts';
 import { copyRows } from '../read/copy-rows.ts';
-import { findChosenLabels, isNothingChosen } from '../read/find-chosen-labels.ts';
-import { type NoteCuts, withHistoryCuts } from '../read/history-cuts.ts';
+import {
+  type ChosenLabels,
+  findChosenLabels,
+  isNothingChosen,
+  NO_LABELS,
+  needsLabels,
+} from '../read/find-chosen-labels.ts';
+import { type NoteCuts, openingOf, toNotice } from '../read/history-cuts.ts';
 import { EIGHT_BYTES, FOUR_BYTES, readDoubles, readInstants, rowLayout, runsOf } from '../read/row-codec.ts';
 import { scaleAggregates, unscaledFunction } from '../read/scale-values.ts';
 import { groupsOf, streamFromIndexes } from '../read/select-of-variables.ts';
-import { findRolledUp } from '../rollups/find-rolled-up.ts';
+import { findRolledUp, type RawBoundary } from '../rollups/find-rolled-up.ts';
 import { isAnsweredByRollups } from '../rollups/select-rollups.ts';
 import type { AggregateChunk, AggregateFunction, Buckets } from './bucket.ts';
 import { type BucketRun, fillBuckets } from './fill-buckets.ts';
@@ -37,10 +48,21 @@ export async function* aggregatePoints(
   selection: PointSelection,
   buckets: Buckets,
 ): AsyncGenerator<AggregateChunk> {
-  const filling = planFilling(selection, buckets);
   const labels = await findChosenLabels(transaction, selection);
   const rolledUp = await findRollups(transaction, selection);
   await streamFromIndexes(transaction);
+  yield* aggregateChosen(transaction, selection, buckets, labels, rolledUp);
+}
+
+/** `aggregatePoints` for a transaction that streams from the indexes. */
+async function* aggregateChosen(
+  transaction: Transaction,
+  selection: PointSelection,
+  buckets: Buckets,
+  labels: ChosenLabels,
+  rolledUp: ReadonlySet<number>,
+): AsyncGenerator<AggregateChunk> {
+  const filling = planFilling(selection, buckets);
   for (const { aggregate, computed, isRolledUp, variableIds } of groupsOfFunction(selection, buckets, rolledUp)) {
     const page = filling?.pageOf(computed) ?? selection;
     const wanted = { selection, labels, buckets, aggregate: computed, isRolledUp, page };
@@ -65,9 +87,14 @@ export async function* streamAggregates(
   noteCuts?: NoteCuts,
 ): AsyncGenerator<AggregateChunk> {
   await awaitWritersOf(source, selection, signal);
-  const read = (transaction: Transaction) =>
-    withHistoryCuts(transaction, selection, aggregatePoints(transaction, selection, buckets), noteCuts);
-  yield* streamInSnapshot(source, read, signal);
+  const read = (transaction: Transaction, opened: OpenedRows) => {
+    const [cuts, rolledUp] = toNotice(opened);
+    noteCuts?.(cuts, rolledUp);
+    return needsLabels(selection)
+      ? aggregatePoints(transaction, selection, buckets)
+      : aggregateChosen(transaction, selection, buckets, NO_LABELS, answeredByRollups(selection, rolledUp));
+  };
+  yield* streamInSnapshot(source, read, signal, openingOf(selection));
 }
 
 /**
@@ -111,8 +138,13 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
 
 /** @returns the variables of the selection whose rollups stand for deleted points. */
 async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
-  if (!isAnsweredByRollups(selection)) return new Set();
-  return new Set((await findRolledUp(transaction, selection)).map(({ variableId }) => variableId));
+  return isAnsweredByRollups(selection)
+    ? answeredByRollups(selection, await findRolledUp(transaction, selection))
+    : new Set();
+}
+
+function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoundary[]): ReadonlySet<number> {
+  return new Set(isAnsweredByRollups(selection) ? rolledUp.map(({ variableId }) => variableId) : []);
 }
 
 interface FunctionGroup {

@@ -10,6 +10,14 @@ export interface ChosenLabels {
   readonly tagSetIds: string | undefined;
 }
 
+/** The labels of a selection that `needsLabels` is false for. */
+export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
+
+/** Whether `findChosenLabels` runs a statement for a selection. */
+export function needsLabels({ version: { versionTags, tags = [] } }: PointSelection): boolean {
+  return versionTags !== undefined || tags.length > 0;
+}
+
 /** Whether no row can match (R-G2). */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';

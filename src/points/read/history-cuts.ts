@@ -4,11 +4,13 @@
  * are always complete. A selection by VersionTag or tags, or of every version, reads no particular state, so any cut
  * concerns it.
  */
-import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
-import { findRolledUp, type RawBoundary } from '../rollups/find-rolled-up.ts';
+import { type RawBoundary, selectRolledUp } from '../rollups/find-rolled-up.ts';
+import { needsLabels } from './find-chosen-labels.ts';
+import { STREAM_FROM_INDEXES } from './select-of-variables.ts';
 import { horizonBefore } from './select-versions.ts';
-import { instantLiteral } from './sql-literal.ts';
+import { instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
 /** A variable, and the instant from which its states are complete. */
 export interface HistoryCut {
@@ -30,29 +32,38 @@ export async function findHistoryCuts(
   transaction: Queryable,
   selection: PointSelection,
 ): Promise<readonly HistoryCut[]> {
-  const condition = conditionOf(selection);
-  if (condition === undefined) return [];
-  const { rows } = await transaction.query<HistoryCut>(
-    `select variable_id as "variableId", (extract(epoch from history_from) * 1000000)::int8 as "historyFromMicros"
-     from series where variable_id = any($1::int[]) and ${condition}
-     order by history_from desc, variable_id`,
-    [selection.variableIds],
-  );
-  return rows;
+  const statement = selectHistoryCuts(selection);
+  return statement === undefined ? [] : (await transaction.query<HistoryCut>(statement)).rows;
 }
 
-/** Calls `noteCuts` with the cuts that a snapshot shows, then yields the rows. */
-export async function* withHistoryCuts<Item>(
-  transaction: Transaction,
-  selection: PointSelection,
-  rows: AsyncIterable<Item>,
-  noteCuts: NoteCuts | undefined,
-): AsyncGenerator<Item> {
-  if (noteCuts) {
-    const cuts = await findHistoryCuts(transaction, selection);
-    noteCuts(cuts, await findRolledUp(transaction, selection));
-  }
-  yield* rows;
+/** What a read lacks: the arguments of `NoteCuts`. */
+export type Notice = Parameters<NoteCuts>;
+
+/**
+ * Statements that open the snapshot of a read in one round trip: they find what the read lacks (`toNotice`) and, if it needs
+ * no labels, restrict the planner (`streamFromIndexes`). The index of tag sets needs a bitmap scan, so labels are found
+ * before the restriction.
+ */
+export function openingOf(selection: PointSelection): readonly string[] {
+  const cuts = selectHistoryCuts(selection);
+  const planner = needsLabels(selection) ? [] : STREAM_FROM_INDEXES;
+  return [selectRolledUp(selection), ...(cuts === undefined ? [] : [cuts]), ...planner];
+}
+
+/** @param opened the rows of `openingOf`; a `set local` has none. */
+export function toNotice(opened: OpenedRows): Notice {
+  const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
+  return [cuts, rolledUp];
+}
+
+/** The statement of `findHistoryCuts`; undefined for the latest versions. */
+function selectHistoryCuts(selection: PointSelection): string | undefined {
+  const condition = conditionOf(selection);
+  if (condition === undefined) return undefined;
+  return `
+  select variable_id as "variableId", (extract(epoch from history_from) * 1000000)::int8 as "historyFromMicros"
+  from series where variable_id = any(${integerArrayLiteral(selection.variableIds)}) and ${condition}
+  order by history_from desc, variable_id`;
 }
 
 /** @returns SQL that is true for the cuts after the earliest state read; undefined when only the latest is read. */

@@ -2,12 +2,17 @@
  * The only reader of points, used by REST, gRPC and the inputs of calculations. It reads the variables in the order of the
  * selection and streams chunks of columns from one snapshot, so memory does not grow with the answer.
  */
-import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import {
+  type OpenedRows,
+  type SnapshotSource,
+  streamInSnapshot,
+  type Transaction,
+} from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
 import { awaitWritersOf } from './await-writers.ts';
 import { copyRows } from './copy-rows.ts';
-import { type ChosenLabels, findChosenLabels, isNothingChosen } from './find-chosen-labels.ts';
-import { type NoteCuts, withHistoryCuts } from './history-cuts.ts';
+import { type ChosenLabels, findChosenLabels, isNothingChosen, NO_LABELS, needsLabels } from './find-chosen-labels.ts';
+import { type NoteCuts, openingOf, toNotice } from './history-cuts.ts';
 import {
   EIGHT_BYTES,
   FOUR_BYTES,
@@ -51,6 +56,15 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
   const labels = await findChosenLabels(transaction, selection);
   if (isNothingChosen(labels)) return;
   await streamFromIndexes(transaction);
+  yield* readChosen(transaction, selection, labels);
+}
+
+/** `readPoints` for a transaction that streams from the indexes. */
+async function* readChosen(
+  transaction: Transaction,
+  selection: PointSelection,
+  labels: ChosenLabels,
+): AsyncGenerator<PointChunk> {
   for (const variableIds of groupsOf(selection.variableIds)) {
     const statement = selectPoints(selection, variableIds, labels);
     for await (const block of copyRows(transaction, statement, POINT_LAYOUT)) {
@@ -72,9 +86,11 @@ export async function* streamPoints(
   noteCuts?: NoteCuts,
 ): AsyncGenerator<PointChunk> {
   await awaitWritersOf(source, selection, signal);
-  const read = (transaction: Transaction) =>
-    withHistoryCuts(transaction, selection, readPoints(transaction, selection), noteCuts);
-  yield* streamInSnapshot(source, read, signal);
+  const read = (transaction: Transaction, opened: OpenedRows) => {
+    noteCuts?.(...toNotice(opened));
+    return needsLabels(selection) ? readPoints(transaction, selection) : readChosen(transaction, selection, NO_LABELS);
+  };
+  yield* streamInSnapshot(source, read, signal, openingOf(selection));
 }
 
 /** @returns the number of points of all variables of a selection, ignoring its paging. */

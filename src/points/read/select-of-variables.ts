@@ -32,17 +32,17 @@ export function* groupsOf(variableIds: readonly number[]): Generator<readonly nu
 // Rows must stream from the indexes in order, whatever the statistics say: only the versions of one date and finished
 // buckets are sorted, never all rows. Chunks are excluded by constants when planning; excluding them again for each
 // variable at run time costs more than it saves (28 ms against 13).
-const STREAM_FROM_INDEXES = [
+/** Statements of `streamFromIndexes`, for a transaction that begins with them. */
+export const STREAM_FROM_INDEXES: readonly string[] = [
   'enable_seqscan',
   'enable_bitmapscan',
   'enable_sort',
   'timescaledb.enable_runtime_exclusion',
 ]
   .map((name) => `set local ${name} = off`)
-  .concat('set local max_parallel_workers_per_gather = 0')
-  .join('; ');
+  .concat('set local max_parallel_workers_per_gather = 0');
 
 /** Restricts the planner of this transaction to ordered index scans and nested loops, as `selectOfVariables` requires. */
 export async function streamFromIndexes(transaction: Transaction): Promise<void> {
-  await transaction.query(STREAM_FROM_INDEXES);
+  await transaction.query(STREAM_FROM_INDEXES.join('; '));
 }

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
-import { instantBound } from '../read/sql-literal.ts';
+import { instantLiteral, integerArrayLiteral } from '../read/sql-literal.ts';
 
 /** A variable, and the instant from which all its raw points are stored. */
 export interface RawBoundary {
@@ -12,20 +12,26 @@ export interface RawBoundary {
   readonly rawFromMicros: Micros;
 }
 
-// The partial index is empty unless retention is in use.
-const FIND_ROLLED_UP = `
-  select variable_id as "variableId", (extract(epoch from raw_from) * 1000000)::int8 as "rawFromMicros"
-  from series where variable_id = any($1::int[]) and raw_from is not null and raw_from > $2::timestamptz
-  order by raw_from desc, variable_id`;
-
 /**
  * @param transaction the snapshot that the rows are read from.
  * @returns the variables with raw points deleted at or after the start of the period, latest boundary first.
  */
 export async function findRolledUp(
   transaction: Queryable,
-  { variableIds, fromMicros = Number.NEGATIVE_INFINITY }: Pick<PointSelection, 'variableIds' | 'fromMicros'>,
+  selection: Pick<PointSelection, 'variableIds' | 'fromMicros'>,
 ): Promise<readonly RawBoundary[]> {
-  const { rows } = await transaction.query<RawBoundary>(FIND_ROLLED_UP, [variableIds, instantBound(fromMicros)]);
+  const { rows } = await transaction.query<RawBoundary>(selectRolledUp(selection));
   return rows;
+}
+
+/** The statement of `findRolledUp`. Its partial index is empty unless retention is in use. */
+export function selectRolledUp({
+  variableIds,
+  fromMicros = Number.NEGATIVE_INFINITY,
+}: Pick<PointSelection, 'variableIds' | 'fromMicros'>): string {
+  return `
+  select variable_id as "variableId", (extract(epoch from raw_from) * 1000000)::int8 as "rawFromMicros"
+  from series where variable_id = any(${integerArrayLiteral(variableIds)}) and raw_from is not null
+    and raw_from > ${instantLiteral(fromMicros)}
+  order by raw_from desc, variable_id`;
 }

@@ -73,11 +73,15 @@ export interface PointSelection {
   readonly offset?: number;
 }
 
-/** Points of one variable as columns of equal length. Labels are dictionary ids (`Dictionary.labelsOf`); 0 means none. */
-export interface PointChunk {
+/** Dates and values of points of one variable, as columns of equal length. */
+export interface ValueChunk {
   readonly variableId: number;
   readonly dates: Float64Array;
   readonly values: Float64Array;
+}
+
+/** Points of one variable as columns of equal length. Labels are dictionary ids (`Dictionary.labelsOf`); 0 means none. */
+export interface PointChunk extends ValueChunk {
   readonly versionTimestamps: Float64Array;
   readonly versionTagIds: Int32Array;
   readonly tagSetIds: Int32Array;

@@ -20,7 +20,7 @@ import type { Buckets } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointSelection } from '../points/point.ts';
 import { awaitWritersOf } from '../points/read/await-writers.ts';
-import { countPoints, streamPoints } from '../points/read/read-points.ts';
+import { countPoints, streamPoints, streamValues } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { setDateZone, settleDates } from '../selection/date-zone.ts';
 import { openNotice } from '../selection/history-notice.ts';
@@ -29,7 +29,7 @@ import { resolveSelection } from '../selection/selection.ts';
 import { answerTable } from './answer-table.ts';
 import { chooseFormat } from './formats/formats.ts';
 import type { Table } from './formats/table.ts';
-import { aggregateTable, pointTable, type RowShape } from './point-tables.ts';
+import { aggregateTable, pointTable, type RowShape, valueTable } from './point-tables.ts';
 import { countedChunks, type ReadMetrics } from './read-metrics.ts';
 
 export interface ReadingServices {
@@ -106,6 +106,9 @@ function toTable(
 ): Table {
   const { points } = readMetrics;
   const { note } = shape.notice;
+  if (!buckets && shape.level === 'ValueVariableDate') {
+    return valueTable(countedChunks(streamValues(source, selection, signal, note), points), shape);
+  }
   if (!buckets) {
     const chunks = streamPoints(source, selection, signal, note);
     return pointTable(countedChunks(chunks, points), dictionary, shape);

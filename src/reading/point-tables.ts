@@ -2,7 +2,7 @@
 
 import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import type { PointChunk } from '../points/point.ts';
+import type { PointChunk, ValueChunk } from '../points/point.ts';
 import { type HistoryNotice, historyMetadata } from '../selection/history-notice.ts';
 import type { RowLevel } from '../selection/read-request.ts';
 import type { ReadVariable } from '../selection/selection.ts';
@@ -18,25 +18,29 @@ export interface RowShape {
 
 const UNIT: Column = { name: 'unitId', kind: 'id' };
 
-/**
- * @returns rows of `variableId, date, rawValue, unitId, version, versionTimestamp, tags`; the first three for the level
- *   `ValueVariableDate` (R-G3).
- */
+const VALUE: Column = { name: 'rawValue', kind: 'number' };
+
+/** @returns rows of `variableId, date, rawValue, unitId, version, versionTimestamp, tags` (R-G3). */
 export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictionary, shape: RowShape): Table {
-  const isNormal = shape.level !== 'ValueVariableDate';
-  const start: readonly Column[] = [...rowStart(shape), { name: 'rawValue', kind: 'number' }];
-  const rest: readonly Column[] = [
+  const columns: readonly Column[] = [
+    ...rowStart(shape),
+    VALUE,
     UNIT,
     { name: 'version', kind: 'text' },
     { name: 'versionTimestamp', kind: 'instant' },
     { name: 'tags', kind: 'json' },
   ];
   const toBatch = async (chunk: PointChunk): Promise<Batch> => {
-    const first = [...startCells(chunk), { kind: 'numbers', values: chunk.values } as const];
-    const cells = isNormal ? [...first, ...(await labelCells(chunk, dictionary, shape))] : first;
+    const cells = [...valueCells(chunk), ...(await labelCells(chunk, dictionary, shape))];
     return { rowCount: chunk.dates.length, cells };
   };
-  const columns = isNormal ? [...start, ...rest] : start;
+  return { columns, batches: batchesOf(chunks, toBatch), metadata: () => historyMetadata(shape.notice) };
+}
+
+/** @returns rows of `variableId, date, rawValue`, for the level `ValueVariableDate` (R-G3). */
+export function valueTable(chunks: AsyncIterable<ValueChunk>, shape: RowShape): Table {
+  const toBatch = (chunk: ValueChunk): Batch => ({ rowCount: chunk.dates.length, cells: valueCells(chunk) });
+  const columns = [...rowStart(shape), VALUE];
   return { columns, batches: batchesOf(chunks, toBatch), metadata: () => historyMetadata(shape.notice) };
 }
 
@@ -72,7 +76,11 @@ function rowStart({ timeZoneId }: RowShape): readonly Column[] {
   ];
 }
 
-function startCells({ variableId, dates }: Pick<PointChunk, 'variableId' | 'dates'>): readonly Cells[] {
+function valueCells(chunk: ValueChunk): readonly Cells[] {
+  return [...startCells(chunk), { kind: 'numbers', values: chunk.values }];
+}
+
+function startCells({ variableId, dates }: Pick<ValueChunk, 'variableId' | 'dates'>): readonly Cells[] {
   return [
     { kind: 'constant', value: variableId },
     { kind: 'instants', values: dates },
@@ -95,7 +103,7 @@ async function labelCells(chunk: PointChunk, dictionary: Dictionary, shape: RowS
 
 async function* batchesOf<Chunk>(
   chunks: AsyncIterable<Chunk>,
-  toBatch: (chunk: Chunk) => Promise<Batch>,
+  toBatch: (chunk: Chunk) => Batch | Promise<Batch>,
 ): AsyncGenerator<Batch> {
   for await (const chunk of chunks) yield toBatch(chunk);
 }

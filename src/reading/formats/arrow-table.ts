@@ -94,6 +94,7 @@ interface Parts {
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];
 }
 
+/** `encode` may return the memory of its last result again: write each result before the next one is encoded. */
 interface ColumnEncoder {
   readonly field: Field;
   readonly encode: (column: Parts) => Data;
@@ -109,7 +110,11 @@ function columnEncoder({ name, kind, timeZoneId = 'UTC' }: Column): ColumnEncode
     }
     case 'instant': {
       const type = new TimestampMicrosecond(timeZoneId);
-      return { field: new Field(name, type, true), encode: (column) => encodeInstants(type, column) };
+      const toInt64 = int64Converter();
+      const encode = (column: Parts): Data => {
+        return makeData({ type, length: column.rowCount, nullCount: 0, data: toInt64(columnValues(column, 0)) });
+      };
+      return { field: new Field(name, type, true), encode };
     }
     case 'text':
     case 'json':
@@ -133,10 +138,6 @@ function encodeNumbers(type: Float64, column: Parts): Data {
   const length = column.rowCount;
   if (areFinite(data)) return makeData({ type, length, nullCount: 0, data });
   return makeData({ type, length, ...validity(length, (row) => Number.isFinite(data[row])), data });
-}
-
-function encodeInstants(type: TimestampMicrosecond, column: Parts): Data {
-  return makeData({ type, length: column.rowCount, nullCount: 0, data: toInt64(columnValues(column, 0)) });
 }
 
 function areFinite(values: Float64Array): boolean {
@@ -187,6 +188,7 @@ function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
   const type = new Dictionary(valueType, new Int16());
   let codeOf = new Map<number, number>();
   let dictionary = toVector([]);
+  let memory = new Int16Array(0);
   const replaceDictionary = (columns: readonly Keyed<Value>[]): void => {
     const values: Value[] = [];
     codeOf = new Map();
@@ -208,7 +210,9 @@ function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
       const data = new Int16Array(rowCount);
       return makeData({ type, length: rowCount, nullCount: rowCount, nullBitmap, data, dictionary });
     }
-    const codes = codesOf(columns, parts, rowCount, codeOf);
+    if (memory.length < rowCount) memory = new Int16Array(rowCount);
+    const codes = memory.subarray(0, rowCount);
+    writeCodes(codes, columns, parts, codeOf);
     if (!codes.includes(NULL_CODE)) return makeData({ type, length: rowCount, nullCount: 0, data: codes, dictionary });
     const nulls = validity(rowCount, (row) => codes[row] !== NULL_CODE);
     const data = codes.map((code) => Math.max(code, 0));
@@ -217,13 +221,13 @@ function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
   return { field: new Field(name, type, true), encode };
 }
 
-function codesOf(
+/** Writes the code of every row. */
+function writeCodes(
+  codes: Int16Array,
   columns: readonly Keyed<unknown>[],
   parts: Parts['parts'],
-  rowCount: number,
   codeOf: ReadonlyMap<number, number>,
-): Int16Array {
-  const codes = new Int16Array(rowCount);
+): void {
   let at = 0;
   for (const [index, { keys }] of columns.entries()) {
     const count = parts[index]?.rowCount ?? 0;
@@ -231,7 +235,6 @@ function codesOf(
     else fillCodes(codes, at, keys, codeOf);
     at += count;
   }
-  return codes;
 }
 
 /** @returns the distinct keys, in the order of their first row. */
@@ -286,16 +289,22 @@ function validity(
   return { nullBitmap, nullCount };
 }
 
-/** Converts integers below 2^53 to 64 bits without a BigInt per value. */
-function toInt64(values: Float64Array): BigInt64Array {
-  const halves = new Int32Array(values.length * 2);
-  for (let index = 0; index < values.length; index++) {
-    const value = values[index] ?? 0;
-    const high = Math.floor(value / TWO_32);
-    halves[index * 2] = value - high * TWO_32;
-    halves[index * 2 + 1] = high;
-  }
-  return new BigInt64Array(halves.buffer);
+/**
+ * @returns a function that converts integers below 2^53 to 64 bits without a BigInt per value. Its results share memory: new
+ *   memory for each record batch makes V8 collect garbage more often.
+ */
+function int64Converter(): (values: Float64Array) => BigInt64Array {
+  let halves = new Int32Array(0);
+  return (values) => {
+    if (halves.length < values.length * 2) halves = new Int32Array(values.length * 2);
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index] ?? 0;
+      const high = Math.floor(value / TWO_32);
+      halves[index * 2] = value - high * TWO_32;
+      halves[index * 2 + 1] = high;
+    }
+    return new BigInt64Array(halves.buffer, 0, values.length);
+  };
 }
 
 function toBytes(bytes: ArrayBufferLike | ArrayBufferView): Uint8Array {

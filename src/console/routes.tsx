@@ -4,6 +4,7 @@ import { parseRunFilter } from './calculated/runs/run-filter.ts';
 import { parseDataSearch } from './data/data-address.ts';
 import { Home } from './home/home.tsx';
 import { parsePeopleSearch } from './people/people-address.ts';
+import { parseSettingsSearch } from './settings/settings-address.ts';
 import { Missing } from './shell/missing.tsx';
 import { RouteProblem } from './shell/route-problem.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -33,6 +34,50 @@ const variable = createRoute({
   component: lazyRouteComponent(() => import('./variable/variable.tsx'), 'VariablePage'),
 });
 
+const siteParams = {
+  parse: ({ siteId }: { readonly siteId: string }) => ({ siteId: Number(siteId) }),
+  stringify: ({ siteId }: { readonly siteId: number }) => ({ siteId: String(siteId) }),
+};
+const sourceParams = {
+  parse: ({ sourceId }: { readonly sourceId: string }) => ({ sourceId: Number(sourceId) }),
+  stringify: ({ sourceId }: { readonly sourceId: number }) => ({ sourceId: String(sourceId) }),
+};
+const structurePages = () => import('./structure/pages.tsx');
+
+const newSite = createRoute({
+  getParentRoute,
+  path: '/console/sites/new',
+  component: lazyRouteComponent(structurePages, 'NewSitePage'),
+});
+
+const site = createRoute({
+  getParentRoute,
+  path: '/console/sites/$siteId',
+  params: siteParams,
+  component: lazyRouteComponent(structurePages, 'SitePage'),
+});
+
+const newSource = createRoute({
+  getParentRoute,
+  path: '/console/sites/$siteId/new-source',
+  params: siteParams,
+  component: lazyRouteComponent(structurePages, 'NewSourcePage'),
+});
+
+const source = createRoute({
+  getParentRoute,
+  path: '/console/sources/$sourceId',
+  params: sourceParams,
+  component: lazyRouteComponent(structurePages, 'SourcePage'),
+});
+
+const newVariable = createRoute({
+  getParentRoute,
+  path: '/console/sources/$sourceId/new-variable',
+  params: sourceParams,
+  component: lazyRouteComponent(structurePages, 'NewVariablePage'),
+});
+
 const data = createRoute({
   getParentRoute,
   path: '/console/data',
@@ -55,6 +100,13 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./people/people.tsx'), 'PeoplePage'),
 });
 
+const settings = createRoute({
+  getParentRoute,
+  path: '/console/settings',
+  validateSearch: parseSettingsSearch,
+  component: lazyRouteComponent(() => import('./settings/settings.tsx'), 'SettingsPage'),
+});
+
 const operate = createRoute({
   getParentRoute,
   path: '/console/operate',
@@ -65,6 +117,13 @@ const idParams = {
   parse: ({ variableId }: { readonly variableId: string }) => ({ variableId: Number(variableId) }),
   stringify: ({ variableId }: { readonly variableId: number }) => ({ variableId: String(variableId) }),
 };
+
+const properties = createRoute({
+  getParentRoute,
+  path: '/console/variables/$variableId/properties',
+  params: idParams,
+  component: lazyRouteComponent(structurePages, 'PropertiesPage'),
+});
 
 const script = createRoute({
   getParentRoute,
@@ -100,7 +159,10 @@ const create = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, find, variable, script, runs, run, create, data, webhooks, people, operate]),
+  routeTree: root.addChildren([
+    ...[home, find, variable, properties, script, runs, run, create, data, webhooks, people, operate],
+    ...[settings, newSite, site, newSource, source, newVariable],
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -1,6 +1,22 @@
 /** Generated from the API description by test/unit/house/console-types.test.ts; do not edit. */
 
 export interface paths {
+  "/account": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getAccount"];
+    put: operations["updateAccount"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/account/audit": {
     parameters: {
       query?: never;
@@ -12,6 +28,38 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/features": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listAccountFeatures"];
+    put?: never;
+    post: operations["createFeature"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/features/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateFeature"];
+    post?: never;
+    delete: operations["deleteFeature"];
     options?: never;
     head?: never;
     patch?: never;
@@ -123,6 +171,38 @@ export interface paths {
     get?: never;
     put?: never;
     post: operations["tryExpression"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/retention": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getAccountRetention"];
+    put: operations["putAccountRetention"];
+    post?: never;
+    delete: operations["deleteAccountRetention"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/account/retention/preview": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["previewAccountRetention"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -529,6 +609,150 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/deletions/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getDeletion"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/energyTypes": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listEnergyTypes"];
+    put?: never;
+    post: operations["createEnergyType"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/energyTypes/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateEnergyType"];
+    post?: never;
+    delete: operations["deleteEnergyType"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/energyUsages": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listEnergyUsages"];
+    put?: never;
+    post: operations["createEnergyUsage"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/energyUsages/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateEnergyUsage"];
+    post?: never;
+    delete: operations["deleteEnergyUsage"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/form": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listForms"];
+    put?: never;
+    post: operations["createForm"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/form/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getForm"];
+    put: operations["updateForm"];
+    post?: never;
+    delete: operations["deleteForm"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/form/{id}/values": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listFormValues"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/languages": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listLanguages"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/runs/{id}": {
     parameters: {
       query?: never;
@@ -577,6 +801,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/sites/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getSite"];
+    put: operations["updateSite"];
+    post?: never;
+    delete: operations["deleteSite"];
+    options?: never;
+    head?: never;
+    patch: operations["patchSite"];
+    trace?: never;
+  };
+  "/sitetypes": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listSiteTypes"];
+    put?: never;
+    post: operations["createSiteType"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sitetypes/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateSiteType"];
+    post?: never;
+    delete: operations["deleteSiteType"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/sources": {
     parameters: {
       query?: never;
@@ -591,6 +863,22 @@ export interface paths {
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  "/sources/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getSource"];
+    put: operations["updateSource"];
+    post?: never;
+    delete: operations["deleteSource"];
+    options?: never;
+    head?: never;
+    patch: operations["patchSource"];
     trace?: never;
   };
   "/sources/{sourceId}/variables/{id}": {
@@ -657,6 +945,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/sourceTypes": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listSourceTypes"];
+    put?: never;
+    post: operations["createSourceType"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/sourceTypes/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateSourceType"];
+    post?: never;
+    delete: operations["deleteSourceType"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/storage/{id}": {
     parameters: {
       query?: never;
@@ -705,6 +1025,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/timezones": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listTimeZones"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/unitFamily": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listUnitFamilies"];
+    put?: never;
+    post: operations["createUnitFamily"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/unitFamily/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateUnitFamily"];
+    post?: never;
+    delete: operations["deleteUnitFamily"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/units": {
     parameters: {
       query?: never;
@@ -716,6 +1084,22 @@ export interface paths {
     put?: never;
     post: operations["createUnit"];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/units/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateUnit"];
+    post?: never;
+    delete: operations["deleteUnit"];
     options?: never;
     head?: never;
     patch?: never;
@@ -801,6 +1185,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/variables/{id}/retention": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["getVariableRetention"];
+    put: operations["putVariableRetention"];
+    post?: never;
+    delete: operations["deleteVariableRetention"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/{id}/retention/preview": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["previewVariableRetention"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/variables/{id}/runs": {
     parameters: {
       query?: never;
@@ -876,6 +1292,38 @@ export interface paths {
     put?: never;
     post: operations["createVariable"];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/types": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listVariableTypes"];
+    put?: never;
+    post: operations["createVariableType"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/variables/types/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateVariableType"];
+    post?: never;
+    delete: operations["deleteVariableType"];
     options?: never;
     head?: never;
     patch?: never;
@@ -980,6 +1428,20 @@ export interface components {
           reason: string | null;
         }[];
       };
+    };
+    AccountWritten: {
+      currency?: string | null;
+      emailSettings?: {
+        replyTo?: string | null;
+        senderName?: string | null;
+      } | null;
+      language?: string;
+      name?: string;
+      smsSettings?: {
+        senderName?: string | null;
+      } | null;
+      timeZoneId?: string;
+      versionLimit?: number;
     };
     AuditEntry: {
       accountId: number | null;
@@ -1111,6 +1573,18 @@ export interface components {
         total: number;
       };
     };
+    EnergyTypeChange: {
+      name?: string;
+    };
+    EnergyTypeWritten: {
+      name: string;
+    };
+    EnergyUsageChange: {
+      name?: string;
+    };
+    EnergyUsageWritten: {
+      name: string;
+    };
     Error: {
       /** @enum {string} */
       code: "invalid_input" | "malformed_json" | "api_version_unsupported" | "invalid_token" | "insufficient_scope" | "permission_denied" | "mapping_failed" | "not_found" | "conflict" | "calculation_cycle" | "gone" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "queue_full" | "dependency_unavailable";
@@ -1206,6 +1680,12 @@ export interface components {
       triggerDate: string;
       warnings: string[];
     };
+    FeatureChange: {
+      name?: string;
+    };
+    FeatureWritten: {
+      name: string;
+    };
     FileStatus: {
       advice?: string;
       /** Format: date-time */
@@ -1240,6 +1720,93 @@ export interface components {
       /** Format: date-time */
       uploadedDate: string;
       warnings?: components["schemas"]["RowWarning"][];
+    };
+    FilledForm: {
+      id: number;
+      name: string;
+      problems?: {
+        message: string;
+        path: string;
+      }[];
+      siteId?: number;
+      sourceId?: number;
+      values: {
+        [key: string]: unknown;
+      };
+    };
+    Form: {
+      /** Format: date-time */
+      createdDate: string;
+      /** @enum {string} */
+      entityType: "Site" | "Source" | "Variable";
+      groups: {
+        fields: {
+          description?: string | null;
+          isList?: boolean | null;
+          isRequired?: boolean | null;
+          items?: {
+            name?: string | null;
+            value: string | number | boolean;
+          }[] | null;
+          maximum?: number | null;
+          minimum?: number | null;
+          name: string;
+          /** @enum {string} */
+          type: "String" | "Int" | "Double" | "Boolean" | "Date";
+          unitId?: number | null;
+        }[];
+        name: string;
+      }[];
+      id: number;
+      /** Format: date-time */
+      modifiedDate: string;
+      name: string;
+    };
+    FormChange: {
+      /** @enum {string|null} */
+      entityType?: "Site" | "Source" | "Variable" | null;
+      groups?: {
+        fields: {
+          description?: string | null;
+          isList?: boolean | null;
+          isRequired?: boolean | null;
+          items?: {
+            name?: string | null;
+            value: string | number | boolean;
+          }[] | null;
+          maximum?: number | null;
+          minimum?: number | null;
+          name: string;
+          /** @enum {string} */
+          type: "String" | "Int" | "Double" | "Boolean" | "Date";
+          unitId?: number | null;
+        }[];
+        name: string;
+      }[] | null;
+      name?: string | null;
+    };
+    FormWritten: {
+      /** @enum {string} */
+      entityType: "Site" | "Source" | "Variable";
+      groups: {
+        fields: {
+          description?: string | null;
+          isList?: boolean | null;
+          isRequired?: boolean | null;
+          items?: {
+            name?: string | null;
+            value: string | number | boolean;
+          }[] | null;
+          maximum?: number | null;
+          minimum?: number | null;
+          name: string;
+          /** @enum {string} */
+          type: "String" | "Int" | "Double" | "Boolean" | "Date";
+          unitId?: number | null;
+        }[];
+        name: string;
+      }[];
+      name: string;
     };
     ImportCounts: {
       changed: number;
@@ -1446,6 +2013,10 @@ export interface components {
       index: number;
       message: string;
     };
+    Language: {
+      id: string;
+      name: string;
+    };
     Mapper: {
       /** Format: date-time */
       createdDate: string;
@@ -1647,6 +2218,50 @@ export interface components {
       code: "target_not_found" | "target_ambiguous";
       index: number;
       message: string;
+    };
+    Retention: {
+      isActive: boolean;
+      keepRawYears: number;
+      /** Format: date-time */
+      modifiedDate: string;
+      /** @enum {string} */
+      rollup: "Hour" | "Day";
+      timeZoneId: string;
+      userName: string;
+    };
+    RetentionPreview: {
+      /** Format: date-time */
+      boundary: string;
+      /** Format: date-time */
+      countedUntil: string;
+      /** Format: date-time */
+      firstDate: string | null;
+      isComplete: boolean;
+      pointCount: number;
+      rollupCount: number;
+      variableCount: number;
+      versionCount: number;
+    };
+    RetentionState: {
+      /** Format: date-time */
+      lastRefusedDate: string | null;
+      pointCount: number;
+      /** Format: date-time */
+      rawFrom: string | null;
+      refusedPointCount: number;
+      retention: components["schemas"]["Retention"] | null;
+      rollupCount: number;
+      variableCount: number;
+    };
+    RetentionWritten: {
+      isActive?: boolean;
+      keepRawYears: number;
+      /**
+      * @default Day
+      * @enum {string}
+      */
+      rollup: "Hour" | "Day";
+      timeZoneId?: string;
     };
     Role: {
       id: string;
@@ -1906,6 +2521,24 @@ export interface components {
       timeZoneId?: string;
       typeId?: number | null;
     };
+    SiteTypeChange: {
+      name?: string;
+    };
+    SiteTypeWritten: {
+      name: string;
+    };
+    SiteUpdate: {
+      city?: string | null;
+      clientData?: Record<string, never> | null;
+      country?: string | null;
+      externalId?: string | null;
+      location?: string | null;
+      name?: string;
+      postalCode?: string | null;
+      street?: string | null;
+      timeZoneId?: string;
+      typeId?: number | null;
+    };
     Source: {
       clientData?: Record<string, never> | null;
       description?: string | null;
@@ -1944,6 +2577,32 @@ export interface components {
       tags?: string[] | null;
       timeZoneId?: string | null;
     };
+    SourceTypeChange: {
+      name?: string;
+    };
+    SourceTypeWritten: {
+      name: string;
+    };
+    SourceUpdate: {
+      clientData?: Record<string, never> | null;
+      description?: string | null;
+      eanNumber?: string | null;
+      energyTypeId?: number | null;
+      energyUsageId?: number | null;
+      localisation?: string | null;
+      meterAddress?: string | null;
+      meterNumber?: string | null;
+      name?: string;
+      serialNumber?: string | null;
+      siteId?: number;
+      sourceTypeId?: number | null;
+      tags?: string[] | null;
+      timeZoneId?: string | null;
+    };
+    TimeZone: {
+      id: string;
+      name: string;
+    };
     Unit: {
       divisor: number;
       id: number;
@@ -1951,6 +2610,23 @@ export interface components {
       offset: number;
       symbol: string;
       unitFamilyId: number;
+    };
+    UnitChange: {
+      divisor?: number;
+      name?: string;
+      offset?: number;
+      symbol?: string;
+      unitFamilyId?: number;
+    };
+    UnitFamily: {
+      id: number;
+      name: string;
+    };
+    UnitFamilyChange: {
+      name?: string;
+    };
+    UnitFamilyWritten: {
+      name: string;
     };
     UnitWritten: {
       divisor?: number;
@@ -2186,6 +2862,22 @@ export interface components {
       variableTypeId: number | null;
       versionLimit: number | null;
     };
+    VariableType: {
+      /** @enum {string} */
+      aggregate: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV";
+      id: number;
+      name: string;
+    };
+    VariableTypeChange: {
+      /** @enum {string} */
+      aggregate?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV";
+      name?: string;
+    };
+    VariableTypeWritten: {
+      /** @enum {string} */
+      aggregate?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV";
+      name: string;
+    };
     VariableWritten: {
       /** @enum {string|null} */
       aggregate?: "SUM" | "MIN" | "MAX" | "AVG" | "COUNT" | "VAR" | "STDEV" | null;
@@ -2399,6 +3091,53 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  getAccount: {
+    parameters: {
+      query?: {
+        displayLevel?: "Light" | "Normal" | "Verbose";
+        fieldMask?: ("id" | "name" | "language" | "timeZoneId" | "currency" | "smsSettings" | "emailSettings" | "versionLimit" | "createdDate" | "siteCount" | "sourceCount" | "variableCount" | "userCount")[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Account"];
+        };
+      };
+    };
+  };
+  updateAccount: {
+    parameters: {
+      query?: {
+        fieldMask?: ("id" | "name" | "language" | "timeZoneId" | "currency" | "smsSettings" | "emailSettings" | "versionLimit" | "createdDate" | "siteCount" | "sourceCount" | "variableCount" | "userCount")[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AccountWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Account"];
+        };
+      };
+    };
+  };
   listAudit: {
     parameters: {
       query?: {
@@ -2424,6 +3163,93 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["AuditEntry"][];
         };
+      };
+    };
+  };
+  listAccountFeatures: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UserFeature"][];
+        };
+      };
+    };
+  };
+  createFeature: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FeatureWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          };
+        };
+      };
+    };
+  };
+  updateFeature: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FeatureChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteFeature: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };
@@ -2676,6 +3502,88 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["MapperTrial"];
+        };
+      };
+    };
+  };
+  getAccountRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionState"];
+        };
+      };
+    };
+  };
+  putAccountRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RetentionWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionState"];
+        };
+      };
+    };
+  };
+  deleteAccountRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  previewAccountRetention: {
+    parameters: {
+      query?: {
+        keepRawYears?: number;
+        rollup?: "Hour" | "Day";
+        timeZoneId?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionPreview"];
         };
       };
     };
@@ -3526,6 +4434,370 @@ export interface operations {
       };
     };
   };
+  getDeletion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deletion"];
+        };
+      };
+    };
+  };
+  listEnergyTypes: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          }[];
+        };
+      };
+    };
+  };
+  createEnergyType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnergyTypeWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          };
+        };
+      };
+    };
+  };
+  updateEnergyType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnergyTypeChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteEnergyType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listEnergyUsages: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          }[];
+        };
+      };
+    };
+  };
+  createEnergyUsage: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnergyUsageWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          };
+        };
+      };
+    };
+  };
+  updateEnergyUsage: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnergyUsageChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteEnergyUsage: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listForms: {
+    parameters: {
+      query?: {
+        entityType?: "Site" | "Source" | "Variable";
+        itemsPerPage?: number;
+        name?: string;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Form"][];
+        };
+      };
+    };
+  };
+  createForm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FormWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Form"];
+        };
+      };
+    };
+  };
+  getForm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Form"];
+        };
+      };
+    };
+  };
+  updateForm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FormChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteForm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listFormValues: {
+    parameters: {
+      query?: {
+        hasProblems?: boolean;
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FilledForm"][];
+        };
+      };
+    };
+  };
+  listLanguages: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Language"][];
+        };
+      };
+    };
+  };
   getRun: {
     parameters: {
       query?: never;
@@ -3618,6 +4890,198 @@ export interface operations {
       };
     };
   };
+  getSite: {
+    parameters: {
+      query?: {
+        displayLevel?: "Site" | "VerboseSite" | "Normal";
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Site"];
+        };
+      };
+    };
+  };
+  updateSite: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SiteUpdate"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteSite: {
+    parameters: {
+      query?: {
+        hardDelete?: boolean;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deletion"];
+        };
+      };
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  patchSite: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["JsonPatch"];
+        "application/json-patch+json": components["schemas"]["JsonPatch"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listSiteTypes: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          }[];
+        };
+      };
+    };
+  };
+  createSiteType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SiteTypeWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          };
+        };
+      };
+    };
+  };
+  updateSiteType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SiteTypeChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteSiteType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
   listSources: {
     parameters: {
       query?: {
@@ -3665,6 +5129,105 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["Source"];
         };
+      };
+    };
+  };
+  getSource: {
+    parameters: {
+      query?: {
+        displayLevel?: "Light" | "Site" | "Normal" | "Verbose";
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Source"];
+        };
+      };
+    };
+  };
+  updateSource: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SourceUpdate"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteSource: {
+    parameters: {
+      query?: {
+        hardDelete?: boolean;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deletion"];
+        };
+      };
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  patchSource: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["JsonPatch"];
+        "application/json-patch+json": components["schemas"]["JsonPatch"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };
@@ -3824,6 +5387,99 @@ export interface operations {
       };
     };
   };
+  listSourceTypes: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          }[];
+        };
+      };
+    };
+  };
+  createSourceType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SourceTypeWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            id: number;
+            name: string;
+          };
+        };
+      };
+    };
+  };
+  updateSourceType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SourceTypeChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteSourceType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
   getFile: {
     parameters: {
       query?: never;
@@ -3892,6 +5548,115 @@ export interface operations {
       };
     };
   };
+  listTimeZones: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["TimeZone"][];
+        };
+      };
+    };
+  };
+  listUnitFamilies: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UnitFamily"][];
+        };
+      };
+    };
+  };
+  createUnitFamily: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnitFamilyWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UnitFamily"];
+        };
+      };
+    };
+  };
+  updateUnitFamily: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnitFamilyChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteUnitFamily: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
   listUnits: {
     parameters: {
       query?: {
@@ -3935,6 +5700,48 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["Unit"];
         };
+      };
+    };
+  };
+  updateUnit: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnitChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteUnit: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };
@@ -4053,6 +5860,96 @@ export interface operations {
           "application/json": {
             variableIds: number[];
           };
+        };
+      };
+    };
+  };
+  getVariableRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionState"];
+        };
+      };
+    };
+  };
+  putVariableRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RetentionWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionState"];
+        };
+      };
+    };
+  };
+  deleteVariableRetention: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  previewVariableRetention: {
+    parameters: {
+      query?: {
+        keepRawYears?: number;
+        rollup?: "Hour" | "Day";
+        timeZoneId?: string;
+      };
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RetentionPreview"];
         };
       };
     };
@@ -4205,6 +6102,93 @@ export interface operations {
         content: {
           "application/json": components["schemas"]["Variable"];
         };
+      };
+    };
+  };
+  listVariableTypes: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["VariableType"][];
+        };
+      };
+    };
+  };
+  createVariableType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["VariableTypeWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["VariableType"];
+        };
+      };
+    };
+  };
+  updateVariableType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["VariableTypeChange"];
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteVariableType: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };

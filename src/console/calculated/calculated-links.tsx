@@ -1,4 +1,4 @@
-/** Links on the page of a variable: to its script and runs, and to the page that creates a calculated variable from it. */
+/** Links on the page of a variable: to its script, runs and properties, and to the page that creates a calculated variable from it. */
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../session/session.tsx';
@@ -10,7 +10,6 @@ export function CalculatedLinks({ variable: { id, calculated } }: { readonly var
   const { t } = useTranslation();
   const { mayManage } = useSession();
   const params = { variableId: id };
-  if (!calculated && !mayManage) return null;
   return (
     <p className={classes.links}>
       {calculated && (
@@ -28,6 +27,9 @@ export function CalculatedLinks({ variable: { id, calculated } }: { readonly var
           {t('calculated.make')}
         </Link>
       )}
+      <Link to="/console/variables/$variableId/properties" params={params}>
+        {t('variable.properties')}
+      </Link>
     </p>
   );
 }

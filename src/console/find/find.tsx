@@ -37,7 +37,12 @@ export function Find() {
     <>
       <div className={classes.heading}>
         <h1 className={classes.title}>{t('find.title')}</h1>
-        {mayManage && <Link to="/console/variables/new">{t('calculated.make')}</Link>}
+        {mayManage && (
+          <p className={classes.links}>
+            <Link to="/console/sites/new">{t('find.newSite')}</Link>
+            <Link to="/console/variables/new">{t('calculated.make')}</Link>
+          </p>
+        )}
       </div>
       <TextInput
         className={classes.box ?? ''}

@@ -100,7 +100,7 @@ function Sources({ body, total }: Hits['sources']) {
           key={id}
           icon="source"
           name={
-            <Link to="/console/find" search={{ q: `sourceId = ${id}` }}>
+            <Link to="/console/sources/$sourceId" params={{ sourceId: id }}>
               {name}
             </Link>
           }
@@ -116,7 +116,16 @@ function Sites({ body, total }: Hits['sites']) {
   return (
     <Group kind="sites" total={total} shown={body.length}>
       {body.map(({ id, name, city, country }) => (
-        <Hit key={id} icon="site" name={name} path={[city, country]} />
+        <Hit
+          key={id}
+          icon="site"
+          name={
+            <Link to="/console/sites/$siteId" params={{ siteId: id }}>
+              {name}
+            </Link>
+          }
+          path={[city, country]}
+        />
       ))}
     </Group>
   );

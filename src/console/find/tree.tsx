@@ -1,9 +1,10 @@
 /** The tree site → source → variable: a virtual list, which renders only the visible rows. Arrow keys move through it. */
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem.tsx';
+import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type ListKey, useLists } from './structure.ts';
 import classes from './tree.module.css';
@@ -67,35 +68,74 @@ export function Tree() {
   const error = [...lists.values()].find((list) => list.error)?.error;
   if (error) return <Problem error={error} />;
   return (
-    <div
-      ref={frame}
-      className={classes.frame}
-      role="tree"
-      aria-label={t('find.tree')}
-      tabIndex={0}
-      aria-activedescendant={rows[active]?.id}
-      onKeyDown={onKeyDown}
-    >
-      <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
-        {shown.map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row && (
-              <TreeRow
-                key={row.id}
-                row={row}
-                start={start}
-                isActive={index === active}
-                onClick={() => {
-                  setActive(index);
-                  choose(row);
-                }}
-              />
-            )
-          );
-        })}
+    <>
+      <Chosen row={rows[active]} />
+      <div
+        ref={frame}
+        className={classes.frame}
+        role="tree"
+        aria-label={t('find.tree')}
+        tabIndex={0}
+        aria-activedescendant={rows[active]?.id}
+        onKeyDown={onKeyDown}
+      >
+        <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
+          {shown.map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row && (
+                <TreeRow
+                  key={row.id}
+                  row={row}
+                  start={start}
+                  isActive={index === active}
+                  onClick={() => {
+                    setActive(index);
+                    choose(row);
+                  }}
+                />
+              )
+            );
+          })}
+        </div>
       </div>
-    </div>
+    </>
+  );
+}
+
+/** Links to the chosen site or source, for its properties and new elements in it; Enter in the tree only opens and closes it. */
+function Chosen({ row }: { readonly row: Row | undefined }) {
+  const { t } = useTranslation();
+  const { mayManage } = useSession();
+  if (row?.kind !== 'site' && row?.kind !== 'source') return null;
+  const { id } = row.item;
+  const open = t('find.open', { name: row.item.name || `#${id}` });
+  return (
+    <p className={classes.chosen}>
+      {row.kind === 'site' ? (
+        <>
+          <Link to="/console/sites/$siteId" params={{ siteId: id }}>
+            {open}
+          </Link>
+          {mayManage && (
+            <Link to="/console/sites/$siteId/new-source" params={{ siteId: id }}>
+              {t('find.newSource')}
+            </Link>
+          )}
+        </>
+      ) : (
+        <>
+          <Link to="/console/sources/$sourceId" params={{ sourceId: id }}>
+            {open}
+          </Link>
+          {mayManage && (
+            <Link to="/console/sources/$sourceId/new-variable" params={{ sourceId: id }}>
+              {t('find.newVariable')}
+            </Link>
+          )}
+        </>
+      )}
+    </p>
   );
 }
 

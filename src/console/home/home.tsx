@@ -3,9 +3,11 @@
  * corrects it.
  */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Ago } from '../parts/moment.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { useSession } from '../session/session.tsx';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { formatNumber } from '../texts/language.ts';
 import { countTroubles, type Health, KINDS, type Kind, useHealth } from './health.ts';
@@ -135,11 +137,17 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
 /** An account without variables. */
 function Nothing() {
   const { t } = useTranslation();
+  const { mayManage } = useSession();
   return (
     <div className={classes.nothing}>
       <Icon name="variable" size={36} />
       <h2>{t('home.empty.title')}</h2>
       <p>{t('home.empty.text')}</p>
+      {mayManage && (
+        <p>
+          <Link to="/console/sites/new">{t('home.empty.create')}</Link>
+        </p>
+      )}
       <p>
         <a href="/docs">{t('home.empty.docs')}</a>
       </p>

@@ -1,10 +1,11 @@
 /** Tabs of a route as links: the address names the tab. */
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import classes from './view.module.css';
 
 interface TabsProps<Name extends string> {
   readonly label: string;
-  readonly to: '/console/data' | '/console/people';
+  readonly to: '/console/data' | '/console/people' | '/console/settings';
   readonly names: readonly Name[];
   readonly current: Name;
   readonly textOf: (name: Name) => string;
@@ -12,8 +13,14 @@ interface TabsProps<Name extends string> {
 
 /** A row of links. An address without `tab` shows the first tab. */
 export function Tabs<Name extends string>({ label, to, names, current, textOf }: TabsProps<Name>) {
+  const list = useRef<HTMLUListElement>(null);
+  // In a narrow window, the row scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab decides what is scrolled to
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current]);
   return (
-    <ul className={classes.tabs} aria-label={label}>
+    <ul ref={list} className={classes.tabs} aria-label={label}>
       {names.map((name) => (
         <li key={name}>
           <Link

@@ -13,6 +13,7 @@ const ROUTES = [
   { to: '/console/data', icon: 'push', text: 'shell.data' },
   { to: '/console/webhooks', icon: 'webhook', text: 'shell.webhooks', needs: 'MANAGER' },
   { to: '/console/people', icon: 'user', text: 'shell.people', needs: 'MANAGER' },
+  { to: '/console/settings', icon: 'settings', text: 'shell.settings', needs: 'MANAGER' },
   { to: '/console/operate', icon: 'queue', text: 'shell.operate', needs: 'ADMIN' },
 ] as const satisfies readonly {
   readonly to: string;

@@ -13,6 +13,8 @@ export const theme = createTheme({
   components: {
     // Locking the scroll bar would insert a style tag.
     Modal: { defaultProps: { lockScroll: false, centered: true } },
+    // Hints below inputs, so that the inputs of a row are aligned.
+    InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },
     Drawer: { defaultProps: { lockScroll: false } },
     Menu: { defaultProps: { shadow: 'md', withinPortal: true } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },

@@ -11,8 +11,14 @@ export const de: Texts = {
     webhooks: 'Webhooks',
     people: 'Personen',
     operate: 'Betrieb',
+    settings: 'Einstellungen',
   },
   confirm: { cancel: 'Abbrechen' },
+  page: {
+    back: 'Zurück',
+    forth: 'Weiter',
+    of: 'Seite {{page}} von {{pages}}',
+  },
   forbidden: {
     title: 'Sie haben keinen Zugriff auf diese Seite',
     manager: 'Nur Manager des Kontos können diese Seite öffnen.',
@@ -74,6 +80,7 @@ export const de: Texts = {
     empty: {
       title: 'Noch keine Variablen',
       text: 'Legen Sie Standorte, Quellen und Variablen an und senden Sie ihnen Punkte.',
+      create: 'Ersten Standort anlegen',
       docs: 'Anleitung dazu',
     },
   },
@@ -83,6 +90,10 @@ export const de: Texts = {
     box: 'Suche',
     placeholder: 'Name, Seriennummer, Mapping, Tag …',
     clear: 'Suche leeren',
+    newSite: 'Neuer Standort',
+    open: '{{name}} öffnen',
+    newSource: 'Neue Quelle',
+    newVariable: 'Neue Variable',
     hint: "Treffer enthalten alle Wörter. Auch ein Filterausdruck ist möglich, zum Beispiel: isVersioned = true and name ~ 'energy'",
     loading: 'Wird geladen …',
     nothingHere: 'Leer',
@@ -95,6 +106,7 @@ export const de: Texts = {
   variable: {
     versioned: 'mit Versionen',
     overwritten: 'ohne Versionen',
+    properties: 'Eigenschaften',
     empty: 'Noch keine Punkte',
     emptyHint: 'Senden Sie Punkte an diese Variable oder laden Sie eine Datei hoch. Die Punkte erscheinen hier.',
   },

@@ -9,8 +9,14 @@ export const en = {
     webhooks: 'Webhooks',
     people: 'People',
     operate: 'Operate',
+    settings: 'Settings',
   },
   confirm: { cancel: 'Cancel' },
+  page: {
+    back: 'Previous',
+    forth: 'Next',
+    of: 'Page {{page}} of {{pages}}',
+  },
   forbidden: {
     title: 'You do not have access to this page',
     manager: 'Only a manager of the account can open this page.',
@@ -72,6 +78,7 @@ export const en = {
     empty: {
       title: 'No variables yet',
       text: 'Create sites, sources and variables, then push points to them.',
+      create: 'Create the first site',
       docs: 'See how to create them',
     },
   },
@@ -81,6 +88,10 @@ export const en = {
     box: 'Search',
     placeholder: 'Name, serial number, mapping, tag…',
     clear: 'Clear the search',
+    newSite: 'New site',
+    open: 'Open {{name}}',
+    newSource: 'New source',
+    newVariable: 'New variable',
     hint: "Results contain all the words. You can also enter a filter expression, for example: isVersioned = true and name ~ 'energy'",
     loading: 'Loading…',
     nothingHere: 'Empty',
@@ -93,6 +104,7 @@ export const en = {
   variable: {
     versioned: 'versions kept',
     overwritten: 'values overwritten',
+    properties: 'Properties',
     empty: 'No points yet',
     emptyHint: 'Push points to this variable or upload a file. The points appear here.',
   },

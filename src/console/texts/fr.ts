@@ -11,8 +11,14 @@ export const fr: Texts = {
     webhooks: 'Webhooks',
     people: 'Personnes',
     operate: 'Exploitation',
+    settings: 'Paramètres',
   },
   confirm: { cancel: 'Annuler' },
+  page: {
+    back: 'Précédente',
+    forth: 'Suivante',
+    of: 'Page {{page}} sur {{pages}}',
+  },
   forbidden: {
     title: 'Vous n’avez pas accès à cette page',
     manager: 'Seul un gestionnaire du compte peut ouvrir cette page.',
@@ -74,6 +80,7 @@ export const fr: Texts = {
     empty: {
       title: 'Aucune variable pour l’instant',
       text: 'Créez des sites, des sources et des variables, puis envoyez-leur des points.',
+      create: 'Créer le premier site',
       docs: 'Voir comment les créer',
     },
   },
@@ -83,6 +90,10 @@ export const fr: Texts = {
     box: 'Recherche',
     placeholder: 'Nom, numéro de série, mapping, étiquette…',
     clear: 'Effacer la recherche',
+    newSite: 'Nouveau site',
+    open: 'Ouvrir {{name}}',
+    newSource: 'Nouvelle source',
+    newVariable: 'Nouvelle variable',
     hint: "Les résultats contiennent tous les mots. Vous pouvez aussi saisir une expression de filtre, par exemple : isVersioned = true and name ~ 'energy'",
     loading: 'Chargement…',
     nothingHere: 'Vide',
@@ -97,6 +108,7 @@ export const fr: Texts = {
     overwritten: 'valeurs écrasées',
     empty: 'Aucun point pour l’instant',
     emptyHint: 'Envoyez des points à cette variable ou importez un fichier. Les points s’afficheront ici.',
+    properties: 'Propriétés',
   },
   calculated: { script: 'Script', runs: 'Exécutions', make: 'Créer une variable calculée' },
   chart: {

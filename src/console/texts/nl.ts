@@ -11,8 +11,14 @@ export const nl: Texts = {
     webhooks: 'Webhooks',
     people: 'Personen',
     operate: 'Beheer',
+    settings: 'Instellingen',
   },
   confirm: { cancel: 'Annuleren' },
+  page: {
+    back: 'Vorige',
+    forth: 'Volgende',
+    of: 'Pagina {{page}} van {{pages}}',
+  },
   forbidden: {
     title: 'U hebt geen toegang tot deze pagina',
     manager: 'Alleen een manager van het account kan deze pagina openen.',
@@ -74,6 +80,7 @@ export const nl: Texts = {
     empty: {
       title: 'Nog geen variabelen',
       text: 'Maak locaties, bronnen en variabelen aan en stuur er punten naartoe.',
+      create: 'Eerste locatie aanmaken',
       docs: 'Zo maakt u ze aan',
     },
   },
@@ -83,6 +90,10 @@ export const nl: Texts = {
     box: 'Zoekopdracht',
     placeholder: 'Naam, serienummer, mapping, tag…',
     clear: 'Zoekopdracht wissen',
+    newSite: 'Nieuwe locatie',
+    open: '{{name}} openen',
+    newSource: 'Nieuwe bron',
+    newVariable: 'Nieuwe variabele',
     hint: "Resultaten bevatten alle woorden. Ook een filterexpressie is mogelijk, bijvoorbeeld: isVersioned = true and name ~ 'energy'",
     loading: 'Laden…',
     nothingHere: 'Leeg',
@@ -95,6 +106,7 @@ export const nl: Texts = {
   variable: {
     versioned: 'met versies',
     overwritten: 'zonder versies',
+    properties: 'Eigenschappen',
     empty: 'Nog geen punten',
     emptyHint: 'Stuur punten naar deze variabele of upload een bestand. De punten verschijnen hier.',
   },

@@ -29,11 +29,11 @@ export function Heading({
     <header className={classes.heading}>
       <div>
         <p className={classes.path}>
-          <Link to="/console/find" search={{ q: site.name }}>
+          <Link to="/console/sites/$siteId" params={{ siteId: site.id }}>
             {site.name}
           </Link>
           {' › '}
-          <Link to="/console/find" search={{ q: `sourceId = ${source.id}` }}>
+          <Link to="/console/sources/$sourceId" params={{ sourceId: source.id }}>
             {source.name}
           </Link>
         </p>

@@ -23,12 +23,14 @@ const QUARTERS = 96;
 const WALK_MS = 120_000;
 
 let stack: ConsoleStack;
+let siteId: number;
+let sourceId: number;
 let variableId: number;
 let doubledId: number;
 let runId: number;
 beforeAll(async () => {
   stack = await openConsoleStack();
-  const { sourceId } = await createSiteAndSource(stack.manager);
+  ({ siteId, sourceId } = await createSiteAndSource(stack.manager));
   const quarterly = { granularity: 15, granularityTimeBase: 'Minute', isVersioned: true };
   variableId = await createVariable(stack.manager, sourceId, { name: NAME, mappingConfig: 'energy', ...quarterly });
   const script =
@@ -254,6 +256,12 @@ const routes = () => [
   `/console/variables/${doubledId}/runs?state=Succeeded`,
   `/console/runs/${runId}`,
   `/console/variables/new?input=${variableId}`,
+  '/console/sites/new',
+  `/console/sites/${siteId}`,
+  `/console/sites/${siteId}/new-source`,
+  `/console/sources/${sourceId}`,
+  `/console/sources/${sourceId}/new-variable`,
+  `/console/variables/${doubledId}/properties`,
   '/console/data',
   '/console/data?tab=structure',
   '/console/data?tab=pushes',
@@ -265,6 +273,11 @@ const routes = () => [
   '/console/people?tab=invitations',
   '/console/people?tab=audit',
   '/console/people?tab=clients',
+  '/console/settings',
+  '/console/settings?tab=forms',
+  '/console/settings?tab=forms&form=new',
+  '/console/settings?tab=catalogues',
+  '/console/settings?tab=retention',
   '/console/operate',
   '/console/no-such-page',
 ];
@@ -293,7 +306,7 @@ describe.concurrent('console: every route', () => {
     async (user) => {
       const window = await stack.open(user);
       for (const address of routes()) await show(window, address);
-      // A USER without sites may not read the variables: the browser reports these answers itself.
+      // A USER without sites may not read sites, sources and variables: the browser reports these answers itself.
       const refused = /status of 404/;
       expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
       await window.close();

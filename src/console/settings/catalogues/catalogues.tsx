@@ -1,0 +1,183 @@
+/** Entries that the account adds to the catalogues, beside the built-in ones. */
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import classes from '../../parts/view.module.css';
+import { AddEntry } from './add-entry.tsx';
+import { CALLS, CATALOGUES, type Catalogue, type Entry, isOwn, useEntries } from './catalogue-calls.ts';
+
+const route = getRouteApi('/console/settings');
+
+/** The tab "Catalogues"; the address names the catalogue. */
+export function Catalogues() {
+  const { t } = useTranslation('settings');
+  const { catalogue } = route.useSearch();
+  const navigate = route.useNavigate();
+  const chosen = CATALOGUES.find((name) => name === catalogue) ?? 'units';
+  return (
+    <>
+      <section className={classes.card}>
+        <NativeSelect
+          label={t('catalogue.label')}
+          data={CATALOGUES.map((value) => ({ value, label: t(`catalogue.names.${value}`) }))}
+          value={chosen}
+          onChange={({ currentTarget }) =>
+            void navigate({ search: { tab: 'catalogues', catalogue: currentTarget.value }, replace: true })
+          }
+        />
+      </section>
+      <Entries key={chosen} catalogue={chosen} />
+    </>
+  );
+}
+
+function Entries({ catalogue }: { readonly catalogue: Catalogue }) {
+  const { t } = useTranslation('settings');
+  const entries = useEntries(catalogue);
+  if (entries.error) return <Problem error={entries.error} onRetry={() => void entries.refetch()} />;
+  if (!entries.data) return <Skeleton height={200} radius="md" />;
+  const builtIn = entries.data.filter((entry) => !isOwn(entry));
+  return (
+    <>
+      <Own catalogue={catalogue} entries={entries.data.filter(isOwn)} />
+      <AddEntry catalogue={catalogue} />
+      {builtIn.length > 0 && (
+        <details className={classes.card}>
+          <summary>{t('catalogue.builtIn', { count: builtIn.length })}</summary>
+          <p className={classes.soft}>{builtIn.map(labelOf).join(' · ')}</p>
+        </details>
+      )}
+    </>
+  );
+}
+
+function labelOf({ name, symbol }: Entry): string {
+  return symbol && symbol !== name ? `${name} (${symbol})` : name;
+}
+
+interface OwnProps {
+  readonly catalogue: Catalogue;
+  readonly entries: readonly Entry[];
+}
+
+function Own({ catalogue, entries }: OwnProps) {
+  const { t } = useTranslation('settings');
+  const queries = useQueryClient();
+  const [editedId, setEditedId] = useState<number>();
+  const renew = () => queries.invalidateQueries({ queryKey: [catalogue] });
+  const remove = useMutation({ mutationFn: CALLS[catalogue].remove, onSuccess: renew });
+  const columns = columnsOf(catalogue);
+  const families = useEntries('unitFamily').data ?? [];
+  const textOf = (entry: Entry, column: Column): string => {
+    if (column === 'family') return families.find(({ id }) => id === entry.unitFamilyId)?.name ?? '';
+    return String(entry[column] ?? '');
+  };
+  return (
+    <section className={classes.card} aria-labelledby="own">
+      <h2 id="own">{t('catalogue.own')}</h2>
+      {entries.length === 0 && <p className={classes.soft}>{t('catalogue.none')}</p>}
+      {entries.length > 0 && (
+        <Table
+          label={t('catalogue.own')}
+          columns={[...columns.map((column) => t(`catalogue.${column}`)), t('catalogue.actions')]}
+        >
+          {entries.map((entry) => (
+            <tr key={entry.id}>
+              {entry.id === editedId ? (
+                <td colSpan={columns.length + 1}>
+                  <Rename catalogue={catalogue} entry={entry} onEnd={() => setEditedId(undefined)} />
+                </td>
+              ) : (
+                <>
+                  {columns.map((column) => (
+                    <td key={column}>{textOf(entry, column)}</td>
+                  ))}
+                  <td>
+                    <span className={classes.bar}>
+                      <Button size="compact-sm" variant="default" onClick={() => setEditedId(entry.id)}>
+                        {t('catalogue.edit')}
+                      </Button>
+                      <ConfirmButton
+                        size="compact-sm"
+                        label={t('delete')}
+                        question={t('catalogue.reallyDelete', { name: entry.name })}
+                        isBusy={remove.isPending && remove.variables === entry.id}
+                        onConfirm={() => remove.mutate(entry.id)}
+                      />
+                    </span>
+                  </td>
+                </>
+              )}
+            </tr>
+          ))}
+        </Table>
+      )}
+      {remove.error && <Problem error={remove.error} />}
+    </section>
+  );
+}
+
+type Column = 'name' | 'symbol' | 'family' | 'divisor' | 'offset' | 'aggregate';
+
+function columnsOf(catalogue: Catalogue): readonly Column[] {
+  if (catalogue === 'units') return ['name', 'symbol', 'family', 'divisor', 'offset'];
+  return catalogue === 'variableTypes' ? ['name', 'aggregate'] : ['name'];
+}
+
+interface RenameProps {
+  readonly catalogue: Catalogue;
+  readonly entry: Entry;
+  readonly onEnd: () => void;
+}
+
+/** Name and symbol: the conversion of a unit is fixed, because stored values are converted by it. */
+function Rename({ catalogue, entry, onEnd }: RenameProps) {
+  const { t } = useTranslation('settings');
+  const queries = useQueryClient();
+  const [name, setName] = useState(entry.name);
+  const [symbol, setSymbol] = useState(entry.symbol ?? '');
+  const save = useMutation({
+    mutationFn: () => CALLS[catalogue].change(entry.id, { name, ...(catalogue === 'units' && { symbol }) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: [catalogue] });
+      onEnd();
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <div className={`${classes.bar} ${classes.end}`}>
+        <TextInput
+          autoFocus
+          required
+          label={t('catalogue.name')}
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {catalogue === 'units' && (
+          <TextInput
+            label={t('catalogue.symbol')}
+            value={symbol}
+            onChange={({ currentTarget }) => setSymbol(currentTarget.value)}
+          />
+        )}
+        <Button type="submit" loading={save.isPending}>
+          {t('save')}
+        </Button>
+        <Button variant="default" onClick={onEnd}>
+          {t('catalogue.cancel')}
+        </Button>
+      </div>
+      {save.error && <Problem error={save.error} />}
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+/** Calls of retention policies: of a variable, or of the account when no variable is named. */
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+
+export type RetentionState = components['schemas']['RetentionState'];
+export type Rollup = 'Hour' | 'Day';
+
+/** A policy as the texts of its inputs. */
+export interface RetentionFields {
+  readonly keepRawYears: string;
+  readonly rollup: Rollup;
+  /** Empty: the service takes the zone of the account or source. */
+  readonly timeZoneId: string;
+  readonly isActive: boolean;
+}
+
+/** @returns the saved policy, or an empty one. */
+export function toRetentionFields({ retention }: RetentionState): RetentionFields {
+  if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
+  const { keepRawYears, rollup, timeZoneId, isActive } = retention;
+  return { keepRawYears: String(keepRawYears), rollup, timeZoneId, isActive };
+}
+
+const toRule = ({ keepRawYears, rollup, timeZoneId }: RetentionFields) => ({
+  ...{ keepRawYears: Number(keepRawYears), rollup },
+  ...(timeZoneId !== '' && { timeZoneId }),
+});
+
+/** @returns the members that the counts of a preview depend on, for comparing. */
+export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): string {
+  return JSON.stringify([keepRawYears, rollup, timeZoneId]);
+}
+
+/** @returns the policy and what was rolled up. */
+export function callRetention(variableId: number | undefined): Promise<RetentionState> {
+  return variableId === undefined
+    ? bodyOf(api.GET('/account/retention'))
+    : bodyOf(api.GET('/variables/{id}/retention', { params: { path: { id: variableId } } }));
+}
+
+/** @returns what the policy would delete now, with the rule that was counted. */
+export async function callPreview(variableId: number | undefined, fields: RetentionFields) {
+  const query = toRule(fields);
+  const counts = await (variableId === undefined
+    ? bodyOf(api.GET('/account/retention/preview', { params: { query } }))
+    : bodyOf(api.GET('/variables/{id}/retention/preview', { params: { path: { id: variableId }, query } })));
+  return { counts, rule: ruleOf(fields) };
+}
+
+/** Saves the policy. */
+export function saveRetention(variableId: number | undefined, fields: RetentionFields): Promise<unknown> {
+  const body = { ...toRule(fields), isActive: fields.isActive };
+  return variableId === undefined
+    ? bodyOf(api.PUT('/account/retention', { body }))
+    : bodyOf(api.PUT('/variables/{id}/retention', { params: { path: { id: variableId } }, body }));
+}
+
+/** Removes the policy. */
+export function removeRetention(variableId: number | undefined): Promise<unknown> {
+  return variableId === undefined
+    ? bodyOf(api.DELETE('/account/retention'))
+    : bodyOf(api.DELETE('/variables/{id}/retention', { params: { path: { id: variableId } } }));
+}

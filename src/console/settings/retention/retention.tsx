@@ -1,0 +1,214 @@
+/** The retention policy of the account or of one variable: what it did, what it would delete, and its settings. */
+import { Button, NativeSelect, Select, Skeleton, Switch, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { useDraft } from '../../parts/draft.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import classes from '../../parts/view.module.css';
+import { notifyDone } from '../../shell/notify.ts';
+import { useTimeZones } from '../../structure/structure-queries.ts';
+import '../texts.ts';
+import {
+  callPreview,
+  callRetention,
+  type RetentionFields,
+  type RetentionState,
+  type Rollup,
+  removeRetention,
+  ruleOf,
+  saveRetention,
+  toRetentionFields,
+} from './retention-calls.ts';
+
+interface RetentionPolicyProps {
+  /** Absent: the policy of the account. */
+  readonly variableId?: number;
+}
+
+/** For managers: the API refuses other roles. */
+export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
+  const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
+  if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;
+  if (!state.data) return <Skeleton height={200} radius="md" />;
+  return <Editor state={state.data} {...(variableId !== undefined && { variableId })} />;
+}
+
+type EditorProps = RetentionPolicyProps & { readonly state: RetentionState };
+
+function Editor({ state, variableId }: EditorProps) {
+  const { t } = useTranslation('settings');
+  const queries = useQueryClient();
+  const saved = toRetentionFields(state);
+  const [fields, setFields, dropFields] = useDraft<RetentionFields>(`retention.${variableId ?? 'account'}`, saved);
+  const isChanged = JSON.stringify(fields) !== JSON.stringify(saved);
+  const renew = (kept: RetentionFields) => {
+    dropFields(kept);
+    return queries.invalidateQueries({ queryKey: ['retention', variableId] });
+  };
+  const save = useMutation({
+    mutationFn: () => saveRetention(variableId, fields),
+    onSuccess: async () => {
+      notifyDone(t('saved'));
+      await renew(fields);
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => removeRetention(variableId),
+    onSuccess: () => renew(toRetentionFields({ ...state, retention: null })),
+  });
+  const preview = useMutation({ mutationFn: () => callPreview(variableId, fields) });
+  // The counts are those of one rule: another rule must be counted again before it is activated.
+  const isCounted = preview.data?.rule === ruleOf(fields);
+  const error = save.error ?? remove.error ?? preview.error;
+  return (
+    <section className={classes.card} aria-labelledby="retention">
+      <h2 id="retention">{t('retention.title')}</h2>
+      <State state={state} isVariable={variableId !== undefined} />
+      <Fields fields={fields} onChange={setFields} />
+      {isCounted && preview.data && <Counts counts={preview.data.counts} />}
+      {preview.isPending && (
+        <p className={classes.soft} role="status">
+          {t('retention.counting')}
+        </p>
+      )}
+      {error && <Problem error={error} />}
+      {fields.isActive && isChanged && !isCounted && <p className={classes.soft}>{t('retention.previewFirst')}</p>}
+      <p className={classes.bar}>
+        <Button
+          variant={isChanged && !isCounted ? 'filled' : 'default'}
+          disabled={fields.keepRawYears.trim() === ''}
+          loading={preview.isPending}
+          onClick={() => preview.mutate()}
+        >
+          {t('retention.preview')}
+        </Button>
+        {fields.isActive && isChanged && isCounted && (
+          <ConfirmButton
+            label={t('retention.activate')}
+            question={t('retention.reallySave')}
+            isBusy={save.isPending}
+            onConfirm={() => save.mutate()}
+          />
+        )}
+        {!fields.isActive && (
+          <Button
+            disabled={!isChanged || fields.keepRawYears.trim() === ''}
+            loading={save.isPending}
+            onClick={() => save.mutate()}
+          >
+            {t('save')}
+          </Button>
+        )}
+        {isChanged && (
+          <Button variant="default" onClick={() => dropFields(saved)}>
+            {t('discard')}
+          </Button>
+        )}
+        {state.retention && (
+          <ConfirmButton
+            label={t('retention.remove')}
+            question={t(variableId === undefined ? 'retention.reallyRemove' : 'retention.reallyRemoveVariable')}
+            isBusy={remove.isPending}
+            onConfirm={() => remove.mutate()}
+          />
+        )}
+      </p>
+    </section>
+  );
+}
+
+/** What is saved, and what was done so far. */
+function State({ state, isVariable }: { readonly state: RetentionState; readonly isVariable: boolean }) {
+  const { t } = useTranslation('settings');
+  const { retention, pointCount: points, rollupCount: rollups, variableCount: variables } = state;
+  return (
+    <>
+      {!retention && <p>{t(isVariable ? 'retention.noneVariable' : 'retention.none')}</p>}
+      {retention && (
+        <p>
+          {retention.isActive
+            ? t('retention.active', { date: formatMoment(retention.modifiedDate), name: retention.userName })
+            : t('retention.inactive')}
+        </p>
+      )}
+      {points > 0 && <p>{t('retention.rolledUp', { points, rollups, variables })}</p>}
+      {state.refusedPointCount > 0 && (
+        <p className={classes.message}>
+          {t('retention.refused', {
+            count: state.refusedPointCount,
+            date: state.lastRefusedDate === null ? '' : formatMoment(state.lastRefusedDate),
+          })}
+        </p>
+      )}
+      {isVariable && <p className={classes.soft}>{t('retention.of')}</p>}
+    </>
+  );
+}
+
+interface FieldsProps {
+  readonly fields: RetentionFields;
+  readonly onChange: (fields: RetentionFields) => void;
+}
+
+function Fields({ fields, onChange }: FieldsProps) {
+  const { t } = useTranslation('settings');
+  const zones = useTimeZones();
+  return (
+    <div className={`${classes.form} ${classes.bar}`}>
+      <TextInput
+        label={t('retention.keepRawYears')}
+        inputMode="numeric"
+        value={fields.keepRawYears}
+        onChange={({ currentTarget }) => onChange({ ...fields, keepRawYears: currentTarget.value })}
+      />
+      <NativeSelect
+        label={t('retention.rollup')}
+        description={t('retention.rollupHint')}
+        data={(['Day', 'Hour'] as const).map((value) => ({ value, label: t(`retention.rollups.${value}`) }))}
+        value={fields.rollup}
+        onChange={({ currentTarget }) => onChange({ ...fields, rollup: currentTarget.value as Rollup })}
+      />
+      <Select
+        label={t('retention.timeZoneId')}
+        description={t('retention.zoneHint')}
+        searchable
+        clearable
+        limit={100}
+        data={zones.includes(fields.timeZoneId) || fields.timeZoneId === '' ? [...zones] : [fields.timeZoneId]}
+        value={fields.timeZoneId === '' ? null : fields.timeZoneId}
+        onChange={(zone) => onChange({ ...fields, timeZoneId: zone ?? '' })}
+      />
+      <Switch
+        mt="xl"
+        label={t('retention.isActive')}
+        checked={fields.isActive}
+        onChange={({ currentTarget }) => onChange({ ...fields, isActive: currentTarget.checked })}
+      />
+    </div>
+  );
+}
+
+/** What the policy would delete now. */
+function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
+  const { t } = useTranslation('settings');
+  const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount } = counts;
+  return (
+    <div role="status" className={classes.bar}>
+      <p className={firstDate === null ? classes.soft : classes.message}>
+        {firstDate === null
+          ? t('retention.nothing', { date: formatMoment(boundary, 'UTC') })
+          : t('retention.would', {
+              ...{ points: pointCount, versions: versionCount, variables: variableCount, rollups: rollupCount },
+              ...{ from: formatMoment(firstDate, 'UTC'), until: formatMoment(boundary, 'UTC') },
+            })}
+      </p>
+      {!counts.isComplete && (
+        <p className={classes.message}>
+          {t('retention.incomplete', { date: formatMoment(counts.countedUntil, 'UTC') })}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+/** Settings of the account for its managers: the account, forms, catalogues, and retention. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Forbidden } from '../parts/forbidden.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import classes from '../parts/view.module.css';
+import { useSession } from '../session/session.tsx';
+import { AccountSettings } from './account/account-settings.tsx';
+import { Catalogues } from './catalogues/catalogues.tsx';
+import { FormPage } from './forms/form-page.tsx';
+import { Forms } from './forms/forms.tsx';
+import { RetentionPolicy } from './retention/retention.tsx';
+import './texts.ts';
+
+const route = getRouteApi('/console/settings');
+const TABS = ['account', 'forms', 'catalogues', 'retention'] as const;
+
+/** The route. */
+export function SettingsPage() {
+  const { t } = useTranslation('settings');
+  const { mayManage } = useSession();
+  const { tab, form } = route.useSearch();
+  if (!mayManage) return <Forbidden needs="manager" />;
+  const current = TABS.find((name) => name === tab) ?? 'account';
+  return (
+    <>
+      <header className={classes.header}>
+        <div>
+          <h1>{t('title')}</h1>
+          <p className={classes.lead}>{t(`lead.${current}`)}</p>
+        </div>
+      </header>
+      <Tabs
+        label={t('title')}
+        to="/console/settings"
+        names={TABS}
+        current={current}
+        textOf={(name) => t(`tab.${name}`)}
+      />
+      {current === 'account' && <AccountSettings />}
+      {current === 'forms' && (form === undefined ? <Forms /> : <FormPage key={form} id={form} />)}
+      {current === 'catalogues' && <Catalogues />}
+      {current === 'retention' && <RetentionPolicy />}
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+/** Adds the texts of this route when it is opened. */
+import { addTexts } from '../texts/view-texts.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import { fr } from './texts/fr.ts';
+import { nl } from './texts/nl.ts';
+
+declare module '../texts/view-texts.ts' {
+  interface ViewTexts {
+    readonly settings: typeof en;
+  }
+}
+
+addTexts('settings', { en, fr, de, nl });

@@ -1,0 +1,106 @@
+/** The fields of sites, sources and variables as a form shows them, and their texts as members of a request. Pure. */
+
+export type Kind = 'Site' | 'Source' | 'Variable';
+
+/** How a field is entered; `entry` names a catalogue. */
+type Input =
+  | { readonly input: 'text' | 'number' | 'tags' | 'flag' | 'zone' }
+  | { readonly input: 'choice'; readonly choices: readonly string[] }
+  | { readonly input: 'entry'; readonly catalogue: CatalogueName };
+
+export type CatalogueName = 'units' | 'siteTypes' | 'sourceTypes' | 'energyTypes' | 'energyUsages' | 'variableTypes';
+export type Field = Input & { readonly name: string; readonly isRequired?: boolean; readonly hint?: string };
+
+export const TIME_BASES = ['Millisecond', 'Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Year'] as const;
+export const QUANTITIES = ['Instantaneous', 'Integrated', 'Cumulative', 'Minimum', 'Maximum', 'Averaged'] as const;
+const AGGREGATES = ['SUM', 'MIN', 'MAX', 'AVG', 'COUNT', 'VAR', 'STDEV'] as const;
+
+const text = (name: string): Field => ({ name, input: 'text' });
+const entry = (name: string, catalogue: CatalogueName): Field => ({ name, input: 'entry', catalogue });
+const name: Field = { name: 'name', input: 'text', isRequired: true };
+
+/** In the order of the form: what pushes and charts need first. */
+export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
+  Site: [
+    name,
+    { name: 'timeZoneId', input: 'zone', hint: 'siteTimeZoneId' },
+    entry('typeId', 'siteTypes'),
+    ...['externalId', 'street', 'postalCode', 'city', 'country', 'location'].map(text),
+  ],
+  Source: [
+    name,
+    ...['serialNumber', 'eanNumber', 'meterNumber'].map(text),
+    entry('sourceTypeId', 'sourceTypes'),
+    entry('energyTypeId', 'energyTypes'),
+    entry('energyUsageId', 'energyUsages'),
+    { name: 'timeZoneId', input: 'zone', hint: 'timeZoneId' },
+    { name: 'tags', input: 'tags', hint: 'tags' },
+    ...['localisation', 'meterAddress', 'description'].map(text),
+  ],
+  Variable: [
+    text('name'),
+    { name: 'mappingConfig', input: 'text', hint: 'mappingConfig' },
+    entry('unitId', 'units'),
+    { name: 'granularity', input: 'number', hint: 'granularity' },
+    { name: 'granularityTimeBase', input: 'choice', choices: TIME_BASES },
+    { name: 'isVersioned', input: 'flag' },
+    { name: 'versionLimit', input: 'number' },
+    entry('variableTypeId', 'variableTypes'),
+    { name: 'quantityType', input: 'choice', choices: QUANTITIES },
+    { name: 'aggregate', input: 'choice', choices: AGGREGATES },
+    { name: 'divider', input: 'number' },
+    { name: 'isDefault', input: 'flag', hint: 'isDefault' },
+  ],
+};
+
+/** A stored element, or the members of a request. */
+export type Members = Readonly<Record<string, unknown>>;
+export type Texts = Readonly<Record<string, string>>;
+
+/** @returns every field of an element as the text of its input; '' for null. */
+export function toTexts(kind: Kind, stored: Members): Texts {
+  return Object.fromEntries(FIELDS[kind].map(({ name: member }) => [member, toText(stored[member])]));
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+/** @returns the members that differ from what is stored: a save keeps the other members as they are now. */
+export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
+  return Object.fromEntries(
+    FIELDS[kind].flatMap((field) => {
+      const typed = texts[field.name] ?? '';
+      if (typed === saved[field.name]) return [];
+      const value = toMember(field, typed.trim());
+      // A site always has a time zone: absent, the service takes the account's or keeps the stored one.
+      return value === null && kind === 'Site' && field.input === 'zone' ? [] : [[field.name, value] as const];
+    }),
+  );
+}
+
+function toMember({ input, isRequired }: Field, typed: string): unknown {
+  if (typed === '') return isRequired ? '' : null;
+  switch (input) {
+    case 'number':
+      return toNumber(typed);
+    case 'entry':
+      return Number(typed);
+    case 'flag':
+      return typed === 'true';
+    case 'tags':
+      return typed
+        .split(',')
+        .map((tag) => tag.trim())
+        .filter(Boolean);
+    default:
+      return typed;
+  }
+}
+
+/** @returns the number, or the text itself, for which the service says what is wrong. */
+export function toNumber(typed: string): number | string {
+  const value = Number(typed.replace(',', '.'));
+  return Number.isFinite(value) ? value : typed;
+}

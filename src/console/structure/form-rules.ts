@@ -1,0 +1,73 @@
+/** Values of the account's forms in `clientData`, at `<form>.<group>.<field>`, as texts of inputs and back. Pure. */
+import type { components } from '../api/openapi.d.ts';
+import { type Members, toNumber } from './fields.ts';
+
+export type Form = components['schemas']['Form'];
+export type FormField = Form['groups'][number]['fields'][number];
+
+/** Texts by path: the JSON of form, group and field. */
+export type FormTexts = Readonly<Record<string, string>>;
+
+/** @returns the key of a field's text. */
+export function pathOf(form: string, group: string, field: string): string {
+  return JSON.stringify([form, group, field]);
+}
+
+/** @returns the text of every field that has a value. */
+export function toFormTexts(forms: readonly Form[], clientData: Members | null | undefined): FormTexts {
+  return Object.fromEntries(
+    fieldsOf(forms).flatMap(({ path: [form, group, field], definition }) => {
+      const value = memberOf(memberOf(memberOf(clientData, form), group), field);
+      if (value === null || value === undefined) return [];
+      return [[pathOf(form, group, field), definition.isList ? JSON.stringify(value) : String(value)] as const];
+    }),
+  );
+}
+
+/** @returns clientData with the changed fields; its other members stay. Empty groups and forms are left out. */
+export function withFormTexts(
+  forms: readonly Form[],
+  clientData: Members | null | undefined,
+  texts: FormTexts,
+  saved: FormTexts,
+): Members {
+  const result = structuredClone(clientData ?? {}) as Record<string, Record<string, Record<string, unknown>>>;
+  for (const { path, definition } of fieldsOf(forms)) {
+    const [form, group, field] = path;
+    const typed = texts[pathOf(...path)] ?? '';
+    if (typed === (saved[pathOf(...path)] ?? '')) continue;
+    if (typed.trim() !== '') {
+      result[form] ??= {};
+      result[form][group] ??= {};
+      result[form][group][field] = toValue(definition, typed);
+      continue;
+    }
+    delete result[form]?.[group]?.[field];
+    if (result[form]?.[group] && Object.keys(result[form][group]).length === 0) delete result[form][group];
+    if (result[form] && Object.keys(result[form]).length === 0) delete result[form];
+  }
+  return result;
+}
+
+function toValue({ type, isList }: FormField, typed: string): unknown {
+  if (isList) return JSON.parse(typed) as unknown;
+  if (type === 'Boolean') return typed === 'true';
+  return type === 'Int' || type === 'Double' ? toNumber(typed.trim()) : typed;
+}
+
+interface Defined {
+  readonly path: readonly [form: string, group: string, field: string];
+  readonly definition: FormField;
+}
+
+function fieldsOf(forms: readonly Form[]): readonly Defined[] {
+  return forms.flatMap((form) =>
+    form.groups.flatMap((group) =>
+      group.fields.map((definition): Defined => ({ path: [form.name, group.name, definition.name], definition })),
+    ),
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Members)[name] : undefined;
+}

@@ -7,10 +7,11 @@ import { setDateZones } from '../platform/dates/date-zone-header.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
-import { type PAGING, toPaging } from '../platform/http/paging.ts';
+import { type PAGING, type Paging, toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
-import { compileFilter, withinFilterTime } from './filter/custom-filter.ts';
+import { compileFilter } from './filter/custom-filter.ts';
+import { limitFilterTime } from './filter/filter-time.ts';
 import { assertFormValues, withFormProblems } from './forms/check-values.ts';
 import {
   type CustomCondition,
@@ -19,14 +20,15 @@ import {
   hasLargeMembers,
   listResources,
   lockResource,
-  parseChange,
-  parsePatch,
   type Resource,
   type ResourceObject,
+  type ResourceSelection,
   readResources,
+  readResourcesWithin,
   selectResources,
   updateResource,
 } from './resource.ts';
+import { parseChange, parsePatch } from './resource-input.ts';
 import type { Levels } from './structure-queries.ts';
 
 interface ItemQuery<Level extends string> {
@@ -104,12 +106,15 @@ export const anyOf = (column: string) => (parameter: string) => `${column} = any
 
 export interface ListingParts extends ListingServices {
   readonly database: Database;
+  /** Time limit of a statement with a customFilter. Default: 10 s. */
+  readonly maxFilterTimeMs?: number;
 }
 
 /** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
-/** Maximum rows of a page that is read at once when a row may take a megabyte. */
-const LARGE_ROWS_AT_ONCE = 16;
+/** The same where a row may take a megabyte; such a page is streamed, too, when its JSON takes more than the bytes. */
+const LARGE_ROWS_AT_ONCE = 100;
+const LARGE_BYTES_AT_ONCE = 1 << 20;
 
 /**
  * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level
@@ -122,7 +127,8 @@ export function listHandler<Level extends string, Filter extends string>(
   resource: Resource,
   options: ListOptions<Level, Filter>,
 ): Handler<CallerEnv> {
-  const { database } = services;
+  const { database, maxFilterTimeMs } = services;
+  const limited = limitFilterTime(database, maxFilterTimeMs);
   return async (c) => {
     const query = options.query.parse(c.req.url);
     const filters = (Object.keys(options.filters) as Filter[]).map((name) => ({
@@ -138,27 +144,38 @@ export function listHandler<Level extends string, Filter extends string>(
     const { displayLevel } = query;
     const { caller } = c.var;
     const selection = selectResources(resource, caller, filters, customConditions(resource, options, query));
-    const find = <Result>(work: (queryable: Queryable) => Promise<Result>): Promise<Result> =>
-      query.customFilter === undefined ? work(database) : withinFilterTime(database, work);
-    if (isTotalWanted(c)) setTotalCount(c, await find((queryable) => countResources(queryable, selection)));
+    const queryable = query.customFilter === undefined ? database : limited;
+    if (isTotalWanted(c)) setTotalCount(c, await countResources(queryable, selection));
     const members = options.levels[displayLevel];
     const { present = asStored } = options;
-    const show = async (queryable: Queryable, items: readonly ResourceObject[]) => {
-      const presented = await present(queryable, caller.accountId, items);
-      const shown = await showFormProblems(queryable, resource, caller.accountId, members, presented);
+    const show = async (source: Queryable, items: readonly ResourceObject[]) => {
+      const presented = await present(source, caller.accountId, items);
+      const shown = await showFormProblems(source, resource, caller.accountId, members, presented);
       return shown.map((item) => selectMembers(item, members));
     };
     const paging = toPaging(query);
-    const most = hasLargeMembers(resource, members) ? LARGE_ROWS_AT_ONCE : ROWS_AT_ONCE;
-    if (paging.limit !== undefined && paging.limit <= most) {
-      const items = await find((queryable) => readResources(queryable, selection, members, paging));
-      return c.json(await show(database, items));
-    }
+    const items = await readAtOnce(queryable, selection, members, paging);
+    if (items) return c.json(await show(database, items));
     const { read, ...listing } = listResources(selection, members);
-    const readShown = async (queryable: Queryable, ids: readonly number[]) =>
-      show(queryable, await read(queryable, ids));
-    return answerListing(c, services, caller.accountId, { ...listing, read: readShown }, paging);
+    const readShown = async (source: Queryable, ids: readonly number[]) => show(source, await read(source, ids));
+    const parts = { ...services, database: queryable };
+    return answerListing(c, parts, caller.accountId, { ...listing, read: readShown }, paging);
   };
+}
+
+/** Reads a page by one query. @returns undefined when the page may be too large for that. */
+async function readAtOnce(
+  queryable: Queryable,
+  selection: ResourceSelection,
+  members: readonly string[],
+  paging: Paging,
+): Promise<readonly ResourceObject[] | undefined> {
+  const { limit = Number.POSITIVE_INFINITY } = paging;
+  if (hasLargeMembers(selection.resource, members)) {
+    if (limit > LARGE_ROWS_AT_ONCE) return undefined;
+    return readResourcesWithin(queryable, selection, members, paging, LARGE_BYTES_AT_ONCE);
+  }
+  return limit > ROWS_AT_ONCE ? undefined : readResources(queryable, selection, members, paging);
 }
 
 function customConditions<Level extends string, Filter extends string>(
@@ -255,5 +272,7 @@ export function selectMembers(
   item: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, item[name]]));
+  const selected: Record<string, unknown> = {};
+  for (const name of names) selected[name] = item[name];
+  return selected;
 }

@@ -8,8 +8,6 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { applyOperations, parseOperations, withMemberNames } from '../platform/http/json-patch.ts';
-import { lenientObject, parseInput } from '../platform/http/lenient.ts';
 import { type Paging, WHOLE } from '../platform/http/paging.ts';
 import type { Listing } from '../platform/streaming/stream-listing.ts';
 import { nameOf } from './catalogue/enumerations.ts';
@@ -117,6 +115,36 @@ export async function readResources(
   return rows.map((row) => toObject(resource, row));
 }
 
+/**
+ * Reads a page like `readResources`, unless its JSON members take too much memory. One query measures and reads them.
+ * @param maxBytes maximum size of all JSON members of the page as text.
+ * @returns undefined when they take more.
+ */
+export async function readResourcesWithin(
+  queryable: Queryable,
+  { resource, where, values }: ResourceSelection,
+  members: readonly string[],
+  { limit, offset }: Paging,
+  maxBytes: number,
+): Promise<readonly ResourceObject[] | undefined> {
+  const names = ['id', ...members.filter((name) => resource.fields[name] || resource.derived[name])];
+  const isJson = (name: string): boolean => resource.fields[name]?.isJson === true;
+  const bytes = names.filter(isJson).map((name) => `coalesce(octet_length("${name}"::text), 0)`);
+  const pageBytes = `sum(${bytes.join(' + ')}) over ()`;
+  const [limitAt, offsetAt, maxAt] = [1, 2, 3].map((index) => `$${values.length + index}`);
+  const columns = names.map((name) =>
+    isJson(name) ? `case when ${pageBytes} <= ${maxAt} then "${name}" end as "${name}"` : `"${name}"`,
+  );
+  const { rows } = await queryable.query<Record<string, unknown>>(
+    `select ${columns.join(', ')}, ${pageBytes} as "pageBytes" from (
+       select ${columnList(resource, members)} from ${resource.from} where ${where}
+       order by ${resource.table}.id limit ${limitAt} offset ${offsetAt}) page order by id`,
+    [...values, limit ?? null, offset, maxBytes],
+  );
+  if (Number(rows[0]?.pageBytes ?? 0) > maxBytes) return undefined;
+  return rows.map((row) => toObject(resource, row, names));
+}
+
 /** Upper estimate of the JSON of a row without its JSON members. */
 const ROW_BYTES = 2000;
 
@@ -159,29 +187,6 @@ export async function getResource(
   const [row] = rows;
   if (!row) throw new DomainError('not_found', `${resource.kind} ${id} does not exist`);
   return toObject(resource, row);
-}
-
-/** Parses the body of a POST. @throws {DomainError} invalid_input. */
-export function parseNew(resource: Resource, body: unknown): Record<string, unknown> {
-  return parseInput(writableSchema(resource, resource.required), body);
-}
-
-/** Parses the body of a PUT, with the members to change. @throws {DomainError} invalid_input. */
-export function parseChange(resource: Resource, body: unknown): Record<string, unknown> {
-  return parseInput(writableSchema(resource, []), body);
-}
-
-/**
- * Applies a JSON Patch (RFC 6902), all or nothing, to the members of `current`.
- * @returns every writable member after the patch.
- * @throws {DomainError} conflict when a `test` fails; invalid_input for any other fault.
- */
-export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
-  const operations = withMemberNames(parseOperations(body), Object.keys(resource.fields));
-  const patched = applyOperations(current, operations);
-  // A removed member is cleared.
-  const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
-  return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
 }
 
 /**
@@ -267,18 +272,6 @@ export async function deleteResources(
     ids,
     accountId,
   ]);
-}
-
-function writableSchema(resource: Resource, required: readonly string[]) {
-  return lenientObject(writableShape(resource, required));
-}
-
-/** Schemas of the writable members of a body; members not in `required` are optional. */
-export function writableShape(resource: Resource, required: readonly string[]): Readonly<Record<string, z.ZodType>> {
-  const shape = Object.entries(resource.fields).map(([name, { schema }]) => {
-    return [name, required.includes(name) ? schema : schema.optional()] as const;
-  });
-  return Object.fromEntries(shape);
 }
 
 type ResourceEvent = `${Resource['kind']}${'Created' | 'Updated' | 'Deleted'}`;
@@ -367,12 +360,18 @@ function columnList(resource: Resource, members?: readonly string[]): string {
   return [`${resource.table}.id`, ...fields, ...derived].join(', ');
 }
 
-function toObject(resource: Resource, row: Readonly<Record<string, unknown>>): ResourceObject {
-  const members = Object.entries(row).map(([name, value]) => {
-    const names = resource.fields[name]?.members;
-    return [name, names ? nameOf(names, value as number | null) : value];
-  });
-  return Object.fromEntries(members) as ResourceObject;
+/** @param names columns to take, in this order. Default: all. A loop, because a page of variables has thousands of members. */
+function toObject(
+  { fields }: Resource,
+  row: Readonly<Record<string, unknown>>,
+  names: readonly string[] = Object.keys(row),
+): ResourceObject {
+  const object: Record<string, unknown> = {};
+  for (const name of names) {
+    const members = fields[name]?.members;
+    object[name] = members ? nameOf(members, row[name] as number | null) : row[name];
+  }
+  return object as ResourceObject;
 }
 
 function toColumn(field: Field, value: unknown): unknown {

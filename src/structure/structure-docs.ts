@@ -14,7 +14,8 @@ import {
 } from '../platform/openapi/operation.ts';
 import { DELETED, DELETION_OPERATIONS } from './deletion/deletion-docs.ts';
 import { formProblemsSchema } from './forms/form-docs.ts';
-import { type Resource, writableShape } from './resource.ts';
+import type { Resource } from './resource.ts';
+import { writableShape } from './resource-input.ts';
 import { SITE, SITE_LEVELS } from './site.ts';
 import { SOURCE, SOURCE_LEVELS } from './source.ts';
 import {

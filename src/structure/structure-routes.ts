@@ -9,7 +9,8 @@ import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { type AuditRemoval, deleteHandler, deletionRoutes } from './deletion/deletion-routes.ts';
 import { assertFormValues } from './forms/check-values.ts';
-import { getResource, insertResource, parseNew, type ResourceObject } from './resource.ts';
+import { getResource, insertResource, type ResourceObject } from './resource.ts';
+import { parseNew } from './resource-input.ts';
 import {
   anyOf,
   type BeforeChange,

@@ -3,7 +3,6 @@
  * case-insensitive; a path of several words leads into clientData, whose keys are case-sensitive. `~`, `like` and
  * `startswith` ignore case, `=` does not. An absent value differs from every value.
  */
-import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Resource } from '../resource.ts';
@@ -29,7 +28,8 @@ interface Compilation {
   readonly values: unknown[];
 }
 
-const PARAMETER = 'customFilter';
+/** Name of the query parameter. */
+export const PARAMETER = 'customFilter';
 const CLIENT_DATA = 'clientdata';
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 const INTEGER = /^[+-]?\d{1,9}$/;
@@ -45,28 +45,6 @@ export function compileFilter(text: string, resource: Resource, site: Resource |
   const parsed = parseFilter(text);
   if (parsed.kind === 'invalid') throw fault(parsed.position, parsed.message);
   return compileNode(parsed.node, { resource, site, values });
-}
-
-const MAX_TIME_MS = 10_000;
-const QUERY_CANCELED = '57014';
-
-/**
- * Runs the query of a filter in a transaction with a time limit: a filter may compare every row of an account in a hundred ways.
- * @param maxTimeMs default: 10 s.
- * @throws {DomainError} invalid_input when it takes longer.
- */
-export async function withinFilterTime<Result>(
-  database: Database,
-  work: (transaction: Transaction) => Promise<Result>,
-  maxTimeMs: number = MAX_TIME_MS,
-): Promise<Result> {
-  try {
-    return await withTransaction(database, work, { readOnly: true, statementTimeoutMs: maxTimeMs });
-  } catch (error) {
-    if ((error as { readonly code?: string }).code !== QUERY_CANCELED) throw error;
-    const message = `took longer than ${maxTimeMs / 1000} s; use fewer comparisons, or limit the listing by ids`;
-    throw new DomainError('invalid_input', `${PARAMETER} ${message}`, [{ path: `query.${PARAMETER}`, message }]);
-  }
 }
 
 function compileNode(node: FilterNode, compilation: Compilation): string {

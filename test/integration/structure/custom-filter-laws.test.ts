@@ -1,9 +1,18 @@
 /** customFilter against a naive evaluator, hostile texts, and its bounds (R-C10, R-A14). */
 import fc from 'fast-check';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compileFilter, withinFilterTime } from '../../../src/structure/filter/custom-filter.ts';
+import { openDeclarations } from '../../../src/calculation/declaration/save-declaration.ts';
+import { errorHandler } from '../../../src/http/error-response.ts';
+import type { CallerEnv } from '../../../src/identity/authentication/authenticate.ts';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import type { RequestIdEnv } from '../../../src/platform/http/request-id.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { compileFilter } from '../../../src/structure/filter/custom-filter.ts';
+import { limitFilterTime } from '../../../src/structure/filter/filter-time.ts';
 import { SITE } from '../../../src/structure/site.ts';
 import { SOURCE } from '../../../src/structure/source.ts';
+import { structureRoutes } from '../../../src/structure/structure-routes.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Row {
@@ -270,10 +279,46 @@ describe('customFilter: bounds (R-A14)', () => {
   });
 
   test('a query that takes too long is refused and ends in the database', async () => {
-    const slow = withinFilterTime(api.parts.database, (transaction) => transaction.query('select pg_sleep(20)'), 50);
+    const slow = limitFilterTime(api.parts.database, 50).query('select pg_sleep(20)');
     await expect(slow).rejects.toMatchObject({
       code: 'invalid_input',
       message: 'customFilter took longer than 0.05 s; use fewer comparisons, or limit the listing by ids',
+    });
+  });
+
+  test('every form of a listing is refused when it takes too long, and ends in the database (R-C10)', async () => {
+    const caller = await api.parts.authentication.callers(
+      await api.parts.authentication.verifier(api.manager.token ?? ''),
+    );
+    const identify: MiddlewareHandler<CallerEnv> = (c, next) => {
+      c.set('caller', caller);
+      return next();
+    };
+    const app = new Hono<RequestIdEnv>();
+    app.use('*', identify);
+    app.onError(errorHandler(createLog('silent', 'test')));
+    const { parts } = api;
+    const declarations = openDeclarations(parts.database);
+    app.route('/', structureRoutes({ ...parts, declarations, audit: async () => {}, maxFilterTimeMs: 100 }));
+    const forms = ['displayLevel=Normal&itemsPerPage=9', 'displayLevel=Verbose&itemsPerPage=9', 'displayLevel=Verbose'];
+    const totals = forms.map((form) => `${form}&includeItemsCount=true`);
+    const found = await app.request("/variables?customFilter=name='a'&displayLevel=Verbose");
+    expect(found.status).toBe(200);
+    await withTransaction(api.database, async (transaction) => {
+      await transaction.query('lock table variable in access exclusive mode');
+      const answers = await Promise.all(
+        [...forms, ...totals].map((form) => app.request(`/variables?customFilter=name='a'&${form}`)),
+      );
+      for (const answer of answers) {
+        expect(await answer.json()).toMatchObject({
+          code: 'invalid_input',
+          message: expect.stringContaining('customFilter took longer than 0.1 s'),
+        });
+      }
+      const waiting = await transaction.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      expect(waiting.rowCount).toBe(0);
     });
   });
 });

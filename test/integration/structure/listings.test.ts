@@ -104,3 +104,20 @@ test.each([
   const without = address.replace(/[?&](SubscriptionId|aggregation)=[^&]*/, '');
   expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
 });
+
+test('listings: a page with more JSON than is read at once is whole, and so is one with less (R-A7, R-A14)', async () => {
+  const { rows } = await api.database.query<{ id: number }>(
+    `insert into variable (account_id, source_id, name, client_data)
+     select $1, $2, 'large', jsonb_build_object('text', repeat('x', 60000), 'n', n) from generate_series(1, 20) n returning id`,
+    [api.accountId, ids.SOURCE],
+  );
+  for (const count of [5, 20]) {
+    const wanted = rows.slice(0, count).map(({ id }) => id);
+    const path = `/variables?displayLevel=Verbose&itemsPerPage=100&id=${wanted.join(',')}`;
+    const { body } = await api.manager.get<{ id: number; clientData: { n: number; text: string } }[]>(path);
+    expect(body.map(({ id }) => id)).toEqual(wanted);
+    expect(body.map(({ clientData }) => [clientData.n, clientData.text.length])).toEqual(
+      wanted.map((_, index) => [index + 1, 60_000]),
+    );
+  }
+});

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { integerFrom, lenientObject } from '../../../platform/http/lenient.ts';
 import { jsonObjectSchema, textSchema } from '../../fields.ts';
-import { writableShape } from '../../resource.ts';
+import { writableShape } from '../../resource-input.ts';
 import { CATALOGUE_MEMBERS, isEntryName } from './catalogue-members.ts';
 import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
 

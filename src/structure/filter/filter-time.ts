@@ -1,0 +1,58 @@
+/**
+ * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a hundred ways.
+ * A timer here cancels the statement, since `statement_timeout` would need a transaction, whose two round trips take longer
+ * than reading a page does.
+ */
+import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { runForAll } from '../../platform/shares/connection-shares.ts';
+import { PARAMETER } from './custom-filter.ts';
+
+/** The README names it. */
+const MAX_TIME_MS = 10_000;
+const RETRY_MS = 1000;
+const QUERY_CANCELED = '57014';
+
+/**
+ * @param maxTimeMs default: 10 s.
+ * @returns a database whose `query` throws DomainError invalid_input when the statement takes longer.
+ */
+export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME_MS): Queryable {
+  const query = async (...statement: Parameters<Connection['query']>) => {
+    const connection = await database.connect();
+    const limit = cancelAfter(database, connection, maxTimeMs);
+    try {
+      return await connection.query(...statement);
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== QUERY_CANCELED) throw error;
+      const message = `took longer than ${maxTimeMs / 1000} s; use fewer comparisons, or limit the listing by ids`;
+      throw new DomainError('invalid_input', `${PARAMETER} ${message}`, [{ path: `query.${PARAMETER}`, message }]);
+    } finally {
+      await limit.end();
+    }
+  };
+  return { query: query as Queryable['query'] };
+}
+
+/** Cancels the statement of a connection after a time, by another connection. @returns how to end the limit and the loan. */
+function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
+  let cancelling: Promise<unknown> | undefined;
+  let isEnded = false;
+  const cancel = (): void => {
+    const { processID } = connection as Connection & { readonly processID: number };
+    // The account has used up its share with the statement to cancel.
+    cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
+      if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
+    });
+  };
+  let timer = setTimeout(cancel, maxTimeMs);
+  return {
+    end: async () => {
+      isEnded = true;
+      clearTimeout(timer);
+      await cancelling;
+      // A cancelled connection is closed, so that a late cancellation meets no other statement.
+      connection.release(cancelling !== undefined);
+    },
+  };
+}

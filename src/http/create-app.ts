@@ -164,7 +164,7 @@ export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
     if (c.req.path.startsWith('/health/') || c.req.path === '/metrics') return;
     const { requestId, caller } = c.var;
     const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
-    // A user who acts as another one is logged as actorUserId (R-B14).
+    // A user who acts as another user is logged as actorUserId (R-B14).
     const account = caller && { accountId: caller.accountId, userId: caller.userId, actorUserId: caller.actor?.userId };
     log.info(
       { requestId, ...account, method: c.req.method, path: c.req.path, status: c.res.status, durationMs },

@@ -16,14 +16,16 @@ export interface RateLimits {
   readonly proxyHops: number;
 }
 
-// A request of the API takes about 2 ms of processor time, a push about 0.2 ms, on the fast path 0.04 ms (push/MEASUREMENTS.md).
+// A request of the API takes about 2 ms of processor time, a push about 0.2 ms, on the fast path 0.04 ms
+// (push/MEASUREMENTS.md).
 const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
- * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that ignores
+ * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that
+ * ignores
  * many refusals is closed.
- * @param costOf the number of requests that one counts as.
+ * @param costOf the number of requests that a request counts as.
  * @throws {DomainError} rate_limited.
  */
 export function limitCaller(

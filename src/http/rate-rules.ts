@@ -17,7 +17,7 @@ export interface RateDecision {
  * Meters one request (R-B15).
  * @param fullAtMs stored state of the key; undefined for a new key.
  * @param perMinute limit, at least 1.
- * @param cost requests that this one counts as; may be a fraction.
+ * @param cost number of requests that this request counts as; may be a fraction.
  */
 export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number, cost = 1): RateDecision {
   const before = Math.max(fullAtMs ?? nowMs, nowMs);

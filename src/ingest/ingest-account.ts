@@ -26,7 +26,7 @@ export interface Portion {
   readonly readings: number;
   /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
   readonly waitedSec: number;
-  /** Number of batches written; 0: no batch waits, or each waits for an earlier one that is being written. */
+  /** Number of batches written; 0: no batch waits, or each waits for an earlier batch that is being written. */
   readonly batches: number;
   /** Whether batches were left over. Batches accepted later have a wake-up of their own. */
   readonly isMoreWaiting: boolean;

@@ -81,7 +81,7 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** Variables with an id up to this one were handled, or failed, in this run of the job. */
+  /** In this run of the job, all variables with an id up to this id were handled, or failed. */
   cursor: number;
   readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
 }

@@ -247,7 +247,7 @@ function itemsOf(relation: string, order: string): string {
     ) as items`;
 }
 
-/** A USER sees their own pushes and files (R-D7, R-E1); null: every one of the account. */
+/** A USER sees their own pushes and files (R-D7, R-E1); null: those of all users of the account. */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;
 }

@@ -249,7 +249,7 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // An ADMIN also saves users of other accounts, who have no claims, features or sites in this one.
+  // An ADMIN also saves users of other accounts, who have no claims, features or sites in the ADMIN's account.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

@@ -65,7 +65,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
     await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
   } catch (error) {
     if (client.signal.aborted) return;
-    // Another calculator, or this one on the next sweep, may succeed while the API still waits.
+    // Another calculator, or this calculator on its next sweep, may succeed while the API still waits.
     await services.database.query(PUT_BACK, [id]);
     throw error;
   } finally {

@@ -49,7 +49,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
  * @param maxWaitMs time a saver waits, first in memory, then for the lock.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
-  // Account → the savers that wait behind the current one.
+  // Account → the savers that wait behind the current saver.
   const lines = new Map<number, (() => void)[]>();
   const pace = openAccountPace({ share: SAVING_SHARE });
   const enter = async (accountId: number): Promise<void> => {

@@ -256,7 +256,7 @@ export interface RunRequest {
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
-  /** Calculated variables through whose results the change reached this one (R-H11). */
+  /** Calculated variables through whose results the change reached this variable (R-H11). */
   readonly ancestors: readonly number[];
   /** Inputs whose change requested the run (R-H8). */
   readonly causes: readonly number[];

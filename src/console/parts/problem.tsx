@@ -7,7 +7,7 @@ import classes from './problem.module.css';
 
 interface ProblemProps {
   readonly error: unknown;
-  /** Offers to try again. */
+  /** Called by the button that tries again; absent: no button. */
   readonly onRetry?: () => void;
 }
 

@@ -9,7 +9,7 @@ import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanne
 // Number of first bytes that suffice to check the format of the file.
 const SIGNATURE_BYTES = 4096;
 const DELIMITERS = [',', ';', '\t'] as const;
-/** A date, a value, and an identifier of a variable. */
+/** Minimum columns of a header: a date, a value, and an identifier of a variable. */
 const MIN_COLUMNS = 3;
 
 export interface CsvHead {

@@ -43,7 +43,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * Whether the file may be the cause: in practice, the file exhausted the memory of the process, and V8 aborted. False when
+   * Whether the file may be the cause: in practice, the file exhausted the memory of the process, and V8 aborted. False
+   * when
    * the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
@@ -123,7 +124,7 @@ function startParser(heapMebibytes: number): Parser {
     descriptor: chunkFile.descriptor,
   });
   holdLoop(child, false);
-  // Keeps an error of an idle process from ending this one.
+  // Keeps an error of an idle parser from ending this process.
   child.on('error', () => child.kill('SIGKILL'));
   child.on('close', () => chunkFile.close());
   return { child, chunkFile };

@@ -19,7 +19,7 @@ export interface StackServices {
 }
 
 /**
- * Finds external services, or starts own ones.
+ * Finds external services, or starts the stack's own services.
  * @param lock of STACK_DIRECTORY; own services hold it as long as they run.
  * @throws {SetupError} when the services are unsuitable or cannot be started.
  */

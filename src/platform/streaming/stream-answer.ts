@@ -20,7 +20,8 @@ export interface StreamOptions {
   /** Runs when the first piece is ready, before the answer begins; may still set headers. */
   readonly beforeFirst?: () => void;
   /**
-   * An answer of at most this many bytes leaves at once, with its length. Collecting it delays the first byte until this many
+   * An answer of at most this many bytes leaves at once, with its length. Collecting it delays the first byte until
+   * this many
    * bytes are ready, so it does not suit an answer that waits for events. Default: every answer is streamed.
    */
   readonly wholeBytes?: number;

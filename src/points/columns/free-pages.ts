@@ -1,21 +1,27 @@
 /**
- * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their table, but
+ * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
+ * table, but
  * the indexes keep their pages (57 bytes per current point, 89 per superseded version), and the tables keep free space and
  * visibility maps (88 kB per chunk, 3 bytes per point of 4 variables). VACUUM FULL leaves neither.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
- * Shorter than `deadlock_timeout`, like the lock time-outs of compression. Reads and writes of the chunk wait for the VACUUM,
+ * Shorter than `deadlock_timeout`, like the lock time-outs of compression. Reads and writes of the chunk wait for the
+ * VACUUM,
  * 4 to 30 ms (measured 2026-11).
  */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
-/** Columns up to this size are rewritten without their maps; in a larger chunk the maps take less than 0.4 bytes per point. */
+/**
+ * Columns up to this size are rewritten without their maps; in a larger chunk the maps take less than 0.4 bytes per
+ * point.
+ */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// An index of an empty table has one page. `vacuum (full)` removes the maps; autovacuum makes them again after many changes.
+// An index of an empty table has one page. `vacuum (full)` removes the maps; autovacuum makes them again after many
+// changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

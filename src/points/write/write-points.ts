@@ -24,8 +24,9 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of every date. A variable that already has this or a later one gets a later
-   * VersionTimestamp (R-F1).
+   * VersionTimestamp of the first row of every date. A variable that already has this VersionTimestamp or a later one
+   * gets a
+   * later VersionTimestamp (R-F1).
    */
   readonly versionTimestamp: Micros;
 }

@@ -16,7 +16,7 @@ export interface AdmissionLimits {
 export interface Admission {
   /** Whether the queue has capacity for the account, judged by its last known sizes; false before the first look-up. */
   hasCapacity(accountId: number): boolean;
-  /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this one, wait to be written. */
+  /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this account, wait to be written. */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
   noteQueued(accountId: number, bytes: number): void;

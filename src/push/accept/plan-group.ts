@@ -19,7 +19,7 @@ export interface GroupBatch<Waiting extends Submission> {
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 
-// A large push that waits for an earlier write of its variables must not keep the small ones beside it waiting (R-D6).
+// A large push that waits for an earlier write of its variables must not delay the small pushes of the group (R-D6).
 const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**

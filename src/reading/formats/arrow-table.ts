@@ -290,7 +290,8 @@ function validity(
 }
 
 /**
- * @returns a function that converts integers below 2^53 to 64 bits without a BigInt per value. Its results share memory: new
+ * @returns a function that converts integers below 2^53 to 64 bits without a BigInt per value. Its results share
+ * memory: new
  *   memory for each record batch makes V8 collect garbage more often.
  */
 function int64Converter(): (values: Float64Array) => BigInt64Array {

@@ -81,7 +81,8 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes one variable through the writer, and copies of it by SQL with values of their own: each version of each variable is
+ * Writes one variable through the writer, and copies of it by SQL with values of their own: each version of each
+ * variable is
  * the same random walk at another level, and VersionTimestamps lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {

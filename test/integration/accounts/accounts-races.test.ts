@@ -1,4 +1,4 @@
-/** Concurrent changes: the second one waits for the first and sees its result. */
+/** Concurrent changes: the second change waits for the first and sees its result. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';

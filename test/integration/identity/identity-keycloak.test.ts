@@ -71,7 +71,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([]);
   });
 
-  it('left at Keycloak by a failed attempt is taken over by the next one (R-B2)', async () => {
+  it('left at Keycloak by a failed attempt is taken over by the next attempt (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;

@@ -40,7 +40,7 @@ async function count(query: string, ...values: unknown[]): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Pushes `BATCHES` batches of new dates to a versioned variable; every second one is pushed again under its tag. */
+/** Pushes `BATCHES` batches of new dates to a versioned variable; every second batch is pushed again under its tag. */
 async function pushMany(variableId: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const data = Array.from({ length: READINGS }, (_, index) => ({

@@ -97,7 +97,10 @@ const areHeld = (count: number, since = '-infinity') =>
     return rows[0]?.count === count;
   });
 
-/** Sends pushes at once until small ones to both variables share a batch. @returns the value of the last push to each. */
+/**
+ * Sends pushes concurrently until small pushes to both variables share a batch.
+ * @returns the value of the last push to each.
+ */
 async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise<number> {
   for (let value = 10; ; value += 10) {
     await Promise.all(

@@ -12,7 +12,10 @@ export interface TcpGate {
    * @param only 'answers': requests still reach the service, its answers are lost.
    */
   freeze(only?: 'answers'): void;
-  /** Each connection stops its answers after about `bytes` more of them, until `shut`: a network that fails in the middle. */
+  /**
+   * Each connection stops its answers after about `bytes` more of them, until `shut`: a network that fails in the
+   * middle.
+   */
   holdAnswers(bytes: number): void;
 }
 

@@ -8,7 +8,7 @@ import type { Range } from '../chart-rules.ts';
 export interface PlotActions {
   readonly onRange: (range: Range) => void;
   readonly onPick: (seconds: number) => void;
-  /** Takes a marked range in place of zooming into it. */
+  /** Receives a marked range; without this callback, marking zooms into the range. */
   readonly onMark: ((range: Range) => void) | undefined;
 }
 

@@ -13,8 +13,8 @@ interface TokenGrant {
 
 /**
  * Stores the account of a grant for the grant's lifetime (R-B4).
- * @returns false when the password was changed since it was checked: that change has revoked all grants before this
- *   one.
+ * @returns false when the password was changed since it was checked: that change has revoked all grants made before
+ * this grant.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(

@@ -1,6 +1,7 @@
 /**
- * Members of rows that are ids of catalogue entries. A document has the ids of built-in entries, which are the same in every
- * account, and the names of own ones, whose ids are not.
+ * Members of rows that are ids of catalogue entries. A document has the ids of built-in entries, which are the same in
+ * every
+ * account, and the names of the account's own entries, whose ids differ between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -44,7 +45,7 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }
 
-/** Finds entries by name, in any case; an own one goes before a built-in one. */
+/** Finds entries by name, in any case; an entry of the account takes precedence over a built-in entry. */
 export async function readIdsByName(
   queryable: Queryable,
   accountId: number,

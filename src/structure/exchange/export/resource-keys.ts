@@ -5,7 +5,7 @@ import { selectResources } from '../../resource.ts';
 import type { ReferenceKeys } from '../document/declaration-references.ts';
 import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
 
-/** Occurrences of the resources that share a key with another one, by id. */
+/** Occurrences of the resources that share a key with another resource, by id. */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
 /** Column of the parent within which keys are counted. */

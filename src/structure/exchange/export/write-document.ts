@@ -67,7 +67,7 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: KindName) => A
         yield JSON.parse(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // The last kind ends the source, also when its reader leaves early.
+      // The sequence of the last kind closes the source, also when its reader stops early.
       if (next?.done !== true && kind === KIND_NAMES.at(-1)) await source.return?.();
     }
   };

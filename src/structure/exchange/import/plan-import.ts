@@ -56,7 +56,7 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<void>;
 
-/** Most problems that one check reports. */
+/** Maximum problems that one check reports. */
 const MAX_PROBLEMS = 1000;
 
 const problem = (select: string) =>
@@ -201,8 +201,8 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
 
 /** Sources that would have several default variables, where none of these was the default before. */
 const SEVERAL_DEFAULTS = problem(`
-  select $1, given.place, 'isDefault must be true for one variable of a source at most; '
-    || case when others.total > 0 then 'the source has another one' else 'another row gives the source one' end
+  select $1, given.place, 'isDefault must be true for at most one variable of a source; '
+    || case when others.total > 0 then 'the source already has a default variable' else 'another row is the default variable of the source' end
   from (
     select r.place, r.ordinal, r.source_id, r.target_id, count(*) over (partition by r.source_id) as rows
     from structure_import_row r

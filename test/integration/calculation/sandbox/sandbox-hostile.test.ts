@@ -38,7 +38,7 @@ beforeAll(async () => {
 /** Runs a hostile script while another account runs ordinary ones (R-H7). */
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
-/** After each test, the next runs of the same account and of another one work and find no trace (R-H7). */
+/** After each test, the next runs of the same account and of another account work and find no trace (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });

@@ -273,7 +273,7 @@ describe('structure import: a document with problems', () => {
           isDefault: true,
         })),
       },
-      /^\$\.variables\[0\] isDefault must be true for one variable of a source at most/,
+      /^\$\.variables\[0\] isDefault must be true for at most one variable of a source; /,
     ],
   ])('refuses %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);

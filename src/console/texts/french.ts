@@ -1,5 +1,5 @@
 /**
- * What French needs and its texts do not spell out: spaces before punctuation, and the plural of whole millions.
+ * French typography that the texts leave out: spaces before punctuation, and the plural of whole millions.
  * Applied once to
  * each bundle, so the texts have plain spaces, which an editor shows. Pure.
  */

@@ -29,7 +29,7 @@ export interface RootRecipe {
    * machine.
    */
   readonly stagedFiles: Readonly<Record<string, string>>;
-  /** Twelve hexadecimal digits over the recipe and the contents of its staged files. */
+  /** Hash of the recipe and the contents of its staged files: twelve hexadecimal digits. */
   readonly hash: string;
 }
 

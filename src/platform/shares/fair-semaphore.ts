@@ -35,7 +35,7 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** All permits are free at first. */
+/** Opens a semaphore with all permits free. */
 export function openFairSemaphore<Key extends number | string = number>(
   options: FairSemaphoreOptions,
 ): FairSemaphore<Key> {

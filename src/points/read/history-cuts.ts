@@ -36,7 +36,7 @@ export async function findHistoryCuts(
   return statement === undefined ? [] : (await transaction.query<HistoryCut>(statement)).rows;
 }
 
-/** What a read lacks: the arguments of `NoteCuts`. */
+/** The history cuts and rollups that concern a read: the arguments of `NoteCuts`. */
 export type Notice = Parameters<NoteCuts>;
 
 /**

@@ -19,7 +19,7 @@ const NAME = '<img src=x onerror=alert(1)> Energy';
 const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 96;
-/** For a walk over all routes. */
+/** Time-out of a walk over all routes. */
 const WALK_MS = 120_000;
 
 let stack: ConsoleStack;

@@ -177,7 +177,7 @@ describe('push: a cached target', () => {
     expect(body.map(({ date }) => date)).toEqual(['2026-01-01T03:00:00Z', '2026-01-01T11:00:00Z']);
   });
 
-  it('is separate for users with other sites (R-B9)', async () => {
+  it('is separate for users with access to other sites (R-B9)', async () => {
     const [seen, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('una', 'USER', { sites: [seen.siteId] });
     const body = [seen, hidden].map(({ variableId }) => ({ variableId, data: [] }));

@@ -223,7 +223,7 @@ describe('push: the cache of small pushes', () => {
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('is separate for users with other sites (R-B9)', async () => {
+  it('is separate for users with access to other sites (R-B9)', async () => {
     const source = await createSource(api.manager, siteId);
     const id = await createVariable(api.manager, source);
     const user = await api.signIn('ulf', 'USER', { sites: [] });

@@ -13,7 +13,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
-/** The rows of a first piece in every format, and far from all POINTS. */
+/** More bytes than the first piece has in any format, and far fewer than all POINTS. */
 const HELD_BYTES = 4_000_000;
 
 let api: TestApi;

@@ -161,7 +161,7 @@ describe('output: rows of one date', () => {
   const warning = (count: number, same: string) =>
     `${count} rows have ${same} of a later row, which is stored instead; the first is at 1970-01-01T00:00:01Z`;
 
-  test('the last of them is stored, with a warning (R-H3)', () => {
+  test('the last row is stored, with a warning (R-H3)', () => {
     const taken = take(output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40] }), OVERWRITTEN);
     expect(taken.points.map(({ value }) => value)).toEqual([30, 40]);
     expect(taken.counts).toMatchObject({ returned: 4, merged: 2, stored: 2 });

@@ -1,4 +1,4 @@
-/** The console's texts in four languages: rules that a machine can check. Whether they read well, it cannot. */
+/** Rules about the console's texts in four languages that a test can check. A test cannot check their style. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,8 +43,8 @@ beforeAll(async () => {
   for (const language of ['en', ...OTHERS]) texts[language] = await load(language);
 });
 
-describe('console texts: the four languages say the same', () => {
-  test('every folder was read', () => {
+describe('console texts: the four languages have the same texts', () => {
+  test('every folder with texts is read', () => {
     expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
@@ -55,7 +55,7 @@ describe('console texts: the four languages say the same', () => {
 
   test.each(OTHERS)('%s has the placeholders of English, formatted alike', (language) => {
     const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
-    // The form for one may spell the number out.
+    // The singular form may spell the number out.
     const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
     const differing = names.filter(
       (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
@@ -78,7 +78,7 @@ describe('console texts: typography', () => {
     expect(broken('fr', /[^\s][;?!»](?!\d)|(?<!\s|Authorization):(?!\S)|«\S|[\u00A0\u202F]/u)).toEqual([]);
   });
 
-  test('German quotes „so“', () => {
+  test('German texts use the quotation marks „ and “', () => {
     expect(broken('de', /["”«»]|„[^“]*$|^[^„]*“/u)).toEqual([]);
   });
 

@@ -80,7 +80,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('paths are ambiguous only where the contract makes them so, and there the parameters tell them apart (§4.2, §4.4)', () => {
+  test('paths are ambiguous only where the contract requires it, and there the values of their parameters differ (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

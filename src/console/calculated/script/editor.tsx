@@ -51,7 +51,7 @@ export function Editor(props: EditorProps) {
     return () => made.destroy();
   }, [label, isReadOnly]);
 
-  // In the task that renders: in a later one the editor may have newer text, which this value would undo.
+  // Runs in the task that renders: later, the editor may have newer text, which this value would undo.
   useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;

@@ -15,7 +15,7 @@ type Read = Evaluation['inputs'][number];
 
 /** Inputs that are drawn; further ones are only listed. */
 const MAX_DRAWN = 6;
-/** Part of the length of a window that is shown on either side of it. */
+/** Margin on either side of a window, as a part of its length. */
 const MARGIN = 0.5;
 
 interface InputChartProps {

@@ -10,6 +10,7 @@ import { withConnection } from '../../../src/platform/database/database.ts';
 import { formatInstant } from '../../../src/platform/dates/instant-rules.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { measureTurns } from '../../support/measure-turns.ts';
 import {
   type CalculationFixture,
   formula,
@@ -122,29 +123,6 @@ test('replay: compares an output of many slices without blocking the event loop,
   expect(answer.differences).toHaveLength(100);
   expect(maxTurnMs).toBeLessThan(250);
 });
-
-/**
- * @returns the most processor time that this thread took between two turns of a timer: other processes do not add to it.
- */
-async function measureTurns<Result>(
-  work: () => Promise<Result>,
-): Promise<{ readonly result: Result; readonly maxTurnMs: number }> {
-  let before = process.threadCpuUsage();
-  let maxTurnMs = 0;
-  const turn = (): void => {
-    const { user, system } = process.threadCpuUsage(before);
-    maxTurnMs = Math.max(maxTurnMs, (user + system) / 1000);
-    before = process.threadCpuUsage();
-  };
-  const timer = setInterval(turn, 10);
-  try {
-    const result = await work();
-    turn();
-    return { result, maxTurnMs };
-  } finally {
-    clearInterval(timer);
-  }
-}
 
 test('replay: reports that an overwritten value of an input without versions is no longer known (R-H8)', async () => {
   const { source, runId } = await runOnce(false);

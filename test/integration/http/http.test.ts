@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
+import { measureThread } from '../../support/measure-turns.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
@@ -144,10 +145,9 @@ describe('http: request body', () => {
 
   it('a list of ids is read in linear time (R-A5)', async () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
-    const startMs = performance.now();
-    await api.manager.send('POST', '/data', undefined, { raw });
-    // Quadratic work on this many ids takes a minute.
-    expect(performance.now() - startMs).toBeLessThan(5000);
+    // The API runs in this thread. Quadratic work on this many ids takes a minute.
+    const { threadMs } = await measureThread(() => api.manager.send('POST', '/data', undefined, { raw }));
+    expect(threadMs).toBeLessThan(5000);
   });
 
   function deep(levels: number): string {

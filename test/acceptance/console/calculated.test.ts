@@ -96,7 +96,7 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
     }
   })()`);
   await page.locator('.cm-line', { hasText: typed }).waitFor();
-  await page.getByRole('button', { name: 'Drop the draft' }).click();
+  await page.getByRole('button', { name: 'Discard draft' }).click();
   expect(complaints).toEqual([]);
   await close();
 });

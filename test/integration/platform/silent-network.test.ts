@@ -136,8 +136,10 @@ describe.concurrent('network faults', () => {
   );
 });
 
-/** Time from the suspension until another process does the work. */
+/** Time from the suspension until another process does the work, on a machine where a process starts in a second. */
 const TAKE_OVER_MS = 10_000;
+/** On a busy machine the limit grows with the time that the other process took to start. */
+const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
 /** Duration of the run in the suspended process, and of its repetition in the other process. */
 const RUN_MS = 30_000;
 
@@ -189,7 +191,9 @@ async function startSuspendedRoles() {
       await receiver.waitFor(1);
       await fillHands();
       // The victim renews its claims meanwhile, so the other process finds nothing to do.
+      const startedMs = performance.now();
       await start();
+      const withinMs = takeOverMs(performance.now() - startedMs);
       expect(await fixture.runStates()).toEqual(['Running']);
       expect(receiver.received.length).toBe(2);
       const hanging = receiver.received[1]?.id;
@@ -198,17 +202,17 @@ async function startSuspendedRoles() {
       const sites = () => new Set(receiver.received.map(({ body }) => (body.data as { id: number }).id));
       const isSentAgain = async () => receiver.received.filter(({ id }) => id === hanging).length === 2;
       await Promise.all([
-        fixture.expectValue(fixture.input, 2, TAKE_OVER_MS),
-        eventually('an event of each site', async () => sites().size === 3, TAKE_OVER_MS),
-        eventually('the attempt to be sent again', isSentAgain, TAKE_OVER_MS),
-        sends.expectRepeated(api),
+        fixture.expectValue(fixture.input, 2, withinMs),
+        eventually('an event of each site', async () => sites().size === 3, withinMs),
+        eventually('the attempt to be sent again', isSentAgain, withinMs),
+        sends.expectRepeated(api, withinMs),
         eventually(
           'the run to be repeated',
-          async () => (await fixture.runStates()).join() === 'Running,Abandoned',
-          TAKE_OVER_MS,
+          async () => /^(Running|Succeeded),Abandoned$/.test((await fixture.runStates()).join()),
+          withinMs,
         ),
       ]);
-      await fixture.expectValue(fixture.slow, 2, RUN_MS + 10_000);
+      await fixture.expectValue(fixture.slow, 2, RUN_MS + withinMs);
       // The resumed process finds that its locks are lost, and continues.
       process.kill(victim.pid, 'SIGCONT');
       await sends.expectFenced(api, victim);
@@ -245,10 +249,10 @@ async function openHangingSends({ database }: StoredWorld) {
       trialPath = `/account/webhooks/test/${(await api.call<{ id: string }>('POST', '/account/webhooks/test', trial)).id}`;
       await Promise.all([mailbox.next(to), receiver.waitFor(1)]);
     },
-    expectRepeated: (api: ApiClient) =>
+    expectRepeated: (api: ApiClient, withinMs: number) =>
       Promise.all([
-        eventually('the mail to be sent again', async () => (await mailState()) === 'Sent', TAKE_OVER_MS),
-        eventually('the trial to be sent again', async () => (await trialState(api)) === 'Succeeded', TAKE_OVER_MS),
+        eventually('the mail to be sent again', async () => (await mailState()) === 'Sent', withinMs),
+        eventually('the trial to be sent again', async () => (await trialState(api)) === 'Succeeded', withinMs),
       ]),
     expectFenced: async (api: ApiClient, victim: RoleProcess) => {
       refuse(550);

@@ -51,9 +51,9 @@ test.concurrent('zygote: a stuck standby is replaced, and the zygote counts as a
   const ready = `echo ready; ${HEARTBEATS}`;
   const { zygote: opened, launched, isCounted } = openZygote([ready, 'echo ready; exec sleep 60', `sleep 1; ${ready}`]);
   const zygote = await opened;
-  await eventually('the end of the standby', async () => isCounted('tidemark_zygote_stuck_total 1'), 8000);
+  await eventually('the end of the standby', async () => isCounted('tidemark_zygote_stuck_total 1'));
   expect(await isCounted('tidemark_zygotes_alive 1')).toBe(true);
-  await eventually('another standby', async () => isCounted('tidemark_zygote_starts_total 3'), 5000);
+  await eventually('another standby', async () => isCounted('tidemark_zygote_starts_total 3'));
   expect(await zygote.socketPath()).toBe('socket 1');
   launched[0]?.kill('SIGKILL');
   await eventually('the standby', async () => (await zygote.socketPath()) === 'socket 3');

@@ -117,13 +117,14 @@ function runAsRoot(argv, env) {
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   print('Installing npm packages …');
-  // A second try, because npm 9 was seen to end in the middle without a reason.
-  if (!runNpmCi() && !runNpmCi()) fail('`npm ci` failed, see above');
+  // What npm has cached needs no question to the registry. The second try asks again: a cached list of versions can be too old,
+  // and npm 9 was seen to end in the middle without a reason.
+  if (!runNpmCi('--prefer-offline') && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 
-function runNpmCi() {
-  const options = { cwd: CHECKOUT, stdio: ['inherit', 2, 2] };
-  return spawnSync('npm', ['ci', '--no-fund', '--no-audit'], options).status === 0;
+function runNpmCi(...options) {
+  const npm = ['ci', '--no-fund', '--no-audit', ...options];
+  return spawnSync('npm', npm, { cwd: CHECKOUT, stdio: ['inherit', 2, 2] }).status === 0;
 }
 
 /** Compares the lock file with npm's record of installed packages; optional packages depend on the platform. */

@@ -12,6 +12,7 @@ import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-cl
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addStoredSeries } from '../../support/fixtures/stored-points.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -249,17 +250,7 @@ describe('watch: delivery', () => {
 
   it('releases the database connection while its reader stalls, and sends every point once (R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
-    await api.database.query(
-      `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
-       select timestamptz '${MANY_SINCE}' + number * interval '1 minute', number, '${MANY_VERSION}', $1, 0, 0
-       from generate_series(1, ${MANY}) number`,
-      [variableId],
-    );
-    await api.database.query(
-      `insert into series (variable_id, max_date, last_version_timestamp)
-       select variable_id, max(date), max(version_timestamp) from point where variable_id = $1 group by 1`,
-      [variableId],
-    );
+    await addStoredSeries(api.database, variableId, MANY, { since: MANY_SINCE, versionTimestamp: MANY_VERSION });
     const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();

@@ -26,6 +26,7 @@ import type { Buckets } from '../../../src/points/buckets/bucket.ts';
 import type { PointSelection } from '../../../src/points/point.ts';
 import { streamPoints } from '../../../src/points/read/read-points.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addStoredPoints } from '../../support/fixtures/stored-points.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -40,11 +41,7 @@ beforeAll(async () => {
   const source = await api.manager.post<{ id: number }>('/sources', { siteId, name: 'Meter' });
   const variable = await api.manager.post<{ id: number }>(`/variables/source/${source.body.id}`, {});
   variableId = variable.body.id;
-  await api.database.query(
-    `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
-     from generate_series(1, $2::int) n`,
-    [variableId, POINTS],
-  );
+  await addStoredPoints(api.database, variableId, POINTS);
 });
 afterAll(() => api?.close());
 

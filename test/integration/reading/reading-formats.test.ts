@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { rowsOfColumns } from '../../support/answers/column-rows.ts';
 import { fetchRaw, parseCsv, type RawAnswer } from '../../support/clients/fetch-rows.ts';
+import { addStoredPoints } from '../../support/fixtures/stored-points.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -31,11 +32,7 @@ beforeAll(async () => {
   await api.manager.post('/api/data', [{ variableId: versioned, data }]);
   await api.ingest();
   long = await createVariable(api.manager, sourceId);
-  await api.database.query(
-    `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
-     from generate_series(1, $2::int) n`,
-    [long, POINTS],
-  );
+  await addStoredPoints(api.database, long, POINTS);
 });
 afterAll(() => api?.close());
 

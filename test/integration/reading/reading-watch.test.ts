@@ -6,6 +6,7 @@ import type { TestClient } from '../../support/clients/test-client.ts';
 import { openUnread } from '../../support/clients/unread-reads.ts';
 import { openWatcher } from '../../support/clients/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addStoredSeries } from '../../support/fixtures/stored-points.ts';
 import { createSite, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -200,17 +201,7 @@ describe('watch (server-sent events): a stream ends', () => {
 
   it('when the client reads nothing for READ_STALL_SEC, which frees its watch and its connection (R-A14)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
-    await api.database.query(
-      `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
-       select timestamptz '2020-01-01Z' + number * interval '1 minute', number, '2026-01-01Z', $1, 0, 0
-       from generate_series(1, ${MANY}) number`,
-      [variableId],
-    );
-    await api.database.query(
-      `insert into series (variable_id, max_date, last_version_timestamp)
-       select variable_id, max(date), max(version_timestamp) from point where variable_id = $1 group by 1`,
-      [variableId],
-    );
+    await addStoredSeries(api.database, variableId, MANY, { since: '2020-01-01Z', versionTimestamp: '2026-01-01Z' });
     const reader = await api.signIn('unread', 'MANAGER');
     const request = `variableId=${variableId}&fromBeginning=true`;
     for (let count = 0; count < MAX_PER_USER; count += 1) {

@@ -2,6 +2,7 @@
 import Excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
+import { addStoredPoints } from '../../support/fixtures/stored-points.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -21,11 +22,7 @@ beforeAll(async () => {
   await push('V1', { '2026-10-25T00:30:00Z': 1.25, '2026-10-25T01:30:00.000001Z': -5 }, tags);
   await push('V2', { '2026-10-25T00:30:00Z': 2 }, {});
   long = await createVariable(api.manager, sourceId);
-  await api.database.query(
-    `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
-     from generate_series(1, $2::int) n`,
-    [long, POINTS],
-  );
+  await addStoredPoints(api.database, long, POINTS);
 });
 afterAll(() => api?.close());
 

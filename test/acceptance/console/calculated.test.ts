@@ -2,7 +2,7 @@
  * "A calculated variable" as people use it: the editor, previews, saving and restoring, runs and their waves, a new
  * variable.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
@@ -14,8 +14,9 @@ list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
 const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
 const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
 
-/** Generous: R reads the script, and the machine may run other tests at the same time. */
-const VALIDATION_MS = 40_000;
+/** For an answer of R, which shares the processors with other tests. */
+const R_MS = 40_000;
+vi.setConfig({ testTimeout: 3 * R_MS });
 
 let stack: ConsoleStack;
 let sourceId: number;
@@ -56,30 +57,30 @@ test(
   async () => {
     const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
     const editor = page.getByRole('textbox', { name: 'R script' });
-    await page.getByText('No problems found.').waitFor();
+    await page.getByText('No problems found.').waitFor({ timeout: R_MS });
     await editor.focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\ninputVariables$e');
     await page.getByRole('option', { name: 'energy' }).click();
     await page.keyboard.type(' <-');
-    await page.locator('.cm-lint-marker-error').waitFor({ timeout: VALIDATION_MS });
+    await page.locator('.cm-lint-marker-error').waitFor({ timeout: R_MS });
     await page.reload();
     await page.getByText('Not saved yet').waitFor();
     await page.locator('.cm-line', { hasText: 'inputVariables$energy <-' }).waitFor();
-    await page.locator('.cm-lint-marker-error').waitFor({ timeout: VALIDATION_MS });
+    await page.locator('.cm-lint-marker-error').waitFor({ timeout: R_MS });
     await page.getByRole('button', { name: 'Discard draft' }).click();
-    await page.getByText('No problems found.').waitFor();
+    await page.getByText('No problems found.').waitFor({ timeout: R_MS });
     expect(await page.getByText('Not saved yet').count()).toBe(0);
     expect(complaints).toEqual([]);
     await close();
   },
-  3 * VALIDATION_MS,
+  3 * R_MS,
 );
 
 test('console script: text typed while the page renders keeps its order (R-H9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
-  await page.getByText('No problems found.').waitFor();
+  await page.getByText('No problems found.').waitFor({ timeout: R_MS });
   await editor.focus();
   await page.keyboard.press('Control+End');
   const typed = `# ${'abcdefghij'.repeat(8)}`;
@@ -106,7 +107,7 @@ test('console script: a preview shows result, windows, messages and plots; a sav
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
   await editor.press('Control+Enter');
-  await page.getByText('24 points would be stored.').waitFor();
+  await page.getByText('24 points would be stored.').waitFor({ timeout: R_MS });
   await page.getByRole('listitem').getByText('drawn by the script').waitFor();
   const drawing = page.getByRole('img', { name: 'plot-001.svg' });
   await drawing.waitFor();
@@ -135,7 +136,7 @@ test('console script: a preview shows result, windows, messages and plots; a sav
 
 test('console script: an input is found by its name, and a save over a newer declaration is refused (R-H1, R-H12)', async () => {
   const { page, close } = await stack.open(MANAGER, `/console/variables/${fourfoldId}/script`);
-  await page.getByText('No problems found.').waitFor();
+  await page.getByText('No problems found.').waitFor({ timeout: R_MS });
   await page.getByRole('combobox', { name: 'Add an input' }).fill('energ');
   await page.getByRole('option', { name: /^Energy/ }).click();
   await page.getByRole('group', { name: 'energy_2' }).waitFor();
@@ -197,9 +198,9 @@ test('console: a calculated variable is created from the page of its input, and 
   await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
   await page.getByRole('button', { name: 'Create and write the script' }).click();
   await page.getByRole('heading', { name: 'Copied' }).waitFor();
-  await page.getByText('No problems found.').waitFor();
+  await page.getByText('No problems found.').waitFor({ timeout: R_MS });
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
-  await page.getByText('would be stored.').waitFor();
+  await page.getByText('would be stored.').waitFor({ timeout: R_MS });
   expect(complaints).toEqual([]);
   await close();
 });

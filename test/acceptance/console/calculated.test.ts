@@ -61,7 +61,8 @@ test(
     await editor.focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\ninputVariables$e');
-    await page.getByRole('option', { name: 'energy' }).click();
+    // Exact: while `inputVariables` is typed, `inputVariables$energy$TimeSeries` is suggested too.
+    await page.getByRole('option', { name: 'energy', exact: true }).click();
     await page.keyboard.type(' <-');
     await page.locator('.cm-lint-marker-error').waitFor({ timeout: R_MS });
     await page.reload();

@@ -93,6 +93,12 @@ describe('console script: completion (R-H2, R-H4)', () => {
   ])('after %s suggests %s', (text, label) => {
     expect(suggest(text)).toContain(label);
   });
+
+  test('a $ after a name asks again, for the members of the list', () => {
+    const text = 'inputVariables';
+    const names = complete(new CompletionContext(EditorState.create({ doc: text }), text.length, true));
+    expect(names?.validFor).toEqual(/^[\w.]*$/);
+  });
 });
 
 describe('console script: declarations (R-H1)', () => {

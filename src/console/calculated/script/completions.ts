@@ -80,5 +80,6 @@ function completeName(context: CompletionContext, { inputs, forms, constants }: 
   const known = new Set(options.map(({ label }) => label));
   const words = completeAnyWord(context);
   const others = words && 'options' in words ? words.options.filter(({ label }) => !known.has(label)) : [];
-  return { from: word?.from ?? context.pos, options: [...options, ...others], validFor: /^[\w.$]*$/ };
+  // A `$` asks again: it begins the members of a list.
+  return { from: word?.from ?? context.pos, options: [...options, ...others], validFor: /^[\w.]*$/ };
 }

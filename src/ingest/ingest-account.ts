@@ -9,8 +9,8 @@ import { announcePoints } from '../points/announce-points.ts';
 import { writePoints } from '../points/write/write-points.ts';
 import { takeFreePart } from '../push/store/blocked-batches.ts';
 import {
-  completeOperations,
-  deleteBatches,
+  completeOperation,
+  endBatches,
   markProcessing,
   readBatchRows,
   takeBatches,
@@ -76,8 +76,7 @@ export async function ingestPortion(
       } finally {
         clearTimeout(marking);
       }
-      await completeOperations(transaction, operationIds, { batchIds: ids });
-      await deleteBatches(transaction, ids);
+      await endBatches(transaction, ids, operationIds);
       return { batches: ids.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
@@ -91,7 +90,7 @@ async function writeFreePart(transaction: Transaction, accountId: number): Promi
   const { ranges, refused } = await writePoints(transaction, [part.tuples]);
   for (const offsets of refused.values()) await warnOperations(transaction, part, part.tuples, offsets);
   await announcePoints(transaction, accountId, ranges, {});
-  for (const { id, variableIds } of part.ended) await completeOperations(transaction, [id], { variableIds });
+  for (const { id, variableIds } of part.ended) await completeOperation(transaction, id, variableIds);
   const readings = part.readingCounts.reduce((sum, count) => sum + count, 0);
   return { batches: 1, readings, waitedSec: 0, requestId: undefined, isMoreWaiting: true };
 }

@@ -1,33 +1,42 @@
 /** Locks, reads and saves the write state of variables (table `series`). */
+import type { QueryResult } from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
+import { integerArrayLiteral } from '../read/sql-literal.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
 import type { HistoryCuts } from './supersede-stored.ts';
 import type { Series } from './survey-rows-rules.ts';
 
-// Missing rows are inserted before any is locked, both in ascending order. A writer that waits for a row another has just
-// inserted holds no row that the other needs, so writers cannot deadlock.
-export const ADD_SERIES = `
+/**
+ * Inserts missing rows of `series`, before any is locked, both in ascending order. A writer that waits for a row another has
+ * just inserted holds no row that the other needs, so writers cannot deadlock.
+ * @param ids SQL of type int[].
+ */
+export const addSeries = (ids: string) => `
   insert into series (variable_id)
   select id from variable
-  where id = any($1::int[]) and not exists (select from series where series.variable_id = variable.id)
+  where id = any(${ids}) and not exists (select from series where series.variable_id = variable.id)
   order by id
   on conflict do nothing`;
 
-export const LOCK_SERIES = `
+/** Locks and reads the rows of `series`. @param ids SQL of type int[]. */
+export const lockRows = (ids: string) => `
   select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
          version_bound as "versionBound", history_from is not null as "isHistoryCut",
          (extract(epoch from greatest(raw_from, rollup_next)) * 1000000)::int8 as "rolledUntilMicros",
          case when max_date > '-infinity' then (extract(epoch from max_date) * 1000000)::int8 end as "maxDateMicros",
          case when last_version_timestamp > '-infinity'
               then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
-  from series where variable_id = any($1::int[]) order by variable_id for update`;
+  from series where variable_id = any(${ids}) order by variable_id for update`;
 
-// This statement runs after the locks are acquired, so it sees all changes and deletions committed before.
-export const FIND_SETTINGS = `
+/**
+ * Finds the settings of variables. It runs after the locks are acquired, so it sees all changes and deletions committed before.
+ * @param ids SQL of type int[].
+ */
+export const findSettings = (ids: string) => `
   select variable_id as "variableId", account_id as "accountId", is_versioned as "isVersioned",
          version_limit as "versionLimit"
-  from series_setting where variable_id = any($1::int[])`;
+  from series_setting where variable_id = any(${ids})`;
 
 const BEGIN_WRITE = `select (extract(epoch from begin_point_write($1::int[])) * 1000000)::int8 as now`;
 
@@ -61,12 +70,13 @@ export async function lockSeries(
   transaction: Transaction,
   variableIds: readonly number[],
 ): Promise<ReadonlyMap<number, Series>> {
-  await transaction.query(ADD_SERIES, [variableIds]);
-  const { rows: states } = await transaction.query<State>(LOCK_SERIES, [variableIds]);
-  const { rows: settings } = await transaction.query<Settings>(FIND_SETTINGS, [variableIds]);
-  const settingsById = new Map(settings.map((setting) => [setting.variableId, setting]));
+  const ids = integerArrayLiteral(variableIds);
+  // One round trip; each statement has a snapshot of its own.
+  const results: unknown = await transaction.query([addSeries(ids), lockRows(ids), findSettings(ids)].join(';'));
+  const [, states, settings] = results as [QueryResult, QueryResult<State>, QueryResult<Settings>];
+  const settingsById = new Map(settings.rows.map((setting) => [setting.variableId, setting]));
   const series = new Map<number, Series>();
-  for (const state of states) {
+  for (const state of states.rows) {
     const setting = settingsById.get(state.variableId);
     if (setting) series.set(state.variableId, toSeries(state, setting));
   }

@@ -15,7 +15,7 @@ import { openSemaphore } from '../semaphore.ts';
 import type { StoreOutcome } from '../store/new-operation.ts';
 import { mustQueue, takeTurn } from '../store/queue-state.ts';
 import { storeBatches } from '../store/store-batches.ts';
-import { completeOperations } from '../store/waiting-batches.ts';
+import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
@@ -65,7 +65,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
   const { ranges, refused } = await writePoints(transaction, [tuples]);
   for (const offsets of refused.values()) await warnOperation(transaction, outcome.id, tuples, offsets);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
-  await completeOperations(transaction, [outcome.id], operation);
+  await completeOperation(transaction, outcome.id, operation.variableIds);
   if (await takeTurn(transaction, accountId, operation.userId, operation.variableIds)) throw new OvertakenError();
   return outcome;
 }

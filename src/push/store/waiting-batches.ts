@@ -66,9 +66,19 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
   return readBytea(transaction, text);
 }
 
-/** Removes batches whose points the same transaction writes. Requires `takeBatches`. */
-export async function deleteBatches(transaction: Transaction, ids: readonly number[]): Promise<void> {
-  await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
+/**
+ * Ends the operations of batches whose points the same transaction writes, and removes the batches. Requires `takeBatches`.
+ * Both statements take one round trip.
+ */
+export async function endBatches(
+  transaction: Transaction,
+  ids: readonly number[],
+  operationIds: readonly number[],
+): Promise<void> {
+  const [batches, operations] = [ids, operationIds].map((list) => `'{${list.join()}}'::int8[]`);
+  await transaction.query(
+    `select end_push_operations(${operations}, 'Completed', null, ${batches}); delete from push_batch where id = any(${batches})`,
+  );
 }
 
 /**
@@ -87,25 +97,19 @@ export async function markProcessing(
   );
 }
 
-/** Where to find the variables of ended operations, for webhooks with a filter. */
-export interface WrittenOperations {
-  /** Batches of the operations, not deleted yet. */
-  readonly batchIds?: readonly number[];
-  /** Variables of a single operation that was written without a batch. */
-  readonly variableIds?: Iterable<number>;
-}
-
-/** Ends operations whose points the same transaction writes, and appends the events DataPushCompleted (R-D7). */
-export async function completeOperations(
+/**
+ * Ends an operation that has no batch and whose points the same transaction writes, and appends the event DataPushCompleted
+ * (R-D7).
+ * @param variableIds its variables, for webhooks with a filter.
+ */
+export async function completeOperation(
   transaction: Transaction,
-  operationIds: readonly number[],
-  { batchIds = [], variableIds }: WrittenOperations,
+  operationId: number,
+  variableIds: Iterable<number>,
 ): Promise<void> {
-  const written = variableIds && variableSet(variableIds);
-  await transaction.query(`select end_push_operations($1::int8[], 'Completed', null, $2::int8[], $3::int4multirange)`, [
-    operationIds,
-    batchIds,
-    written ?? null,
+  await transaction.query(`select end_push_operations(array[$1::int8], 'Completed', null, '{}', $2::int4multirange)`, [
+    operationId,
+    variableSet(variableIds),
   ]);
 }
 

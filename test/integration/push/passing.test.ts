@@ -90,7 +90,7 @@ const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {
     const { rows } = await world.database.query<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query like '%from series where%for update'
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into series (%'
          and backend_start > $1`,
       [since],
     );

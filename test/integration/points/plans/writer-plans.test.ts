@@ -16,7 +16,7 @@ import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points
 import { cutVersions } from '../../../../src/points/remove/purge-versions.ts';
 import { CHUNK_MICROS, chunkOf } from '../../../../src/points/write/chunk-rules.ts';
 import { chunksOf, findChunks } from '../../../../src/points/write/find-chunks.ts';
-import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../../../src/points/write/lock-series.ts';
+import { addSeries, findSettings, lockRows, SAVE_SERIES } from '../../../../src/points/write/lock-series.ts';
 import type { ChunkRuns, Runs } from '../../../../src/points/write/stored-runs-rules.ts';
 import { RUN_STEPS, toValues, withNestedLoops } from '../../../../src/points/write/supersede-stored.ts';
 import { writePoints } from '../../../../src/points/write/write-points.ts';
@@ -177,9 +177,9 @@ describe('points: statements on stored rows', () => {
 describe('points: the write state', () => {
   const some = () => ids.slice(1000, 1050);
   test.each([
-    ['is added', ADD_SERIES, () => [some()]],
-    ['is locked', LOCK_SERIES, () => [some()]],
-    ['has its settings found', FIND_SETTINGS, () => [some()]],
+    ['is added', addSeries('$1::int[]'), () => [some()]],
+    ['is locked', lockRows('$1::int[]'), () => [some()]],
+    ['has its settings found', findSettings('$1::int[]'), () => [some()]],
     ['is saved', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
   ] as const)('%s uses the keys', async (_what, statement, values) => {
     expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));

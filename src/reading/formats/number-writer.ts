@@ -14,19 +14,22 @@ const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 export const NUMBER_BYTES = 25;
 
 /**
- * Writes a number as ASCII text at an offset.
- * @param value finite.
- * @returns the offset after the number.
+ * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after it. It tries the
+ *   decimals of its last number first, because the values of a series mostly have the same.
  */
-export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
-  // Readers of JSON take -0 for the integer 0; -0.0 keeps its sign.
-  if (value === 0 && Object.is(value, -0)) return writeAscii(bytes, at, NEGATIVE_ZERO);
-  const size = Math.abs(value);
-  const decimals = findDecimals(size);
-  if (decimals === undefined) return writeAscii(bytes, at, `${value}`);
-  let start = at;
-  if (value < 0) bytes[start++] = MINUS;
-  return writeDecimal(bytes, start, Math.round(size * 10 ** decimals), decimals);
+export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
+  let last = 0;
+  return (bytes, at, value) => {
+    // Readers of JSON take -0 for the integer 0; -0.0 keeps its sign.
+    if (value === 0) return writeAscii(bytes, at, Object.is(value, -0) ? NEGATIVE_ZERO : '0');
+    const size = Math.abs(value);
+    const decimals = hasDecimals(size, last) ? last : findDecimals(size);
+    if (decimals === undefined) return writeAscii(bytes, at, `${value}`);
+    last = decimals;
+    let start = at;
+    if (value < 0) bytes[start++] = MINUS;
+    return writeDecimal(bytes, start, Math.round(size * powerOf(decimals)), decimals);
+  };
 }
 
 /** Writes a short ASCII text. @returns the offset after it. */
@@ -40,13 +43,26 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
  *   double has at most one decimal text, so this text is the shortest.
  */
 function findDecimals(size: number): number | undefined {
-  let power = 1;
-  for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++, power *= 10) {
+  for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {
+    const power = powerOf(decimals);
     const scaled = Math.round(size * power);
     if (scaled >= BEYOND_DIGITS) return undefined;
     if (scaled / power === size) return decimals;
   }
   return undefined;
+}
+
+/** Whether `findDecimals` returns this number: the text is exact and its last decimal is not 0. */
+function hasDecimals(size: number, decimals: number): boolean {
+  const power = powerOf(decimals);
+  const scaled = Math.round(size * power);
+  return scaled / power === size && scaled < BEYOND_DIGITS && (decimals === 0 || scaled % 10 !== 0);
+}
+
+const POWERS = Array.from({ length: MAX_DECIMALS + 1 }, (_, decimals) => 10 ** decimals);
+
+function powerOf(decimals: number): number {
+  return POWERS[decimals] as number;
 }
 
 /** Writes `digits` from right to left with a dot before the last `decimals`. */

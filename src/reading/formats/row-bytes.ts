@@ -4,7 +4,7 @@
  */
 import { zoneOffset } from '../../structure/catalogue/time-zones.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer.ts';
-import { NUMBER_BYTES, writeAscii, writeNumber } from './number-writer.ts';
+import { NUMBER_BYTES, numberWriter, writeAscii } from './number-writer.ts';
 import type { Cells, Column, InstantWriter } from './table.ts';
 
 /** Part of every row: constant bytes, or a writer that depends on the row. */
@@ -92,10 +92,8 @@ export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter
       return Buffer.from(cells.value === null ? texts.none : String(cells.value));
     case 'numbers':
       return numberPart(cells.values, texts.none);
-    case 'instants': {
-      const { values } = cells;
-      return { maxBytes: INSTANT_BYTES, write: (bytes, at, row) => writeInstant(bytes, at, values[row] ?? 0) };
-    }
+    case 'instants':
+      return instantPart(cells.values, writeInstant);
     case 'codes':
       return codePart(cells.ids, (id) => {
         const text = cells.textOf(id);
@@ -117,11 +115,31 @@ export function joinParts(parts: readonly Part[]): readonly Part[] {
 
 /** Writes `none` for NaN and infinite values, which JSON cannot represent. */
 function numberPart(values: Float64Array, none: string): PartWriter {
+  const writeNumber = numberWriter();
   const write: PartWriter['write'] = (bytes, at, row) => {
     const value = values[row] ?? Number.NaN;
     return Number.isFinite(value) ? writeNumber(bytes, at, value) : writeAscii(bytes, at, none);
   };
   return { maxBytes: NUMBER_BYTES, write };
+}
+
+/** Copies the text of the row before if the instant is the same, as the VersionTimestamps of a write mostly are. */
+function instantPart(values: Float64Array, writeInstant: InstantWriter): PartWriter {
+  let last = Number.NaN;
+  const text = new Uint8Array(INSTANT_BYTES);
+  let length = 0;
+  const write: PartWriter['write'] = (bytes, at, row) => {
+    const value = values[row] ?? 0;
+    if (value !== last) {
+      last = value;
+      length = 0;
+      return writeInstant(bytes, at, value);
+    }
+    if (length === 0) length = writeInstant(text, 0, value);
+    for (let index = 0; index < length; index++) bytes[at + index] = text[index] as number;
+    return at + length;
+  };
+  return { maxBytes: INSTANT_BYTES, write };
 }
 
 function codePart(ids: Int32Array, textOf: (id: number) => string): PartWriter {

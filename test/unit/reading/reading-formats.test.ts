@@ -10,7 +10,7 @@ import { chooseType } from '../../../src/reading/formats/choose-type.ts';
 import { writeCsv } from '../../../src/reading/formats/csv-table.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../../src/reading/formats/instant-writer.ts';
 import { writeJson } from '../../../src/reading/formats/json-table.ts';
-import { NUMBER_BYTES, writeNumber } from '../../../src/reading/formats/number-writer.ts';
+import { NUMBER_BYTES, numberWriter } from '../../../src/reading/formats/number-writer.ts';
 import { writeParquet } from '../../../src/reading/formats/parquet-table.ts';
 import type { Batch, Column, InstantWriter, Table } from '../../../src/reading/formats/table.ts';
 import { zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
@@ -210,6 +210,8 @@ describe('reading: Parquet rows (R-A13)', () => {
 });
 
 describe('reading: number writer (R-G3)', () => {
+  // One writer for all numbers, because it remembers the decimals of its last number.
+  const writeNumber = numberWriter();
   const textOf = (value: number): string => {
     const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
     return bytes.toString('latin1', 1, writeNumber(bytes, 1, value));
@@ -241,6 +243,16 @@ describe('reading: number writer (R-G3)', () => {
 });
 
 describe('reading: instant writer (R-A8)', () => {
+  test('rows with the same instants as the row before have their text', async () => {
+    const micros = [MICROS, MICROS, MICROS, MICROS + 1, MICROS, MICROS];
+    const cells = [{ kind: 'instants', values: Float64Array.from(micros) }] as const;
+    const batches = (async function* () {
+      yield { rowCount: micros.length, cells };
+    })();
+    const text = await joined(writeCsv({ columns: [{ name: 'date', kind: 'instant' }], batches }));
+    expect(text.toString()).toBe(['date', ...micros.map(formatInstant), ''].join('\r\n'));
+  });
+
   test('writes series as formatInstant writes single instants, in any zone', () => {
     const micros = fc
       .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })

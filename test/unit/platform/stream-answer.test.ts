@@ -1,0 +1,53 @@
+/** Streamed answers (R-G4): which of them leave whole. The integration tests of reading cover clients that are slow or leave. */
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { isStreamed } from '../../../src/platform/http/streamed-answer.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { streamAnswer } from '../../../src/platform/streaming/stream-answer.ts';
+
+const SERVICES = {
+  log: createLog('silent', 'test'),
+  readPace: { stallMs: 60_000, minBytesPerSec: 0, maxMs: 60_000 },
+};
+
+/** Answers with pieces of text; an Error in the list is thrown at its position. */
+async function answer(pieces: readonly (string | Error)[], wholeBytes?: number) {
+  const app = new Hono();
+  let wasStreamed: boolean | undefined;
+  app.onError((error, c) => c.text(error.message, 500));
+  app.get('/', async (c) => {
+    const write = async function* () {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece;
+        yield Buffer.from(piece);
+      }
+    };
+    const options = wholeBytes === undefined ? {} : { wholeBytes };
+    const response = await streamAnswer(c, { 'Content-Type': 'text/csv' }, write, SERVICES, options);
+    wasStreamed = isStreamed(c);
+    return response;
+  });
+  const response = await app.request('/');
+  const { status, headers } = response;
+  return { status, type: headers.get('content-type'), text: () => response.text(), isStreamed: wasStreamed };
+}
+
+describe('streamed answers: pieces', () => {
+  test.each([
+    ['that fit leave whole', ['date\n', '1\n'], 7, false],
+    ['of no bytes leave whole', [], 7, false],
+    ['that exceed the limit by a byte are streamed', ['date\n', '12\n'], 7, true],
+    ['are streamed by default', ['date\n'], undefined, true],
+  ] as const)('%s, complete and in order (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {
+    const { status, type, text, isStreamed } = await answer(pieces, wholeBytes);
+    expect({ status, type, text: await text(), isStreamed }).toEqual({
+      ...{ status: 200, type: 'text/csv' },
+      ...{ text: pieces.join(''), isStreamed: isStreamedAnswer },
+    });
+  });
+
+  test('of an answer that fails before it has begun are replaced by the error (R-G4)', async () => {
+    const { status, text } = await answer(['date\n', new Error('the database ended the statement')], 7);
+    expect({ status, text: await text() }).toEqual({ status: 500, text: 'the database ended the statement' });
+  });
+});

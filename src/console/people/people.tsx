@@ -9,6 +9,7 @@ import { Audit } from './audit/audit.tsx';
 import { Clients } from './clients/clients.tsx';
 import { Invitations } from './invitations/invitations.tsx';
 import './texts.ts';
+import { NewUser } from './users/new-user.tsx';
 import { UserPage } from './users/user-page.tsx';
 import { Users } from './users/users.tsx';
 
@@ -40,7 +41,9 @@ export function PeoplePage() {
         current={current}
         textOf={(name) => t(`tab.${name}`)}
       />
-      {current === 'users' && (user === undefined ? <Users /> : <UserPage key={user} id={user} />)}
+      {current === 'users' && user === undefined && <Users />}
+      {current === 'users' && user === 'new' && <NewUser />}
+      {current === 'users' && user !== undefined && user !== 'new' && <UserPage key={user} id={user} />}
       {current === 'invitations' && <Invitations />}
       {current === 'audit' && <Audit />}
       {current === 'clients' && <Clients />}

@@ -1,6 +1,7 @@
 /** "People and access", and "Operate" for administrators, as people use them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
+import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 
@@ -50,6 +51,45 @@ test('console people: a manager invites a person, and deletes the invitation aft
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('cell', { name: 'ines@example.test' }).waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console people: a manager creates a user, limits the access to a source, and changes claims; a reload loses nothing (R-B9, R-C3)', async () => {
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
+  await page.getByRole('button', { name: 'New user' }).press('Enter');
+  await page.getByLabel('Email address').fill('nina@example.test');
+  await page.getByLabel('First name').fill('Nina');
+  await page.reload();
+  await page.getByRole('button', { name: 'Create the user' }).click();
+  await page.getByRole('link', { name: 'Nina' }).click();
+  await page.getByLabel('Site', { exact: true }).selectOption({ label: 'Mill' });
+  await page.getByRole('button', { name: 'Grant' }).click();
+  await page.getByRole('button', { name: 'Choose sources' }).press('Enter');
+  await page.getByRole('combobox', { name: 'Sources of Mill' }).press('ArrowDown');
+  await page.getByRole('listbox').getByRole('option').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.getByRole('region', { name: 'Sites' }).getByRole('button', { name: 'Save' }).click();
+  await page.getByText('(1 source)').waitFor();
+  await page.getByLabel('Access to Mill').selectOption('Write');
+  await page.getByLabel('Type').fill('department');
+  await page.getByLabel('Value', { exact: false }).last().fill('north');
+  await page.getByRole('button', { name: 'Add the claim' }).click();
+  await page.getByLabel('Value of department').fill('south');
+  await page.reload();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const users = await stack.manager.call<{ id: string; userName: string }[]>('GET', '/account/users');
+  const { id } = users.find(({ userName }) => userName === 'nina@example.test') ?? { id: '' };
+  await eventually('the changed claim', async () => {
+    const user = await stack.manager.call<{ claims: { claimValue: string }[]; sites: object[] }>(
+      'GET',
+      `/account/user/${id}`,
+    );
+    expect(user.sites).toMatchObject([{ level: 'Write', sourceIds: [expect.any(Number)] }]);
+    return user.claims[0]?.claimValue === 'south';
+  });
   expect(complaints).toEqual([]);
   await close();
 });

@@ -5,9 +5,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { answerOf, api, bodyOf } from '../../api/client.ts';
-import { Frame } from '../../parts/frame.tsx';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { Pages, Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { useSession } from '../../session/session.tsx';
 import type { PeopleSearch } from '../people-address.ts';
@@ -114,71 +114,40 @@ export function Audit() {
             {t('audit.found', { count: entries.data.total })}
           </p>
           {entries.data.body.length > 0 && (
-            <Frame label={t('tab.audit')}>
-              <table className={classes.table}>
-                <thead>
-                  <tr>
-                    {(['date', 'who', 'action', 'target', 'details'] as const).map((name) => (
-                      <th key={name} scope="col">
-                        {t(`audit.${name}`)}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {entries.data.body.map((entry) => (
-                    <tr key={entry.id}>
-                      <td className={classes.nowrap}>{formatMoment(entry.date)}</td>
-                      <td>
-                        {entry.userName}
-                        {entry.impersonator && (
-                          <div className={classes.soft}>{t('audit.as', { name: entry.impersonator.userName })}</div>
-                        )}
-                      </td>
-                      <td className={classes.nowrap}>
-                        <code>{entry.action}</code>
-                      </td>
-                      <td>
-                        {entry.targetId !== null && (
-                          <Button
-                            size="compact-sm"
-                            variant="subtle"
-                            onClick={() => set({ target: entry.targetId ?? '' })}
-                          >
-                            {entry.targetName ?? entry.targetId}
-                          </Button>
-                        )}
-                      </td>
-                      <td>
-                        {Object.keys(entry.details).length > 0 && <code>{JSON.stringify(entry.details)}</code>}
-                        {entry.requestId !== null && (
-                          <div className={classes.soft}>{t('audit.request', { id: entry.requestId })}</div>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Frame>
+            <Table
+              label={t('tab.audit')}
+              columns={(['date', 'who', 'action', 'target', 'details'] as const).map((name) => t(`audit.${name}`))}
+            >
+              {entries.data.body.map((entry) => (
+                <tr key={entry.id}>
+                  <td className={classes.nowrap}>{formatMoment(entry.date)}</td>
+                  <td>
+                    {entry.userName}
+                    {entry.impersonator && (
+                      <div className={classes.soft}>{t('audit.as', { name: entry.impersonator.userName })}</div>
+                    )}
+                  </td>
+                  <td className={classes.nowrap}>
+                    <code>{entry.action}</code>
+                  </td>
+                  <td>
+                    {entry.targetId !== null && (
+                      <Button size="compact-sm" variant="subtle" onClick={() => set({ target: entry.targetId ?? '' })}>
+                        {entry.targetName ?? entry.targetId}
+                      </Button>
+                    )}
+                  </td>
+                  <td>
+                    {Object.keys(entry.details).length > 0 && <code>{JSON.stringify(entry.details)}</code>}
+                    {entry.requestId !== null && (
+                      <div className={classes.soft}>{t('audit.request', { id: entry.requestId })}</div>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )}
-          {entries.data.total > PAGE_ROWS && (
-            <p className={classes.bar}>
-              <Button size="compact-sm" variant="default" disabled={page === 0} onClick={() => setPage(page - 1)}>
-                {t('page.back')}
-              </Button>
-              <span className={classes.soft}>
-                {t('page.of', { page: page + 1, pages: Math.ceil(entries.data.total / PAGE_ROWS) })}
-              </span>
-              <Button
-                size="compact-sm"
-                variant="default"
-                disabled={(page + 1) * PAGE_ROWS >= entries.data.total}
-                onClick={() => setPage(page + 1)}
-              >
-                {t('page.forth')}
-              </Button>
-            </p>
-          )}
+          <Pages page={page} pageRows={PAGE_ROWS} total={entries.data.total} onChange={setPage} />
         </>
       )}
     </section>

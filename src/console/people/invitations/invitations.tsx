@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
-import { Frame } from '../../parts/frame.tsx';
 import { Ago } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { State, type Tone } from '../../parts/state.tsx';
+import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { type Role, useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
@@ -63,46 +63,36 @@ export function Invitations() {
       )}
       {invitations.data && invitations.data.length > 0 && (
         <section className={classes.card} aria-label={t('tab.invitations')}>
-          <Frame label={t('tab.invitations')}>
-            <table className={classes.table}>
-              <thead>
-                <tr>
-                  <th scope="col">{t('users.email')}</th>
-                  <th scope="col">{t('users.role')}</th>
-                  <th scope="col">{t('invitations.sent')}</th>
-                  <th scope="col">{t('users.state')}</th>
-                  <th scope="col">{t('actions')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {invitations.data.map(({ id, email, role, state, sentDate }) => (
-                  <tr key={id}>
-                    <td>{email}</td>
-                    <td>{t(`role.${role}`)}</td>
-                    <td>{sentDate ? <Ago instant={sentDate} /> : '–'}</td>
-                    <td>
-                      <State tone={TONES[state]}>{t(`invitations.state.${state}`)}</State>
-                    </td>
-                    <td>
-                      {state !== 'Accepted' && (
-                        <span className={classes.bar}>
-                          <Button size="compact-sm" variant="default" onClick={() => resend.mutate(id)}>
-                            {t('invitations.resend')}
-                          </Button>
-                          <ConfirmButton
-                            size="compact-sm"
-                            label={t('delete')}
-                            question={t('invitations.reallyDelete', { email })}
-                            onConfirm={() => remove.mutate(id)}
-                          />
-                        </span>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Frame>
+          <Table
+            label={t('tab.invitations')}
+            columns={[t('users.email'), t('users.role'), t('invitations.sent'), t('users.state'), t('actions')]}
+          >
+            {invitations.data.map(({ id, email, role, state, sentDate }) => (
+              <tr key={id}>
+                <td>{email}</td>
+                <td>{t(`role.${role}`)}</td>
+                <td>{sentDate ? <Ago instant={sentDate} /> : '–'}</td>
+                <td>
+                  <State tone={TONES[state]}>{t(`invitations.state.${state}`)}</State>
+                </td>
+                <td>
+                  {state !== 'Accepted' && (
+                    <span className={classes.bar}>
+                      <Button size="compact-sm" variant="default" onClick={() => resend.mutate(id)}>
+                        {t('invitations.resend')}
+                      </Button>
+                      <ConfirmButton
+                        size="compact-sm"
+                        label={t('delete')}
+                        question={t('invitations.reallyDelete', { email })}
+                        onConfirm={() => remove.mutate(id)}
+                      />
+                    </span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </Table>
         </section>
       )}
     </>

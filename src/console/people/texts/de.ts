@@ -21,11 +21,6 @@ export const de: TextsOf<typeof en> = {
   discard: 'Änderungen verwerfen',
   delete: 'Löschen',
   actions: 'Aktionen',
-  page: {
-    back: 'Zurück',
-    forth: 'Weiter',
-    of: 'Seite {{page}} von {{pages}}',
-  },
   role: {
     ADMIN: 'Administrator',
     MANAGER: 'Manager',
@@ -59,12 +54,27 @@ export const de: TextsOf<typeof en> = {
     reallyDelete: '{{name}} löschen? Diese Person kann sich dann nicht mehr anmelden.',
     did: 'Aktionen dieses Benutzers',
     happened: 'Änderungen an diesem Benutzer',
+    create: 'Neuer Benutzer',
+    createHint:
+      'Der Benutzer erhält eine E-Mail mit einem vorläufigen Passwort. Mit einer Einladung wählt die Person das Passwort selbst.',
+    userName: 'Benutzername',
+    userNameHint: 'Leer: die E-Mail-Adresse.',
+    created: '{{email}} erhält eine E-Mail mit einem vorläufigen Passwort.',
+    createButton: 'Benutzer anlegen',
   },
   claims: {
     title: 'Berechtigungen',
     standard: 'Darf Messwerte pushen und Dateien senden',
     custom: 'Darf über Mapper pushen',
     others: 'Weitere Claims',
+    noOthers: 'Dieser Benutzer hat keine weiteren Claims.',
+    type: 'Typ',
+    value: 'Wert',
+    valueOf: 'Wert von {{type}}',
+    add: 'Claim hinzufügen',
+    change: 'Ändern',
+    remove: 'Entfernen',
+    reallyRemove: 'Claim {{type}} entfernen?',
   },
   sites: {
     title: 'Standorte',
@@ -82,6 +92,12 @@ export const de: TextsOf<typeof en> = {
     choose: 'Standort wählen',
     access: 'Zugriff',
     grant: 'Gewähren',
+    whole: 'Leer: der ganze Standort.',
+    wholeShort: 'ganzer Standort',
+    levelOf: 'Zugriff auf {{site}}',
+    choices: 'Quellen wählen',
+    save: 'Speichern',
+    sourcesOf: 'Quellen von {{site}}',
   },
   invitations: {
     none: 'Keine offenen Einladungen. Laden Sie oben eine Person ein.',
@@ -136,5 +152,15 @@ export const de: TextsOf<typeof en> = {
     public: 'ohne Geheimnis',
     commands: 'Befehle',
     hint: 'npm run admin -- help listet die Befehle auf, die einen Client registrieren, sein Geheimnis ersetzen oder einen Signaturschlüssel hinzufügen.',
+  },
+  features: {
+    title: 'Funktionen',
+    secondary: 'Weitere Zugriffe',
+    level: {
+      None: 'Kein',
+      Read: 'Lesen',
+      Write: 'Schreiben',
+      Admin: 'Verwalten',
+    },
   },
 };

@@ -18,11 +18,6 @@ export const en = {
   discard: 'Discard changes',
   delete: 'Delete',
   actions: 'Actions',
-  page: {
-    back: 'Previous',
-    forth: 'Next',
-    of: 'Page {{page}} of {{pages}}',
-  },
   role: {
     ADMIN: 'Administrator',
     MANAGER: 'Manager',
@@ -56,12 +51,27 @@ export const en = {
     reallyDelete: 'Delete {{name}}? The user can no longer sign in.',
     did: 'Actions by this user',
     happened: 'Changes to this user',
+    create: 'New user',
+    createHint:
+      'The user gets an email with a temporary password. An invitation lets the person choose the password instead.',
+    userName: 'User name',
+    userNameHint: 'Empty: the email address.',
+    created: '{{email}} gets an email with a temporary password.',
+    createButton: 'Create the user',
   },
   claims: {
     title: 'Permissions',
     standard: 'Can push readings and send files',
     custom: 'Can push through mappers',
     others: 'Other claims',
+    noOthers: 'This user has no other claims.',
+    type: 'Type',
+    value: 'Value',
+    valueOf: 'Value of {{type}}',
+    add: 'Add the claim',
+    change: 'Change',
+    remove: 'Remove',
+    reallyRemove: 'Remove the claim {{type}}?',
   },
   sites: {
     title: 'Sites',
@@ -79,6 +89,12 @@ export const en = {
     choose: 'Choose a site',
     access: 'Access',
     grant: 'Grant',
+    whole: 'Empty: the whole site.',
+    wholeShort: 'whole site',
+    levelOf: 'Access to {{site}}',
+    choices: 'Choose sources',
+    save: 'Save',
+    sourcesOf: 'Sources of {{site}}',
   },
   invitations: {
     none: 'There are no open invitations. Invite a person above.',
@@ -133,5 +149,15 @@ export const en = {
     public: 'without a secret',
     commands: 'Commands',
     hint: 'Run npm run admin -- help to list the commands that register a client, replace its secret, or add a signing key.',
+  },
+  features: {
+    title: 'Features',
+    secondary: 'Secondary accesses',
+    level: {
+      None: 'None',
+      Read: 'Read',
+      Write: 'Write',
+      Admin: 'Administer',
+    },
   },
 };

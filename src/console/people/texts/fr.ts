@@ -21,11 +21,6 @@ export const fr: TextsOf<typeof en> = {
   discard: 'Abandonner les modifications',
   delete: 'Supprimer',
   actions: 'Actions',
-  page: {
-    back: 'Précédente',
-    forth: 'Suivante',
-    of: 'Page {{page}} sur {{pages}}',
-  },
   role: {
     ADMIN: 'Administrateur',
     MANAGER: 'Gestionnaire',
@@ -59,12 +54,27 @@ export const fr: TextsOf<typeof en> = {
     reallyDelete: 'Supprimer {{name}} ? Cette personne ne pourra plus se connecter.',
     did: 'Actions de cette personne',
     happened: 'Modifications de cette personne',
+    create: 'Nouvel utilisateur',
+    createHint:
+      'L’utilisateur reçoit un e-mail avec un mot de passe provisoire. Avec une invitation, la personne choisit elle-même son mot de passe.',
+    userName: 'Nom d’utilisateur',
+    userNameHint: 'Vide : l’adresse e-mail.',
+    created: '{{email}} reçoit un e-mail avec un mot de passe provisoire.',
+    createButton: 'Créer l’utilisateur',
   },
   claims: {
     title: 'Autorisations',
     standard: 'Peut envoyer des relevés et des fichiers',
     custom: 'Peut envoyer par les convertisseurs',
     others: 'Autres revendications (claims)',
+    noOthers: 'Cet utilisateur n’a pas d’autre revendication (claim).',
+    type: 'Type',
+    value: 'Valeur',
+    valueOf: 'Valeur de {{type}}',
+    add: 'Ajouter la revendication',
+    change: 'Modifier',
+    remove: 'Retirer',
+    reallyRemove: 'Retirer la revendication {{type}} ?',
   },
   sites: {
     title: 'Sites',
@@ -82,6 +92,12 @@ export const fr: TextsOf<typeof en> = {
     choose: 'Choisir un site',
     access: 'Accès',
     grant: 'Accorder',
+    whole: 'Vide : tout le site.',
+    wholeShort: 'tout le site',
+    levelOf: 'Accès à {{site}}',
+    choices: 'Choisir des sources',
+    save: 'Enregistrer',
+    sourcesOf: 'Sources de {{site}}',
   },
   invitations: {
     none: 'Aucune invitation en cours. Invitez une personne ci-dessus.',
@@ -136,5 +152,15 @@ export const fr: TextsOf<typeof en> = {
     public: 'sans secret',
     commands: 'Commandes',
     hint: 'Lancez npm run admin -- help pour afficher les commandes qui enregistrent un client, remplacent son secret ou ajoutent une clé de signature.',
+  },
+  features: {
+    title: 'Fonctionnalités',
+    secondary: 'Accès secondaires',
+    level: {
+      None: 'Aucun',
+      Read: 'Lecture',
+      Write: 'Écriture',
+      Admin: 'Administration',
+    },
   },
 };

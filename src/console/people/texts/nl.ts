@@ -21,11 +21,6 @@ export const nl: TextsOf<typeof en> = {
   discard: 'Wijzigingen weggooien',
   delete: 'Verwijderen',
   actions: 'Acties',
-  page: {
-    back: 'Vorige',
-    forth: 'Volgende',
-    of: 'Pagina {{page}} van {{pages}}',
-  },
   role: {
     ADMIN: 'Administrator',
     MANAGER: 'Manager',
@@ -59,12 +54,27 @@ export const nl: TextsOf<typeof en> = {
     reallyDelete: '{{name}} verwijderen? Deze gebruiker kan zich dan niet meer aanmelden.',
     did: 'Acties van deze gebruiker',
     happened: 'Wijzigingen aan deze gebruiker',
+    create: 'Nieuwe gebruiker',
+    createHint:
+      'De gebruiker krijgt een e-mail met een tijdelijk wachtwoord. Met een uitnodiging kiest de persoon het wachtwoord zelf.',
+    userName: 'Gebruikersnaam',
+    userNameHint: 'Leeg: het e-mailadres.',
+    created: '{{email}} krijgt een e-mail met een tijdelijk wachtwoord.',
+    createButton: 'Gebruiker aanmaken',
   },
   claims: {
     title: 'Rechten',
     standard: 'Mag metingen pushen en bestanden versturen',
     custom: 'Mag via mappers pushen',
     others: 'Andere claims',
+    noOthers: 'Deze gebruiker heeft geen andere claims.',
+    type: 'Type',
+    value: 'Waarde',
+    valueOf: 'Waarde van {{type}}',
+    add: 'Claim toevoegen',
+    change: 'Wijzigen',
+    remove: 'Verwijderen',
+    reallyRemove: 'Claim {{type}} verwijderen?',
   },
   sites: {
     title: 'Locaties',
@@ -82,6 +92,12 @@ export const nl: TextsOf<typeof en> = {
     choose: 'Kies een locatie',
     access: 'Toegang',
     grant: 'Toegang geven',
+    whole: 'Leeg: de hele locatie.',
+    wholeShort: 'hele locatie',
+    levelOf: 'Toegang tot {{site}}',
+    choices: 'Bronnen kiezen',
+    save: 'Opslaan',
+    sourcesOf: 'Bronnen van {{site}}',
   },
   invitations: {
     none: 'Er zijn geen openstaande uitnodigingen. Nodig hierboven iemand uit.',
@@ -136,5 +152,15 @@ export const nl: TextsOf<typeof en> = {
     public: 'zonder geheim',
     commands: 'Opdrachten',
     hint: 'npm run admin -- help toont de opdrachten die een client registreren, het geheim ervan vervangen of een sleutel toevoegen.',
+  },
+  features: {
+    title: 'Functies',
+    secondary: 'Secundaire toegangen',
+    level: {
+      None: 'Geen',
+      Read: 'Lezen',
+      Write: 'Schrijven',
+      Admin: 'Beheren',
+    },
   },
 };

@@ -1,5 +1,5 @@
 /** One user: profile and role, push permissions, claims, site access, and the buttons that lock or delete the user. */
-import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -13,9 +13,10 @@ import classes from '../../parts/view.module.css';
 import { type Role, useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
 import { LANGUAGES } from '../../texts/language.ts';
+import { Features, OtherClaims, Permissions } from './claims.tsx';
 import { useRenew } from './renew.ts';
 import { SiteAccess } from './site-access.tsx';
-import { nameOf, PERMISSIONS, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
+import { nameOf, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
 
 /** The tab "Users" when a user is open. */
 export function UserPage({ id }: { readonly id: string }) {
@@ -36,6 +37,9 @@ export function UserPage({ id }: { readonly id: string }) {
           <Profile user={user.data} />
           <Permissions user={user.data} />
           <SiteAccess user={user.data} />
+          <Features user={user.data} kind="features" />
+          <Features user={user.data} kind="secondaryAccesses" />
+          <OtherClaims user={user.data} />
         </>
       )}
     </>
@@ -160,59 +164,6 @@ function Profile({ user }: { readonly user: User }) {
           {t('users.happened')}
         </Link>
       </p>
-    </section>
-  );
-}
-
-/** Push permissions as switches, other claims as a list. */
-function Permissions({ user }: { readonly user: User }) {
-  const { t } = useTranslation('people');
-  const renew = useRenew(user.id);
-  const path = { userId: user.id };
-  const change = useMutation({
-    mutationFn: async ({ claimType, isGiven }: { readonly claimType: string; readonly isGiven: boolean }) => {
-      if (isGiven) {
-        const body = { claimType, claimValue: 'true' };
-        await bodyOf(api.POST('/account/user/{userId}/claims/add', { params: { path }, body }));
-        return;
-      }
-      const body = user.claims
-        .filter((claim) => claim.claimType === claimType)
-        .map(({ claimValue }) => ({ claimType, claimValue }));
-      await bodyOf(api.POST('/account/user/{userId}/claims/remove', { params: { path }, body }));
-    },
-    onSuccess: renew,
-  });
-  const others = user.claims.filter(({ claimType }) => !(PERMISSIONS as readonly string[]).includes(claimType));
-  return (
-    <section className={classes.card} aria-labelledby="permissions">
-      <h2 id="permissions">{t('claims.title')}</h2>
-      {PERMISSIONS.map((claimType) => (
-        <Switch
-          key={claimType}
-          mt="xs"
-          label={t(`claims.${claimType === 'datapusher.standard' ? 'standard' : 'custom'}`)}
-          description={claimType}
-          checked={user.claims.some((claim) => claim.claimType === claimType)}
-          disabled={change.isPending}
-          onChange={({ currentTarget }) => change.mutate({ claimType, isGiven: currentTarget.checked })}
-        />
-      ))}
-      {change.error && <Problem error={change.error} />}
-      {others.length > 0 && (
-        <>
-          <h3>{t('claims.others')}</h3>
-          <ul className={classes.list}>
-            {others.map(({ claimType, claimValue }) => (
-              <li key={claimType + claimValue} className={classes.row}>
-                <code>
-                  {claimType} = {claimValue}
-                </code>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
     </section>
   );
 }

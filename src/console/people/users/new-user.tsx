@@ -1,0 +1,105 @@
+/** Creates a user without an invitation. Unsaved work is kept in the browser. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { api, bodyOf } from '../../api/client.ts';
+import { useDraft } from '../../parts/draft.ts';
+import { Problem } from '../../parts/problem.tsx';
+import classes from '../../parts/view.module.css';
+import { type Role, useSession } from '../../session/session.tsx';
+import { notifyDone } from '../../shell/notify.ts';
+import { currentLanguage, LANGUAGES } from '../../texts/language.ts';
+import { rolesToGive } from './user-fields.ts';
+
+interface Fields {
+  readonly email: string;
+  readonly userName: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly phoneNumber: string;
+  readonly language: string;
+  readonly role: Role;
+}
+
+/** The tab "Users" while a user is created. */
+export function NewUser() {
+  const { t } = useTranslation('people');
+  const { role } = useSession();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const empty: Fields = {
+    ...{ email: '', userName: '', firstName: '', lastName: '', phoneNumber: '' },
+    ...{ language: currentLanguage(), role: 'USER' },
+  };
+  const [fields, setFields, dropFields] = useDraft<Fields>('user.new', empty);
+  const create = useMutation({
+    mutationFn: () => bodyOf(api.POST('/account/user/create', { body: toBody(fields) })),
+    onSuccess: async () => {
+      dropFields(empty);
+      notifyDone(t('users.created', { email: fields.email }));
+      await queries.invalidateQueries({ queryKey: ['users'] });
+      await navigate({ to: '/console/people' });
+    },
+  });
+  const set = (name: keyof Fields) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    setFields({ ...fields, [name]: event.currentTarget.value });
+  return (
+    <>
+      <p className={classes.bar}>
+        <Link to="/console/people">{t('users.all')}</Link>
+      </p>
+      <form
+        className={classes.card}
+        aria-labelledby="new-user"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <h2 id="new-user">{t('users.create')}</h2>
+        <p className={classes.soft}>
+          {t('users.createHint')}{' '}
+          <Link to="/console/people" search={{ tab: 'invitations' }}>
+            {t('invitations.invite')}
+          </Link>
+        </p>
+        <div className={`${classes.form} ${classes.bar}`}>
+          <TextInput required type="email" label={t('users.email')} value={fields.email} onChange={set('email')} />
+          <TextInput
+            label={t('users.userName')}
+            description={t('users.userNameHint')}
+            value={fields.userName}
+            onChange={set('userName')}
+          />
+          {(['firstName', 'lastName', 'phoneNumber'] as const).map((name) => (
+            <TextInput key={name} label={t(`users.${name}`)} value={fields[name]} onChange={set(name)} />
+          ))}
+          <NativeSelect
+            label={t('users.role')}
+            data={rolesToGive(role).map((value) => ({ value, label: t(`role.${value}`) }))}
+            value={fields.role}
+            onChange={set('role')}
+          />
+          <NativeSelect
+            label={t('users.language')}
+            data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+            value={fields.language}
+            onChange={set('language')}
+          />
+        </div>
+        {create.error && <Problem error={create.error} />}
+        <p className={classes.bar}>
+          <Button type="submit" loading={create.isPending}>
+            {t('users.createButton')}
+          </Button>
+        </p>
+      </form>
+    </>
+  );
+}
+
+function toBody({ email, userName, firstName, lastName, phoneNumber, language, role }: Fields) {
+  const names = { firstName: firstName || null, lastName: lastName || null, phoneNumber: phoneNumber || null };
+  return { email: email.trim(), userName: userName.trim() || email.trim(), ...names, language, roles: [role] };
+}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { planColumns, READ_COLUMNS } from '../../../src/console/data/files/column-rules.ts';
+import { cellText } from '../../../src/console/data/files/read-rows.ts';
 import { planColumns as planOfService } from '../../../src/files/parsing/header-columns.ts';
 import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
 
@@ -21,4 +22,11 @@ test('console data: every required column that a header lacks is named (R-E2)', 
     ],
     missing: ['value', 'identifier'],
   });
+});
+
+test('console data: dates of a workbook keep their seconds and milliseconds, whatever its rounding errors are (R-E2)', () => {
+  const texts = ['01:59:59.999', '02:00:00.000', '02:00:00.250'].map((time) =>
+    cellText(new Date(`2016-07-01T${time}Z`)),
+  );
+  expect(texts).toEqual(['2016-07-01T02:00:00', '2016-07-01T02:00:00', '2016-07-01T02:00:00.250']);
 });

@@ -65,10 +65,19 @@ function collect({ rows: wanted, count }: Wanted) {
   };
 }
 
-/** A date of a workbook has no zone: the service reads it in the zone of the site. */
-function cellText(cell: unknown): string {
+/**
+ * A date of a workbook has no zone: the service reads it in the zone of the site. The package cuts the fraction of a
+ * millisecond, which rounding errors of the workbook's number make 0.999…: a whole second would become the instant before.
+ * @returns the text of a cell; a date without milliseconds when they are 0.
+ */
+export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';
-  if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString().slice(0, 19);
+  if (cell instanceof Date) {
+    const millis = cell.getTime();
+    if (Number.isNaN(millis)) return '';
+    const isCut = (millis + 1) % 1000 === 0;
+    return new Date(isCut ? millis + 1 : millis).toISOString().replace(/(\.000)?Z$/, '');
+  }
   return String(cell);
 }
 

@@ -1,6 +1,6 @@
 /** A table of figures in a card. */
 import type { ReactNode } from 'react';
-import { Frame } from '../parts/frame.tsx';
+import { Table } from '../parts/table.tsx';
 import classes from '../parts/view.module.css';
 
 interface FiguresProps {
@@ -23,30 +23,17 @@ export function Figures({ title, note, columns, rows, empty, texts = 1 }: Figure
       {note !== undefined && <p className={classes.soft}>{note}</p>}
       {rows.length === 0 && <p className={classes.soft}>{empty}</p>}
       {rows.length > 0 && (
-        <Frame label={title}>
-          <table className={classes.table}>
-            <thead>
-              <tr>
-                {columns.map((name, column) => (
-                  <th key={name} scope="col" className={classOf(column)}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ key, cells }) => (
-                <tr key={key}>
-                  {cells.map((cell, column) => (
-                    <td key={columns[column]} className={classOf(column)}>
-                      {cell}
-                    </td>
-                  ))}
-                </tr>
+        <Table label={title} columns={columns.map((name, column) => (column < texts ? name : ([name] as const)))}>
+          {rows.map(({ key, cells }) => (
+            <tr key={key}>
+              {cells.map((cell, column) => (
+                <td key={columns[column]} className={classOf(column)}>
+                  {cell}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </Frame>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   );

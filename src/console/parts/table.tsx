@@ -14,18 +14,19 @@ interface TableProps {
   readonly children: ReactNode;
 }
 
-/** @returns the table; columns keep their order, so their index is their key. */
 export function Table({ label, columns, children }: TableProps) {
   return (
     <Frame label={label}>
       <table className={classes.table}>
         <thead>
           <tr>
-            {columns.map((column) => {
+            {columns.map((column, index) => {
               const isNumber = typeof column !== 'string';
               const name = isNumber ? column[0] : column;
               return (
-                <th key={name} scope="col" className={isNumber ? classes.number : undefined}>
+                // The header of a file may repeat a name.
+                // biome-ignore lint/suspicious/noArrayIndexKey: see above
+                <th key={index} scope="col" className={isNumber ? classes.number : undefined}>
                   {name}
                 </th>
               );

@@ -4,10 +4,10 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { Fragment, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { answerOf, api, bodyOf } from '../api/client.ts';
-import { Frame } from '../parts/frame.tsx';
 import { Ago } from '../parts/moment.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
+import { Table } from '../parts/table.tsx';
 import classes from '../parts/view.module.css';
 import { notifyDone } from '../shell/notify.ts';
 import { formatNumber } from '../texts/language.ts';
@@ -71,71 +71,63 @@ export function Deliveries({ id }: { readonly id: string }) {
       {deliveries.isPending && <Skeleton height={160} radius="md" />}
       {deliveries.data?.body.length === 0 && <p className={classes.soft}>{t('noDeliveries')}</p>}
       {deliveries.data && deliveries.data.body.length > 0 && (
-        <Frame label={t('deliveries')}>
-          <table className={classes.table}>
-            <thead>
+        <Table
+          label={t('deliveries')}
+          columns={[
+            (['date', 'attempt', 'state', 'answer', 'duration'] as const).map((name) => t(`column.${name}`)),
+            t('column.actions'),
+          ].flat()}
+        >
+          {deliveries.data.body.map((entry) => (
+            <Fragment key={entry.id}>
               <tr>
-                {(['date', 'attempt', 'state', 'answer', 'duration'] as const).map((name) => (
-                  <th key={name} scope="col">
-                    {t(`column.${name}`)}
-                  </th>
-                ))}
-                <th scope="col">{t('column.actions')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {deliveries.data.body.map((entry) => (
-                <Fragment key={entry.id}>
-                  <tr>
-                    <td className={classes.nowrap}>
-                      <Ago instant={entry.date} />
-                    </td>
-                    <td>
-                      {entry.attempt}
-                      {entry.isReplay && ` (${t('isReplay')})`}
-                    </td>
-                    <td>
-                      <State tone={entry.state === 'Succeeded' ? 'good' : entry.state === 'Failed' ? 'bad' : 'plain'}>
-                        {t(`state.${entry.state}`)}
-                      </State>
-                    </td>
-                    <td>{entry.response?.status ?? entry.error ?? '–'}</td>
-                    <td className={classes.nowrap}>
-                      {entry.durationMs === undefined ? '–' : `${formatNumber(entry.durationMs)} ms`}
-                    </td>
-                    <td className={classes.nowrap}>
-                      <Button
-                        size="compact-sm"
-                        variant="subtle"
-                        aria-expanded={open === entry.id}
-                        onClick={() => setOpen(open === entry.id ? undefined : entry.id)}
-                      >
-                        {t('show')}
-                      </Button>{' '}
-                      {entry.state !== 'Pending' && (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          loading={replay.isPending && replay.variables === entry.id}
-                          onClick={() => replay.mutate(entry.id)}
-                        >
-                          {t('replay')}
-                        </Button>
-                      )}
-                    </td>
-                  </tr>
-                  {open === entry.id && (
-                    <tr>
-                      <td colSpan={6}>
-                        <Exchange request={entry.request} response={entry.response} error={entry.error} />
-                      </td>
-                    </tr>
+                <td className={classes.nowrap}>
+                  <Ago instant={entry.date} />
+                </td>
+                <td>
+                  {entry.attempt}
+                  {entry.isReplay && ` (${t('isReplay')})`}
+                </td>
+                <td>
+                  <State tone={entry.state === 'Succeeded' ? 'good' : entry.state === 'Failed' ? 'bad' : 'plain'}>
+                    {t(`state.${entry.state}`)}
+                  </State>
+                </td>
+                <td>{entry.response?.status ?? entry.error ?? '–'}</td>
+                <td className={classes.nowrap}>
+                  {entry.durationMs === undefined ? '–' : `${formatNumber(entry.durationMs)} ms`}
+                </td>
+                <td className={classes.nowrap}>
+                  <Button
+                    size="compact-sm"
+                    variant="subtle"
+                    aria-expanded={open === entry.id}
+                    onClick={() => setOpen(open === entry.id ? undefined : entry.id)}
+                  >
+                    {t('show')}
+                  </Button>{' '}
+                  {entry.state !== 'Pending' && (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      loading={replay.isPending && replay.variables === entry.id}
+                      onClick={() => replay.mutate(entry.id)}
+                    >
+                      {t('replay')}
+                    </Button>
                   )}
-                </Fragment>
-              ))}
-            </tbody>
-          </table>
-        </Frame>
+                </td>
+              </tr>
+              {open === entry.id && (
+                <tr>
+                  <td colSpan={6}>
+                    <Exchange request={entry.request} response={entry.response} error={entry.error} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </Table>
       )}
       {deliveries.data && deliveries.data.total > PAGE_ROWS && (
         <p className={classes.soft}>{t('first', { shown: PAGE_ROWS, count: deliveries.data.total })}</p>

@@ -7,10 +7,10 @@ import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import { saveAnswer } from '../../api/download.ts';
 import { sendFile } from '../../api/upload.ts';
-import { Frame } from '../../parts/frame.tsx';
 import { Ago } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { State } from '../../parts/state.tsx';
+import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { useSession } from '../../session/session.tsx';
 import { Icon } from '../../shell/icon.tsx';
@@ -102,30 +102,16 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
               {t(`files.missing.${name}`)}
             </p>
           ))}
-          <Frame label={t('files.columns')}>
-            <table className={classes.table}>
-              <thead>
-                <tr>
-                  {head.data.header.map((name, column) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a header may repeat a name
-                    <th key={column} scope="col">
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {[...head.data.rows].map(([row, cells]) => (
-                  <tr key={row}>
-                    {cells.map((cell, column) => (
-                      // biome-ignore lint/suspicious/noArrayIndexKey: a cell has no other name
-                      <td key={column}>{cell}</td>
-                    ))}
-                  </tr>
+          <Table label={t('files.columns')} columns={head.data.header}>
+            {[...head.data.rows].map(([row, cells]) => (
+              <tr key={row}>
+                {cells.map((cell, column) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a cell has no other name
+                  <td key={column}>{cell}</td>
                 ))}
-              </tbody>
-            </table>
-          </Frame>
+              </tr>
+            ))}
+          </Table>
         </>
       )}
       {sending.isPending && <Progress value={part * 100} mt="sm" aria-label={t('files.sending')} />}

@@ -8,6 +8,7 @@ import { fetchPoints } from '../../api/download.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { Frame } from '../../parts/frame.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import own from '../data.module.css';
 import { type FileStatus, heldFiles } from './file-queries.ts';
@@ -58,24 +59,14 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');
   return (
-    <Frame label={t('rows.title')}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t('rows.row')}</th>
-            <th scope="col">{t('rows.reason')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {errors.slice(0, 200).map(({ row, message }) => (
-            <tr key={row}>
-              <td>{row}</td>
-              <td>{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Frame>
+    <Table label={t('rows.title')} columns={[t('rows.row'), t('rows.reason')]}>
+      {errors.slice(0, 200).map(({ row, message }) => (
+        <tr key={row}>
+          <td>{row}</td>
+          <td>{message}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -4,10 +4,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { answerOf, api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { Frame } from '../../parts/frame.tsx';
 import { Ago } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { State, type Tone } from '../../parts/state.tsx';
+import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { settings } from '../../session/settings.ts';
 import { notifyDone } from '../../shell/notify.ts';
@@ -111,28 +111,17 @@ function Rejected({ label }: { readonly label: string }) {
   const { body, total } = rejected.data;
   return (
     <>
-      <Frame label={t('pushes.content')}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('pushes.element')}</th>
-              <th scope="col">{t('rows.reason')}</th>
-              <th scope="col">{t('pushes.content')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {body.map(({ index, message, element }) => (
-              <tr key={index}>
-                <td className={classes.number}>{index}</td>
-                <td className={classes.message}>{message}</td>
-                <td>
-                  <code>{shorten(JSON.stringify(element))}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Frame>
+      <Table label={t('pushes.content')} columns={[[t('pushes.element')], t('rows.reason'), t('pushes.content')]}>
+        {body.map(({ index, message, element }) => (
+          <tr key={index}>
+            <td className={classes.number}>{index}</td>
+            <td className={classes.message}>{message}</td>
+            <td>
+              <code>{shorten(JSON.stringify(element))}</code>
+            </td>
+          </tr>
+        ))}
+      </Table>
       {total > body.length && <p className={classes.soft}>{t('pushes.first', { shown: body.length, count: total })}</p>}
     </>
   );

@@ -9,9 +9,9 @@ import { saveAnswer } from '../../api/download.ts';
 import { useFollowed } from '../../api/follow.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { sendFile } from '../../api/upload.ts';
-import { Frame } from '../../parts/frame.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { State, type Tone } from '../../parts/state.tsx';
+import { Pages, Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { Icon } from '../../shell/icon.tsx';
 import { notifyProblem } from '../../shell/notify.ts';
@@ -150,32 +150,21 @@ function Import({ id }: { readonly id: string }) {
 function Counts({ counts }: Pick<ImportStatus, 'counts'>) {
   const { t } = useTranslation('data');
   return (
-    <Frame label={t('structure.kind')}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t('structure.kind')}</th>
-            {ACTIONS.map((action) => (
-              <th key={action} scope="col" className={classes.number}>
-                {t(`structure.action.${action}`)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {KINDS.map((kind) => (
-            <tr key={kind}>
-              <td>{t(`structure.kinds.${kind}`)}</td>
-              {ACTIONS.map((action) => (
-                <td key={action} className={classes.number}>
-                  {formatNumber(counts[kind][action])}
-                </td>
-              ))}
-            </tr>
+    <Table
+      label={t('structure.kind')}
+      columns={[t('structure.kind'), ...ACTIONS.map((action) => [t(`structure.action.${action}`)] as const)]}
+    >
+      {KINDS.map((kind) => (
+        <tr key={kind}>
+          <td>{t(`structure.kinds.${kind}`)}</td>
+          {ACTIONS.map((action) => (
+            <td key={action} className={classes.number}>
+              {formatNumber(counts[kind][action])}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </Frame>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -184,26 +173,16 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   return (
     <>
       <p className={classes.message}>{t('structure.problems', { count })}</p>
-      <Frame label={t('rows.reason')}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('structure.place')}</th>
-              <th scope="col">{t('rows.reason')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {problems.map(({ path, message }) => (
-              <tr key={path + message}>
-                <td className={classes.nowrap}>
-                  <code>{path}</code>
-                </td>
-                <td>{message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Frame>
+      <Table label={t('rows.reason')} columns={[t('structure.place'), t('rows.reason')]}>
+        {problems.map(({ path, message }) => (
+          <tr key={path + message}>
+            <td className={classes.nowrap}>
+              <code>{path}</code>
+            </td>
+            <td>{message}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }
@@ -251,56 +230,32 @@ function ImportedRows({ id }: { readonly id: string }) {
           </Button>
         ))}
       </p>
-      <Frame label={t('structure.what')}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('structure.place')}</th>
-              <th scope="col">{t('structure.kind')}</th>
-              <th scope="col">{t('structure.what')}</th>
-              <th scope="col">{t('structure.changes')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {body.map(({ place, kind, action: done, changes }) => (
-              <tr key={kind + place}>
-                <td className={classes.nowrap}>
-                  <code>{place}</code>
-                </td>
-                <td>{t(`structure.kinds.${kind}`)}</td>
-                <td>
-                  <State tone={done === 'Left' ? 'plain' : done === 'Created' ? 'good' : 'warn'}>
-                    {t(`structure.row.${done}`)}
-                  </State>
-                </td>
-                <td>
-                  {Object.entries(changes ?? {}).map(([member, { from, to }]) => (
-                    <div key={member}>
-                      {member}: <code>{JSON.stringify(from)}</code> → <code>{JSON.stringify(to)}</code>
-                    </div>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Frame>
-      {total > PAGE_ROWS && (
-        <p className={classes.bar}>
-          <Button size="compact-sm" variant="default" disabled={page === 0} onClick={() => setPage(page - 1)}>
-            {t('page.back')}
-          </Button>
-          <span className={classes.soft}>{t('page.of', { page: page + 1, pages: Math.ceil(total / PAGE_ROWS) })}</span>
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={(page + 1) * PAGE_ROWS >= total}
-            onClick={() => setPage(page + 1)}
-          >
-            {t('page.forth')}
-          </Button>
-        </p>
-      )}
+      <Table
+        label={t('structure.what')}
+        columns={[t('structure.place'), t('structure.kind'), t('structure.what'), t('structure.changes')]}
+      >
+        {body.map(({ place, kind, action: done, changes }) => (
+          <tr key={kind + place}>
+            <td className={classes.nowrap}>
+              <code>{place}</code>
+            </td>
+            <td>{t(`structure.kinds.${kind}`)}</td>
+            <td>
+              <State tone={done === 'Left' ? 'plain' : done === 'Created' ? 'good' : 'warn'}>
+                {t(`structure.row.${done}`)}
+              </State>
+            </td>
+            <td>
+              {Object.entries(changes ?? {}).map(([member, { from, to }]) => (
+                <div key={member}>
+                  {member}: <code>{JSON.stringify(from)}</code> → <code>{JSON.stringify(to)}</code>
+                </div>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <Pages page={page} pageRows={PAGE_ROWS} total={total} onChange={setPage} />
     </>
   );
 }

@@ -18,7 +18,6 @@ export const de: TextsOf<typeof en> = {
   discard: 'Änderungen verwerfen',
   delete: 'Löschen',
   cancel: 'Abbrechen',
-  page: { back: 'Zurück', forth: 'Weiter', of: 'Seite {{page}} von {{pages}}' },
   drop: { title: 'Datei hier ablegen', choose: 'Datei auswählen' },
   files: {
     hint: 'Eine Zeile je Punkt: ein Zeitpunkt, ein Wert und die Spalten, die die Variable bestimmen. Die Vorlage hat alle Spalten.',

@@ -14,7 +14,6 @@ export const en = {
   discard: 'Discard changes',
   delete: 'Delete',
   cancel: 'Cancel',
-  page: { back: 'Previous', forth: 'Next', of: 'Page {{page}} of {{pages}}' },
   drop: { title: 'Drop a file here', choose: 'Choose a file' },
   files: {
     hint: 'One row for each point: a date, a value, and the columns that identify the variable. The template has every column.',

@@ -17,7 +17,6 @@ export const fr: TextsOf<typeof en> = {
   discard: 'Abandonner les modifications',
   delete: 'Supprimer',
   cancel: 'Annuler',
-  page: { back: 'Précédente', forth: 'Suivante', of: 'Page {{page}} sur {{pages}}' },
   drop: { title: 'Déposez un fichier ici', choose: 'Choisir un fichier' },
   files: {
     hint: 'Une ligne par point : une date, une valeur et les colonnes qui identifient la variable. Le modèle contient toutes les colonnes.',

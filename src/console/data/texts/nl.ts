@@ -16,7 +16,6 @@ export const nl: TextsOf<typeof en> = {
   discard: 'Wijzigingen weggooien',
   delete: 'Verwijderen',
   cancel: 'Annuleren',
-  page: { back: 'Vorige', forth: 'Volgende', of: 'Pagina {{page}} van {{pages}}' },
   drop: { title: 'Zet hier een bestand neer', choose: 'Bestand kiezen' },
   files: {
     hint: 'Eén rij per punt: een tijdstip, een waarde en de kolommen die de variabele aanduiden. Het sjabloon heeft alle kolommen.',

@@ -5,7 +5,7 @@
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { bracketMatching, indentOnInput, StreamLanguage } from '@codemirror/language';
+import { bracketMatching, indentOnInput, StreamLanguage, type StreamParser } from '@codemirror/language';
 import { r } from '@codemirror/legacy-modes/mode/r';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { unifiedMergeView } from '@codemirror/merge';
@@ -23,9 +23,12 @@ interface EditorProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly symbols: Symbols;
+  /** Names to complete; absent: no completion. */
+  readonly symbols?: Symbols;
   readonly problems: readonly LineProblem[];
   readonly isReadOnly?: boolean;
+  /** How the text is coloured; default R. */
+  readonly language?: StreamParser<unknown>;
   /** Ctrl-Enter. */
   readonly onRun?: () => void;
 }
@@ -36,20 +39,20 @@ export function Editor(props: EditorProps) {
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
-  const { label, value, problems, isReadOnly = false } = props;
+  const { label, value, problems, isReadOnly = false, language = r } = props;
 
   useEffect(() => {
     if (!host.current) return;
     const made = open(host.current, latest.current.value, [
       ...editing(latest),
-      ...reading(label),
+      ...reading(label, language),
       ...(isReadOnly ? [EditorState.readOnly.of(true)] : []),
     ]);
     view.current = made;
     // A new editor shows the problems that are already known.
     showProblems(made, latest.current.problems);
     return () => made.destroy();
-  }, [label, isReadOnly]);
+  }, [label, isReadOnly, language]);
 
   // Runs in the task that renders: later, the editor may have newer text, which this value would undo.
   useLayoutEffect(() => {
@@ -85,7 +88,7 @@ export function Diff({ label, before, after }: DiffProps) {
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
     const made = open(host.current, after, [
-      ...reading(label),
+      ...reading(label, r),
       EditorState.readOnly.of(true),
       EditorState.phrases.of({ '$ unchanged lines': unchanged }),
       compare,
@@ -100,11 +103,11 @@ function open(host: HTMLElement, doc: string, extensions: readonly Extension[]):
   return new EditorView({ doc, extensions: [...extensions], root, parent: root as unknown as Element });
 }
 
-function reading(label: string): readonly Extension[] {
+function reading(label: string, language: StreamParser<unknown>): readonly Extension[] {
   return [
     ...APPEARANCE,
     lineNumbers(),
-    StreamLanguage.define(r),
+    StreamLanguage.define(language),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label }),
   ];
@@ -112,6 +115,7 @@ function reading(label: string): readonly Extension[] {
 
 /** Tab leaves the editor, as everywhere else on a page. */
 function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
+  const { symbols } = latest.current;
   const run = () => {
     latest.current.onRun?.();
     return latest.current.onRun !== undefined;
@@ -125,7 +129,7 @@ function editing(latest: { readonly current: EditorProps }): readonly Extension[
     highlightActiveLine(),
     highlightSelectionMatches(),
     lintGutter(),
-    autocompletion({ override: [completeScript(() => latest.current.symbols)] }),
+    ...(symbols ? [autocompletion({ override: [completeScript(() => latest.current.symbols ?? symbols)] })] : []),
     keymap.of([{ key: 'Mod-Enter', run }, ...completionKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     EditorView.updateListener.of((update) => {
       const text = update.state.doc.toString();

@@ -3,17 +3,25 @@ import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@ma
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
+import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
 import classes from '../../parts/view.module.css';
 import { settings } from '../../session/settings.ts';
 import { notifyDone } from '../../shell/notify.ts';
+import { linesOfError } from './expression-problems.ts';
 import { useMappers } from './mappers.tsx';
 
+const ExpressionEditor = lazy(async () => ({
+  default: (await import('./expression-editor.tsx')).ExpressionEditor,
+}));
+
 const DELAY_MS = 400;
+const NO_PROBLEMS: readonly LineProblem[] = [];
 const TYPES = ['application/json', 'application/xml', 'text/csv'] as const;
 type SampleType = (typeof TYPES)[number];
 
@@ -68,6 +76,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
   const { name, expression, hasHeader, isEnabled } = saved;
   const [fields, setFields, dropFields] = useDraft<Fields>(`mapper.${id}`, { name, expression, hasHeader, isEnabled });
   const [sample, setSample] = useDraft<Sample>(`mapper-sample.${id}`, SAMPLE);
+  const trial = useTrial({ expression: fields.expression, hasHeader: fields.hasHeader, ...sample });
   const isNew = id === 'new';
   const isChanged = (Object.keys(fields) as (keyof Fields)[]).some((each) => fields[each] !== saved[each]);
   const leave = async (mapper?: string) => {
@@ -117,15 +126,18 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
               </code>
             </p>
           )}
-          <Textarea
-            className={`${classes.area} ${classes.wide}`}
-            label={t('mappers.expression')}
-            description={t('mappers.expressionHint')}
-            rows={9}
-            spellCheck={false}
-            value={fields.expression}
-            onChange={({ currentTarget }) => setFields({ ...fields, expression: currentTarget.value })}
-          />
+          <div className={classes.wide}>
+            <p className={classes.fieldLabel}>{t('mappers.expression')}</p>
+            <Suspense fallback={<Skeleton height={240} radius="md" />}>
+              <ExpressionEditor
+                label={t('mappers.expression')}
+                value={fields.expression}
+                problems={trial.problems}
+                onChange={(expression) => setFields({ ...fields, expression })}
+              />
+            </Suspense>
+            <p className={classes.soft}>{t('mappers.expressionHint')}</p>
+          </div>
         </div>
         {save.error && <Problem error={save.error} />}
         {remove.error && <Problem error={remove.error} />}
@@ -176,7 +188,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
             />
           </div>
         </section>
-        <Result expression={fields.expression} hasHeader={fields.hasHeader} {...sample} />
+        <Result result={trial.result} />
       </div>
     </>
   );
@@ -184,18 +196,29 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
 
 type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
-/** The elements that the service computes from the sample; nothing is stored. */
-function Result(given: Trial) {
-  const { t } = useTranslation('data');
+/**
+ * Tries the expression with the sample when typing pauses; nothing is stored.
+ * @returns the trial, and its error by lines of the expression.
+ */
+function useTrial(given: Trial) {
   const [trial] = useDebouncedValue(given, DELAY_MS);
   const { expression, hasHeader, contentType, body } = trial;
   const result = useQuery({
     queryKey: ['mapper-trial', expression, hasHeader, contentType, body],
-    queryFn: () =>
-      bodyOf(api.POST('/account/mappers/test', { body: { expression, hasHeader, contentType, sample: body } })),
+    queryFn: async () => {
+      const sample = { expression, hasHeader, contentType, sample: body };
+      const tried = await bodyOf(api.POST('/account/mappers/test', { body: sample }));
+      return { ...tried, problemLines: tried.error ? linesOfError(expression, tried.error.message) : NO_PROBLEMS };
+    },
     placeholderData: keepPreviousData,
     gcTime: 0,
   });
+  return { result, problems: result.data?.problemLines ?? NO_PROBLEMS };
+}
+
+/** The elements that the service computes from the sample. */
+function Result({ result }: { readonly result: ReturnType<typeof useTrial>['result'] }) {
+  const { t } = useTranslation('data');
   return (
     <section className={classes.card} aria-labelledby="result" aria-busy={result.isFetching}>
       <h2 id="result">{t('mappers.result')}</h2>

@@ -1,0 +1,20 @@
+/** The expression of a mapper in the code editor. JSONata is coloured as JavaScript, which has the same tokens. */
+import { javascript } from '@codemirror/legacy-modes/mode/javascript';
+import { tags } from '@lezer/highlight';
+import { Editor } from '../../calculated/script/editor.tsx';
+import type { LineProblem } from '../../calculated/script/problem-lines.ts';
+
+/** The package's own table of tokens lacks this one. */
+const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
+
+interface ExpressionEditorProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly problems: readonly LineProblem[];
+}
+
+/** Loaded when a mapper is opened. */
+export function ExpressionEditor(props: ExpressionEditorProps) {
+  return <Editor {...props} language={JSONATA} />;
+}

@@ -1,0 +1,11 @@
+/** Assigns the error of an expression to its line: the message of the service ends with the character. Pure. */
+import type { LineProblem } from '../../calculated/script/problem-lines.ts';
+
+const POSITION = /\(at character (\d+)\)$/;
+
+/** @returns the error on the line of the character that it names; on the first line when it names none. */
+export function linesOfError(expression: string, message: string): readonly LineProblem[] {
+  const [, end] = POSITION.exec(message) ?? [];
+  const line = end === undefined ? 1 : expression.slice(0, Number(end)).trimEnd().split('\n').length;
+  return [{ line, message, severity: 'error' }];
+}

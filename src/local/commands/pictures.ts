@@ -1,8 +1,12 @@
-/** `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack. */
+/**
+ * `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack.
+ * `npm run pictures -- DIRECTORY` takes pictures of every route instead, in both schemes, two widths and two languages.
+ */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { CHECKOUT, STACK_FILE } from '../paths.ts';
+import { takeEveryRoute } from '../pictures/every-route.ts';
 import { SetupError } from '../setup-error.ts';
 import type { Stack } from '../stack.ts';
 import { runCommand } from './cli.ts';
@@ -11,6 +15,8 @@ const DIRECTORY = join(CHECKOUT, 'src/console/pictures');
 const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 const SIZE = { width: 1140, height: 690 };
 const USER = 'manager@demo.example';
+/** Opens every route. */
+const ADMIN = 'admin@demo.example';
 
 /** A picture: an address of the demo, and what is done there before it is taken. */
 interface Picture {
@@ -50,10 +56,15 @@ await runCommand(async () => {
   if (!existsSync(STACK_FILE)) throw new SetupError('The stack is not running; `npm start` starts it.');
   const stack = JSON.parse(readFileSync(STACK_FILE, 'utf8')) as Stack;
   const browser = await chromium.launch({ executablePath: findBrowser(), args: ['--no-sandbox'] });
+  const [directory] = process.argv.slice(2);
   try {
+    if (directory !== undefined) {
+      await takeEveryRoute(browser, (page) => signIn(page, stack, ADMIN), directory);
+      return 0;
+    }
     const context = await browser.newContext({ locale: 'en-GB', viewport: SIZE, colorScheme: 'light' });
     const page = await context.newPage();
-    await signIn(page, stack);
+    await signIn(page, stack, USER);
     mkdirSync(DIRECTORY, { recursive: true });
     for (const picture of PICTURES) {
       await page.goto(`${stack.api}/console/find?q=${encodeURIComponent(picture.variable)}`);
@@ -73,10 +84,10 @@ await runCommand(async () => {
   return 0;
 });
 
-async function signIn(page: Page, { api, users }: Stack): Promise<void> {
-  const user = users.find(({ userName }) => userName === USER);
+async function signIn(page: Page, { api, users }: Stack, name: string): Promise<void> {
+  const user = users.find(({ userName }) => userName === name);
   if (!user)
-    throw new SetupError(`The stack has no user ${USER}; \`npm start\` without DATABASE_URL creates the demo.`);
+    throw new SetupError(`The stack has no user ${name}; \`npm start\` without DATABASE_URL creates the demo.`);
   await page.goto(`${api}/`);
   await page.getByLabel('User name').fill(user.userName);
   await page.getByLabel('Password', { exact: true }).fill(user.password);

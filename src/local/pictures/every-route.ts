@@ -1,0 +1,106 @@
+/**
+ * Pictures of every route of the console on the demo: both schemes, a phone and a desktop, English and German, whose words
+ * are long. For people who check the layout; the pictures are not committed.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+const SCHEMES = ['light', 'dark'] as const;
+const LOCALES = ['en-GB', 'de-DE'] as const;
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1440, height: 900 },
+] as const;
+/** Time in which a route reads and draws what it shows; the page of a variable is never idle. */
+const SETTLE_MS = 1500;
+
+/** What a picture shows, as the name of its file. */
+interface Route {
+  readonly name: string;
+  readonly path: string;
+}
+
+type SignIn = (page: Page) => Promise<void>;
+
+/**
+ * Takes the pictures, and prints the name of each; those of a page wider than its window are marked.
+ * @param signIn opens the console and signs in. @param directory receives the pictures, by size, scheme and language.
+ */
+export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory: string): Promise<void> {
+  const first = await browser.newContext();
+  const page = await first.newPage();
+  await signIn(page);
+  const routes = await listRoutes(page);
+  const storageState = await first.storageState();
+  for (const locale of LOCALES) {
+    for (const colorScheme of SCHEMES) {
+      for (const viewport of SIZES) {
+        const context = await browser.newContext({
+          locale,
+          colorScheme,
+          viewport,
+          storageState,
+          reducedMotion: 'reduce',
+        });
+        const folder = join(directory, `${viewport.width}-${colorScheme}-${locale.slice(0, 2)}`);
+        await takeRoutes(context, new URL(page.url()).origin, routes, folder);
+        await context.close();
+      }
+    }
+  }
+  await first.close();
+}
+
+async function takeRoutes(
+  context: BrowserContext,
+  origin: string,
+  routes: readonly Route[],
+  folder: string,
+): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const page = await context.newPage();
+  for (const { name, path } of routes) {
+    await page.goto(origin + path);
+    await page.locator('main h1, main [role=alert]').first().waitFor();
+    await page.waitForTimeout(SETTLE_MS);
+    const file = join(folder, `${name}.png`);
+    await page.screenshot({ path: file, fullPage: true });
+    const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+    process.stdout.write(`${file}${isTooWide ? ' (wider than the window)' : ''}\n`);
+  }
+}
+
+/** Finds the addresses of the demo's elements by the links that lead to them. */
+async function listRoutes(page: Page): Promise<readonly Route[]> {
+  const origin = new URL(page.url()).origin;
+  await page.goto(`${origin}/console/find?q=Daily`);
+  const peak = await addressOf(page, 'main a[href*="/console/variables/"]:not([href$="new"])');
+  await page.goto(origin + peak);
+  const source = await addressOf(page, 'main a[href*="/console/sources/"]');
+  const site = await addressOf(page, 'main a[href*="/console/sites/"]');
+  await page.goto(`${origin}${peak}/runs`);
+  const run = await addressOf(page, 'main a[href*="/console/runs/"]');
+  const [data, people, settings] = ['/console/data', '/console/people', '/console/settings'];
+  return Object.entries({
+    home: '/',
+    find: '/console/find',
+    results: '/console/find?q=demand',
+    ...{ site, newSource: `${site}/new-source`, newSite: '/console/sites/new' },
+    ...{ source, newVariable: `${source}/new-variable` },
+    ...{ variable: peak, known: `${peak}?v=known`, labels: `${peak}?v=labels`, properties: `${peak}/properties` },
+    ...{ script: `${peak}/script`, runs: `${peak}/runs`, run, newCalculated: '/console/variables/new' },
+    ...{ files: data, structure: `${data}?tab=structure`, pushes: `${data}?tab=pushes` },
+    ...{ mappers: `${data}?tab=mappers`, mapper: `${data}?tab=mappers&mapper=new` },
+    ...{ webhooks: '/console/webhooks', webhook: '/console/webhooks?webhook=new' },
+    ...{ users: people, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
+    ...{ audit: `${people}?tab=audit`, clients: `${people}?tab=clients` },
+    ...{ account: settings, forms: `${settings}?tab=forms`, form: `${settings}?tab=forms&form=new` },
+    ...{ catalogues: `${settings}?tab=catalogues`, retention: `${settings}?tab=retention` },
+    ...{ operate: '/console/operate', missing: '/console/no-such-page' },
+  }).map(([name, path]) => ({ name, path }));
+}
+
+async function addressOf(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).first().getAttribute('href')) ?? '/';
+}

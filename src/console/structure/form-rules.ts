@@ -31,22 +31,32 @@ export function withFormTexts(
   texts: FormTexts,
   saved: FormTexts,
 ): Members {
-  const result = structuredClone(clientData ?? {}) as Record<string, Record<string, Record<string, unknown>>>;
+  const result: Tree = structuredClone(clientData ?? {});
   for (const { path, definition } of fieldsOf(forms)) {
     const [form, group, field] = path;
     const typed = texts[pathOf(...path)] ?? '';
     if (typed === (saved[pathOf(...path)] ?? '')) continue;
     if (typed.trim() !== '') {
-      result[form] ??= {};
-      result[form][group] ??= {};
-      result[form][group][field] = toValue(definition, typed);
+      branchOf(branchOf(result, form), group)[field] = toValue(definition, typed);
       continue;
     }
-    delete result[form]?.[group]?.[field];
-    if (result[form]?.[group] && Object.keys(result[form][group]).length === 0) delete result[form][group];
-    if (result[form] && Object.keys(result[form]).length === 0) delete result[form];
+    const groups = branchOf(result, form);
+    const values = branchOf(groups, group);
+    delete values[field];
+    if (Object.keys(values).length === 0) delete groups[group];
+    if (Object.keys(groups).length === 0) delete result[form];
   }
   return result;
+}
+
+type Tree = Record<string, unknown>;
+
+/** @returns the object that a member holds; anything else is replaced by an empty object. */
+function branchOf(parent: Tree, name: string): Tree {
+  const value = parent[name];
+  const branch: Tree = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+  parent[name] = branch;
+  return branch;
 }
 
 function toValue({ type, isList }: FormField, typed: string): unknown {

@@ -1,0 +1,78 @@
+/** Forms of the account in the console: definitions and filled-in values as texts of inputs, and back. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Form, toFormBody, toFormDraft } from '../../../src/console/settings/forms/form-draft.ts';
+import { toChanges, toTexts } from '../../../src/console/structure/fields.ts';
+import { pathOf, toFormTexts, withFormTexts } from '../../../src/console/structure/form-rules.ts';
+
+const field = { name: 'Power', type: 'Double', minimum: 0, maximum: 10, unitId: 7, isRequired: true } as const;
+const list = {
+  ...{ name: 'Tariff', type: 'Int', isList: true, isRequired: false },
+  items: [{ value: 1, name: 'Day = night' }, { value: 2 }],
+};
+const FORM = {
+  ...{ id: 1, name: 'Contract', entityType: 'Site', createdDate: '', modifiedDate: '' },
+  groups: [{ name: 'Terms', fields: [field, list, { name: 'Green', type: 'Boolean', isRequired: false }] }],
+} as unknown as Form;
+const path = (name: string) => pathOf('Contract', 'Terms', name);
+
+describe('console forms: a definition', () => {
+  test('is the same after its texts were saved unchanged', () => {
+    const { name, entityType, groups } = FORM;
+    expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
+  });
+
+  test('sends a text that is no number as it is, so that the service names the field', () => {
+    const draft = toFormDraft(FORM);
+    const [group] = draft.groups;
+    const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
+    const body = toFormBody({ ...draft, groups: [{ name: 'Terms', fields }] });
+    expect(body.groups[0]?.fields[0]).toMatchObject({ minimum: 'low' });
+  });
+});
+
+describe('console forms: values', () => {
+  test('are the same after their texts were saved unchanged, whatever clientData holds', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'Contract', 'b'), fc.jsonValue()), (clientData) => {
+        const texts = toFormTexts([FORM], clientData);
+        expect(withFormTexts([FORM], clientData, texts, texts)).toEqual(clientData);
+      }),
+    );
+  });
+
+  test('change only the fields that were typed, and keep other members of clientData', () => {
+    const clientData = { free: 1, Contract: { Terms: { Power: 5, Green: true }, Old: { x: 1 } } };
+    const saved = toFormTexts([FORM], clientData);
+    const texts = { ...saved, [path('Tariff')]: '2', [path('Green')]: '' };
+    expect(withFormTexts([FORM], clientData, texts, saved)).toEqual({
+      ...{ free: 1, Contract: { Terms: { Power: 5, Tariff: 2 }, Old: { x: 1 } } },
+    });
+  });
+
+  test('replace what is no form', () => {
+    const texts = { [path('Power')]: '5' };
+    expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
+  });
+
+  test('leave out groups and forms without values', () => {
+    const clientData = { Contract: { Terms: { Power: 5 } } };
+    const saved = toFormTexts([FORM], clientData);
+    expect(withFormTexts([FORM], clientData, { [path('Power')]: ' ' }, saved)).toEqual({});
+  });
+});
+
+describe('console structure: a save', () => {
+  test('sends only changed members; an emptied text clears its member, and a site keeps its time zone (R-A7)', () => {
+    const saved = toTexts('Site', { name: 'Mill', city: 'Ghent', timeZoneId: 'Europe/Brussels', typeId: 3 });
+    const texts = { ...saved, city: ' ', timeZoneId: '', typeId: '4' };
+    expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });
+  });
+
+  test('reads numbers with a decimal comma, and lists of tags', () => {
+    const divider = toChanges('Variable', { ...toTexts('Variable', {}), divider: '0,5' }, toTexts('Variable', {}));
+    expect(divider).toEqual({ divider: 0.5 });
+    const tags = toChanges('Source', { ...toTexts('Source', {}), tags: 'a, b c,, ' }, toTexts('Source', {}));
+    expect(tags).toEqual({ tags: ['a', 'b c'] });
+  });
+});

@@ -4,10 +4,11 @@
  * committed write becomes requests in the transaction that removes its event from the outbox, so no change is lost or
  * requested twice.
  */
-import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
 import type { MemberQueue } from '../../platform/queue.ts';
 import type { PointsWritten } from '../../points/announce-points.ts';
+import { holdGate } from '../../points/columns/hold-gate.ts';
 import type { Micros } from '../../points/point.ts';
 import { announceEnd, type EndedRun } from '../run/announce-end.ts';
 import type { Turn } from '../turns/fair-queue.ts';
@@ -80,7 +81,8 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run that is requested without dates: all dates of the inputs of `variable`.
+ * SQL of the range of a run that is requested without dates: all dates of the inputs of `variable`. It reads points, so the
+ * transaction holds `point_gate`: otherwise a chunk compressed between the plan and its execution would look empty.
  * @param end SQL of the last date.
  */
 const wholeRange = (begin: string, end: string) => `
@@ -205,6 +207,7 @@ async function requestFormReaders(
   const changes = events.filter(({ type }) => type === 'SiteUpdated' || type === 'SourceUpdated');
   if (changes.length === 0) return [];
   const accountIds = [...new Set(changes.map(({ accountId }) => accountId))];
+  await holdGate(transaction);
   const { rows } = await transaction.query<RequestedRun>(REQUEST_FORM_READERS, [accountIds]);
   return rows;
 }
@@ -235,13 +238,14 @@ async function findWaitingFor(
  * @returns the ids of the variables that will run.
  */
 export async function forceUpdate(
-  queryable: Queryable,
+  transaction: Transaction,
   variableIds: readonly number[],
   range: { readonly from?: string | undefined; readonly to?: string | undefined },
   requestId?: string,
 ): Promise<readonly number[]> {
   const values = [variableIds, range.from, range.to, requestId];
-  const { rows } = await queryable.query<{ variableId: number }>(FORCE, values);
+  await holdGate(transaction);
+  const { rows } = await transaction.query<{ variableId: number }>(FORCE, values);
   return rows.map(({ variableId }) => variableId);
 }
 

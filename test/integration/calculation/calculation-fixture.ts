@@ -6,10 +6,10 @@ import { saveDeclaration } from '../../../src/calculation/declaration/save-decla
 import { compute } from '../../../src/calculation/run/compute.ts';
 import { type RunResult, type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { calculationTrigger } from '../../../src/calculation/schedule/request-calculations.ts';
+import { calculationTrigger, forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
+import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
 import { parseInput } from '../../../src/platform/http/lenient.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -49,6 +49,14 @@ export const returned = (
 /** Outcome of a script that returns, at each date in UNIX seconds, the date as value. */
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
   returned(dates, dates, versions);
+
+/** Requests runs in a transaction of their own. @returns the ids of the variables that will run. */
+export const forceRuns = (
+  database: Database,
+  variableIds: readonly number[],
+  range: { readonly from?: string; readonly to?: string },
+): Promise<readonly number[]> =>
+  withTransaction(database, (transaction) => forceUpdate(transaction, variableIds, range));
 
 type Script = (job: SandboxJob) => Promise<SandboxOutcome> | SandboxOutcome;
 

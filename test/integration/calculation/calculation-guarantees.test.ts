@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { HandBack } from '../../../src/calculation/turns/hand-back.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import {
   type CalculationFixture,
+  forceRuns,
   formula,
   HOUR,
   NOTES,
@@ -99,7 +99,7 @@ describe('calculation: a chain of five variables', () => {
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
     // All variables wait at the same time, and each is requested again by its input.
-    await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
+    await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Claims in reverse order, although no variable may run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { stopUpdates } from '../../../src/calculation/updates/stop-updates.ts';
 import { readUpdateState } from '../../../src/calculation/updates/update-state.ts';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
@@ -10,8 +9,10 @@ import { withConnection, withTransaction } from '../../../src/platform/database/
 import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
+import { behindClosedGate } from '../../support/services/closed-gate.ts';
 import {
   type CalculationFixture,
+  forceRuns,
   ok,
   openCalculationFixture,
   START,
@@ -92,9 +93,24 @@ describe('calculation: a run over many points', () => {
       [input, count],
     );
     const variableId = await addCalculated([{ variableId: input, periodType: 'AbsoluteDate' }]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     await calculations.runWith(variableId, () => ok([]));
     expect(await calculations.runsOf(variableId)).toMatchObject([{ outcome, message }]);
+  });
+});
+
+describe('calculation: a forced update without dates', () => {
+  test('reads the first dates of its inputs only while no chunk can be compressed (R-H5)', async () => {
+    const input = await store.addVariable({ isVersioned: false });
+    await store.write(input, [[START, 1]]);
+    const variableId = await addCalculated([{ variableId: input }]);
+    const forced = await behindClosedGate(store.database, () => forceRuns(store.database, [variableId], {}));
+    expect(forced).toEqual([variableId]);
+    const { rows } = await store.database.query(
+      'delete from calculation_request where variable_id = $1 returning from_date as "from"',
+      [variableId],
+    );
+    expect(rows).toEqual([{ from: '2026-01-01T00:00:00Z' }]);
   });
 });
 
@@ -112,10 +128,10 @@ describe('calculation: a run that was abandoned', () => {
   const endPause = (variableId: number) =>
     store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [variableId]);
   const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
-  const force = (variableId: number, at: string) => forceUpdate(store.database, [variableId], { from: at, to: at });
+  const force = (variableId: number, at: string) => forceRuns(store.database, [variableId], { from: at, to: at });
   test('by a restart of the database is repeated, and the attempt does not count (R-A15)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
       await expect(calculations.runWith(variableId, crash)).rejects.toThrow();
       await store.database.query(`update calculation_run set started_date = '2000-01-01' where variable_id = $1`, [
@@ -177,7 +193,7 @@ describe('calculation: a run that was abandoned', () => {
 describe('calculation: a run whose calculator or variable is lost', () => {
   test('fails after a limited number of attempts, each of which ended its calculator (R-H8)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
     // After the second attempt and later ones, a pause precedes the next attempt.
@@ -193,7 +209,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
 
   test('stores nothing when another session took it over (R-H5, R-K3)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const takeOver = async () => {
       await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
       return ok([1]);
@@ -205,7 +221,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
 
   test('is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     await expect(calculations.runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
     await store.database.query('delete from variable where id = $1', [variableId]);
     expect(await findDue()).toContain(variableId);
@@ -222,7 +238,7 @@ describe('calculation: an update that a user stops', () => {
   test('a running script is aborted, stores nothing and is not repeated; a waiting request leaves a record of its dates (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
-    await forceUpdate(store.database, [variableId], { from: OLD, to: OLD });
+    await forceRuns(store.database, [variableId], { from: OLD, to: OLD });
     const begun = Promise.withResolvers<void>();
     const endless = {
       ...sandboxOf(() => ok([])),
@@ -234,7 +250,7 @@ describe('calculation: an update that a user stops', () => {
     };
     const running = calculations.runWith(variableId, () => ok([]), { sandbox: endless });
     await begun.promise;
-    await forceUpdate(store.database, [variableId], { from: NEW, to: NEW });
+    await forceRuns(store.database, [variableId], { from: NEW, to: NEW });
     expect(await readUpdateState(store.database, variableId)).toMatchObject({
       running: { trigger: 'ForceUpdate', from: OLD },
       waiting: [{ trigger: 'ForceUpdate', from: NEW, attempt: 0 }],
@@ -255,7 +271,7 @@ describe('calculation: an update that a user stops', () => {
 
   test('a script that returns after the stop stores nothing (R-H5)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const result = await calculations.runWith(variableId, async () => {
       await stop(variableId);
       return ok([1]);
@@ -267,7 +283,7 @@ describe('calculation: an update that a user stops', () => {
 
   test('a run that is storing its points ends normally (R-H5)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));
     const ids = await withTransaction(store.database, async (storing) => {
       await storing.query('select from calculation_run where id = $1 for update', [run?.id]);
@@ -304,7 +320,7 @@ describe('calculation: the wave of a run', () => {
     const edges = [first, second].map((from) => ({ from, to: middle }));
     expect(wave.edges).toHaveLength(3);
     expect(wave.edges).toEqual(expect.arrayContaining([...edges, { from: middle, to: end }]));
-    await forceUpdate(store.database, [middle], {});
+    await forceRuns(store.database, [middle], {});
     await calculations.runWith(middle, () => ok([]));
     expect((await calculations.runsOf(middle)).at(-1)?.causes).toEqual([]);
   });
@@ -313,7 +329,7 @@ describe('calculation: the wave of a run', () => {
 describe('calculation: unusual output of a script', () => {
   test('NUL and unpaired surrogates in its output and message are replaced (R-H7, R-H8)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };
     await calculations.runWith(variableId, () => ({
       ...{ kind: 'script_error', message: 'no\0pe', call: '', line: 1, timing: TIMING },
@@ -326,7 +342,7 @@ describe('calculation: unusual output of a script', () => {
 
   test('Errors beside a series become warnings of the run; the series is stored (R-H3)', async () => {
     const variableId = await addCalculated([]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const result = await calculations.runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
     expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
   });
@@ -334,7 +350,7 @@ describe('calculation: unusual output of a script', () => {
   test('a Version that cannot be stored fails the run (§7)', async () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     await calculations.runWith(variableId, () => ok([0], ['V\0']));
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_output' }]);
   });
@@ -350,7 +366,7 @@ describe('calculation: the window of an input', () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     await calculations.runWith(variableId, () => ok([1]));
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
@@ -361,7 +377,7 @@ describe('calculation: the window of an input', () => {
     const exact = `${new Date(Math.floor(versionTimestamp / 1000)).toISOString().slice(0, -1)}${String(versionTimestamp % 1000).padStart(3, '0')}Z`;
     const window = { periodType: 'AbsoluteDate', toAbsolutePeriod: '2026-01-01T00:00:00.000000Z', asOf: exact };
     const variableId = await addCalculated([{ variableId: input, ...window }]);
-    await forceUpdate(store.database, [variableId], {});
+    await forceRuns(store.database, [variableId], {});
     const result = await calculations.runWith(variableId, () => ok([]));
     expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
   });
@@ -369,7 +385,7 @@ describe('calculation: the window of an input', () => {
 
 test('calculation: a run may store a point dated 2050, beyond 2038 (R-H2)', async () => {
   const variableId = await addCalculated([]);
-  await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
+  await forceRuns(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
   await calculations.runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
   expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
   expect(await store.read(variableId)).toMatchObject([{ date: Date.UTC(2050, 0, 1) * 1000 }]);

@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
 import { CALCULATION_QUEUE, type Calculator, startCalculator } from '../../../src/calculation/calculator.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
-import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import type { Urgency } from '../../../src/calculation/turns/fair-queue.ts';
 import { wakeTurns } from '../../../src/calculation/turns/turn-wake-ups.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -17,7 +16,7 @@ import { addAccount } from '../../support/fixtures/accounts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
-import { NOTES, ok, TIMING } from './calculation-fixture.ts';
+import { forceRuns, NOTES, ok, TIMING } from './calculation-fixture.ts';
 
 const LOG = createLog('silent', 'test');
 /** Allows for a busy machine; the bench measures without this allowance. */
@@ -74,7 +73,7 @@ const addVariables = (count: number, accountId: number, script?: Script) =>
   Promise.all(Array.from({ length: count }, () => addVariable(accountId, script)));
 
 async function request(accountId: number, ids: readonly number[], urgency: Urgency = 'triggered'): Promise<void> {
-  await forceUpdate(store.database, ids, {});
+  await forceRuns(store.database, ids, {});
   await wakeTurns(
     queue,
     ids.map((id) => ({ accountId, urgency, id })),
@@ -191,7 +190,7 @@ describe('calculator: accounts', () => {
     start({ concurrency: 1 });
     const variable = await addVariable(store.accountId);
     const busy: number = await addVariable(store.accountId, async () => {
-      await forceUpdate(store.database, [busy], {});
+      await forceRuns(store.database, [busy], {});
       if ((await runsOf(variable)).length === 0) await request(store.accountId, [variable]);
       return FAILED;
     });

@@ -4,6 +4,7 @@ import { calculationTrigger } from '../../../src/calculation/schedule/request-ca
 import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
+import { behindClosedGate } from '../../support/services/closed-gate.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 import { NO_QUEUE } from '../calculation/calculation-fixture.ts';
 
@@ -267,7 +268,8 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sites/${ownSite}`, { clientData: { F: { G: { a: 1, 'b c': 2, d: 1 } } }, name: 'renamed' });
     expect(await takeRequests()).toEqual([]);
     await put(`/sources/${ownSource}`, { clientData: {} });
-    expect(await takeRequests()).toEqual([{ variableId: bySource, ...whole }]);
+    // It reads the first dates of the inputs only while no chunk can be compressed.
+    expect(await behindClosedGate(api.database, takeRequests)).toEqual([{ variableId: bySource, ...whole }]);
     await put(`/sites/${other}`, { clientData: { X: [1] } });
     expect(await takeRequests()).toEqual([{ variableId: byOther, ...whole }]);
 

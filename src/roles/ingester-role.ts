@@ -9,7 +9,7 @@ import { createStalledSessionEnder } from '../platform/database/end-stalled-sess
 import { startSweeper } from '../platform/sweep.ts';
 import { compressChunks } from '../points/columns/compress-chunks.ts';
 import { watchStorage } from '../points/columns/describe-storage.ts';
-import { packIndexes } from '../points/columns/pack-indexes.ts';
+import { packIndexes, REWRITTEN_QUIET_SEC } from '../points/columns/pack-indexes.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
 import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
 import { applyRetention, type RetentionCounts } from '../retention/apply-retention.ts';
@@ -37,7 +37,8 @@ export function startIngesterRole(parts: Parts): Role {
   const columns = { quietSec: config.COLUMNS_QUIET_HOURS * 3600, settleSec: config.COLUMNS_SETTLE_SEC };
   const compress = async (): Promise<void> => {
     await compressChunks(database, columns, log, () => isStopped);
-    await packIndexes(database, columns.quietSec, log, () => isStopped);
+    const { quietSec } = columns;
+    await packIndexes(database, { quietSec, rewrittenQuietSec: REWRITTEN_QUIET_SEC }, log, () => isStopped);
   };
   const retain = async (): Promise<void> => {
     await applyRetention({ database, audit: auditRollups, log, isStopped: () => isStopped });

@@ -9,8 +9,8 @@ import { type Connection, inTransaction } from '../../platform/database/database
  * A row of current or superseded points takes 68 bytes: 24 for the header, 36 for the values, padding, and a line pointer.
  */
 const ROWS_OF_PAGE = 120;
-/** Pages per step. Writers of the chunk wait some tenths of a second for a step; readers do not wait. */
-const PAGES_OF_STEP = 400;
+/** Pages per step. Writers of the chunk wait for a step, some hundredths of a second; readers do not wait. */
+const PAGES_OF_STEP = 100;
 /** Rows are moved when the table has more than this multiple of the pages it needs. */
 const WORTHWHILE = 1.2;
 /** Maximum rounds. Inserts of a round may fill free space in the last pages again, so one round may not suffice. */

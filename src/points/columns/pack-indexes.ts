@@ -1,10 +1,8 @@
 /**
- * Packs chunks that stay in rows (Apache edition of TimescaleDB) once no write has changed them for some hours: moves
- * rows out
- * of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page free for new versions, and
- * revisions
- * split the pages of history.
- * `compressChunks` observes when chunks were written.
+ * Packs chunks in rows: moves rows out of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page
+ * free for new versions, and revisions split the pages of history. With the Apache edition of TimescaleDB, a chunk is packed
+ * once no write has changed it for some hours; with any edition, some minutes after revisions have replaced as many rows as
+ * it holds. `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
@@ -19,14 +17,26 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 /** A tenth stays free, so that later revisions split fewer pages. */
 const FILLFACTOR = 90;
 
-// A small chunk is not worth a rebuild, and neither are few changes since the last one.
+/**
+ * Seconds without writes after which a rewritten chunk is packed. Chunks that only grow are not rewritten, and a chunk that is
+ * packed early was rewritten as a whole since the last time, so packing takes at most the time of its writes.
+ */
+export const REWRITTEN_QUIET_SEC = 300;
+
+// A small chunk is not worth a rebuild, and neither are few changes since the last one. A revised row counts twice, as a deletion
+// and an insertion.
 const FIND_DUE = `
   select chunk_id as "chunkId", chunk.name, write_count as "writeCount"
   from point_chunk_activity
   join point_chunks() chunk using (chunk_id)
   join pg_class relation on relation.oid = chunk.name::regclass
-  where not is_compressible and changed_date <= clock_timestamp() - $1 * interval '1 second'
-    and abs(write_count - coalesce(packed_count, 0)) >= greatest(reltuples / 5, 10000)
+  cross join lateral (
+    select greatest(reltuples, pg_stat_get_live_tuples(relation.oid)) as row_count,
+           abs(write_count - coalesce(packed_count, 0)) as changes,
+           extract(epoch from clock_timestamp() - changed_date) as quiet_sec
+  ) state
+  where not is_compressed and changes >= greatest(row_count / 5, 10000)
+    and (not is_compressible and quiet_sec >= $1 or quiet_sec >= $2 and changes >= 2 * row_count)
   order by changed_date`;
 
 const NOTE_PACKED = 'update point_chunk_activity set packed_count = $2 where chunk_id = $1';
@@ -41,19 +51,22 @@ interface DueChunk {
   readonly writeCount: number;
 }
 
-/**
- * Rebuilds the indexes of the chunks that are due. Does nothing where TimescaleDB can compress chunks.
- * @param quietSec seconds without writes after which a chunk is due.
- * @returns the number of chunks.
- */
+export interface PackSettings {
+  /** Seconds without writes after which a chunk is due, unless TimescaleDB can compress it. */
+  readonly quietSec: number;
+  /** Seconds without writes after which a rewritten chunk is due. */
+  readonly rewrittenQuietSec: number;
+}
+
+/** Packs the chunks that are due. @returns the number of chunks. */
 export async function packIndexes(
   database: Database,
-  quietSec: number,
+  { quietSec, rewrittenQuietSec }: PackSettings,
   log: Log,
   isStopped: () => boolean = () => false,
 ): Promise<number> {
   const work = async (connection: Connection): Promise<number> => {
-    const { rows } = await connection.query<DueChunk>(FIND_DUE, [quietSec]);
+    const { rows } = await connection.query<DueChunk>(FIND_DUE, [quietSec, rewrittenQuietSec]);
     let count = 0;
     for (const chunk of rows) {
       if (isStopped()) break;

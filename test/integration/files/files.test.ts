@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
+import { rollUpPoints } from '../../../src/points/rollups/roll-up-points.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type FileStack, MAX_FOLLOWED, startFileStack } from './files-fixture.ts';
@@ -373,6 +375,28 @@ describe('files: an uploaded file', () => {
       expect(data).not.toHaveProperty('concerns');
     }
     await database.query('delete from webhook where id = any($1)', [webhooks]);
+  });
+
+  it('stores the other rows of a file when retention has rolled up some of their dates, and warns of those (R-E1)', async () => {
+    const variableId = await newVariable();
+    const file = (value: number) =>
+      ['2019-03-01T06:00:00', '2019-03-01T18:00:00', '2019-03-02T06:00:00']
+        .map((date) => `${variableId},${date}Z,${value}\n`)
+        .join('');
+    await process('old.csv', `${HEADER}\n${file(1)}`);
+    const rollup = { variableId, untilMicros: Date.UTC(2019, 2, 2) * 1000, bucket: 'day', timeZoneId: 'UTC' } as const;
+    const work = (transaction: Transaction) => rollUpPoints(transaction, rollup);
+    while (!(await withTransaction(stack.api.database, work)).isDone);
+    expect(await process('again.csv', `${HEADER}\n${file(2)}`)).toMatchObject({
+      ...{ state: 'PartiallyIngested', counts: { rows: 3, ingested: 1, rejected: 2, warnings: 1 } },
+      warnings: [
+        {
+          ...{ row: 1, code: 'rolled_up_date' },
+          message: `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 2, dates 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z`,
+        },
+      ],
+    });
+    expect(await read(variableId)).toMatchObject([{ date: '2019-03-02T06:00:00Z', rawValue: 2 }]);
   });
 
   it('sends its progress as server-sent events until its final state (R-E1)', async () => {

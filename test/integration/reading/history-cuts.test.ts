@@ -109,12 +109,15 @@ describe('history: GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('Arrow names cuts in the metadata of the schema, also without rows; CSV and Parquet in the header (R-F9, R-G4)', async () => {
+  test('Arrow names cuts in the metadata of the schema, also without rows; every other format in the header, of points and of buckets (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
-    for (const type of ['text/csv', 'application/vnd.apache.parquet']) {
-      expect((await fetchRaw(api, query, type)).headers.get('history-from'), type).toBe(item(cut, kept[0]));
+    for (const format of ['json', 'json&displayLevel=columns', 'csv', 'arrow', 'parquet', 'xlsx']) {
+      for (const buckets of ['', '&granularity=Day&aggregation=AVG']) {
+        const path = `${query}&format=${format}${buckets}`;
+        expect((await fetchRaw(api, path, '*/*')).headers.get('history-from'), path).toBe(item(cut, kept[0]));
+      }
     }
     const latest = await fetchRaw(api, `/data?variableId=${cut}`, ARROW);
     expect(tableFromIPC(latest.bytes).schema.metadata.size).toBe(0);
@@ -161,19 +164,24 @@ test('history: a comparison with a state before a cut names the cut in JSON, in 
   expect(json.headers.get('history-from')).toBe(item(cut, kept[0]));
   const { bytes } = await fetchRaw(api, query, ARROW);
   expect(tableFromIPC(bytes).schema.metadata.has('historyFrom')).toBe(true);
+  for (const format of ['csv', 'xlsx']) {
+    const { headers } = await fetchRaw(api, `${query}&format=${format}`, '*/*');
+    expect(headers.get('history-from'), format).toBe(item(cut, kept[0]));
+  }
   const { body } = await manager.get(`/data/compare?variableId=${cut}&leftAsOf=${kept[0]}`);
   expect(body).not.toHaveProperty('historyFrom');
 });
 
-test.each<Method>(['ReadPoints', 'ReadLast'])(
-  'history: %s names cuts in its initial metadata, also without points (R-F9, R-J1)',
-  async (method) => {
-    const asked = async (asOf: string | undefined) => {
-      const call = reader.open(method, { variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
-      const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
-      return metadata.get('history-from');
-    };
-    expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
-    expect(await asked('2099-01-01')).toEqual([]);
-  },
-);
+test.each<readonly [Method, object]>([
+  ['ReadPoints', {}],
+  ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
+  ['ReadLast', {}],
+])('history: %s %j names cuts in its initial metadata, also without points (R-F9, R-J1)', async (method, members) => {
+  const asked = async (asOf: string | undefined) => {
+    const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
+    const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+    return metadata.get('history-from');
+  };
+  expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
+  expect(await asked('2099-01-01')).toEqual([]);
+});

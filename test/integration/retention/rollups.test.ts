@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
+import { formatInstant } from '../../../src/platform/dates/instant-rules.ts';
 import { streamAggregates } from '../../../src/points/buckets/aggregate-points.ts';
 import type { AggregateFunction, Bucket } from '../../../src/points/buckets/bucket.ts';
 import type { PointSelection } from '../../../src/points/point.ts';
@@ -12,6 +13,8 @@ import type { RawBoundary } from '../../../src/points/rollups/find-rolled-up.ts'
 import { type RolledUp, type Rollup, rollUpPoints } from '../../../src/points/rollups/roll-up-points.ts';
 import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
+import { calculated } from '../../support/fixtures/structure.ts';
+import { ok, openCalculationFixture } from '../calculation/calculation-fixture.ts';
 
 const MINUTE = 60_000_000;
 const HOUR = 60 * MINUTE;
@@ -233,5 +236,32 @@ describe('rollups: writes and deletions', () => {
     );
     await store.database.query('drop trigger drop_one on point_rollup');
     expect(await valuesOf(variableId)).toHaveLength(96);
+  });
+});
+
+describe('rollups: a run of a calculated variable', () => {
+  test('records the date from which an input has all its points, and warns of results at rolled-up dates (R-H8)', async () => {
+    const calculations = openCalculationFixture(store);
+    const input = await addHours();
+    await rollUp(input, at(48));
+    const variableId = await calculations.addCalculated(
+      calculated('anything', [{ alias: 'a', variableId: input, canBeUsedAsATrigger: true }]),
+    );
+    await store.write(variableId, hours(0, 96));
+    await rollUp(variableId, at(24));
+    const run = async (from: number) => {
+      await calculations.change(input, [at(from), at(95)]);
+      await calculations.runWith(variableId, () => ok([at(5), at(60)].map((micros) => micros / 1_000_000)));
+      return (await calculations.runsOf(variableId)).at(-1);
+    };
+    const warning = `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 1, dates ${formatInstant(at(5))}`;
+    expect(await run(0)).toMatchObject({
+      state: 'Succeeded',
+      inputs: [{ alias: 'a', points: 48, rawFrom: formatInstant(at(48)) }],
+      notes: { warnings: [warning] },
+    });
+    const later = await run(48);
+    expect(later?.inputs).toMatchObject([{ points: 48 }]);
+    expect(later?.inputs).not.toMatchObject([{ rawFrom: formatInstant(at(48)) }]);
   });
 });

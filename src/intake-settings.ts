@@ -45,7 +45,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Days operations and their rejected elements are kept.',
+    'Days operations, their rejected elements, and the records of which push wrote a version are kept.',
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),

@@ -6,8 +6,8 @@
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
-import { writePoints } from '../points/write/write-points.ts';
-import { takeFreePart } from '../push/store/blocked-batches.ts';
+import { type WriteResult, writePoints } from '../points/write/write-points.ts';
+import { recordPart, takeFreePart } from '../push/store/blocked-batches.ts';
 import {
   completeOperation,
   endBatches,
@@ -70,13 +70,12 @@ export async function ingestPortion(
       const operationIds = taken.operationIds.map(Number);
       const requestId = taken.requestId ?? undefined;
       onTaken(ids);
+      const batches = await readBatchRows(transaction, ids);
       const marking = markWhenSlow(database, operationIds, taken.takenDate ?? '');
-      try {
-        await writeBatches(transaction, accountId, ids, requestId);
-      } finally {
+      const written = await writeBatches(transaction, accountId, { ids, batches, requestId }).finally(() => {
         clearTimeout(marking);
-      }
-      await endBatches(transaction, ids, operationIds);
+      });
+      await endBatches(transaction, accountId, { ids, operationIds, batches }, written);
       return { batches: ids.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
@@ -87,24 +86,32 @@ export async function ingestPortion(
 async function writeFreePart(transaction: Transaction, accountId: number): Promise<Portion> {
   const part = await takeFreePart(transaction, accountId);
   if (!part) return NOTHING_TAKEN;
-  const { ranges, refused } = await writePoints(transaction, [part.tuples]);
-  for (const offsets of refused.values()) await warnOperations(transaction, part, part.tuples, offsets);
-  await announcePoints(transaction, accountId, ranges, {});
+  const written = await writePoints(transaction, [part.tuples]);
+  for (const offsets of written.refused.values()) await warnOperations(transaction, part, part.tuples, offsets);
+  await announcePoints(transaction, accountId, written.ranges, {});
+  await recordPart(transaction, accountId, written, part);
   for (const { id, variableIds } of part.ended) await completeOperation(transaction, id, variableIds);
   const readings = part.readingCounts.reduce((sum, count) => sum + count, 0);
   return { batches: 1, readings, waitedSec: 0, requestId: undefined, isMoreWaiting: true };
 }
 
+/** Batches that this transaction has locked. */
+interface Taken {
+  readonly ids: readonly number[];
+  /** Their COPY tuples. */
+  readonly batches: readonly Buffer[];
+  readonly requestId: string | undefined;
+}
+
 async function writeBatches(
   transaction: Transaction,
   accountId: number,
-  ids: readonly number[],
-  requestId: string | undefined,
-): Promise<void> {
-  const batches = await readBatchRows(transaction, ids);
-  const { ranges, refused } = await writePoints(transaction, batches);
-  await warnOfRefused(transaction, ids, batches, refused);
-  await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
+  { ids, batches, requestId }: Taken,
+): Promise<WriteResult> {
+  const written = await writePoints(transaction, batches);
+  await warnOfRefused(transaction, ids, batches, written.refused);
+  await announcePoints(transaction, accountId, written.ranges, requestId === undefined ? {} : { requestId });
+  return written;
 }
 
 /** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */

@@ -100,6 +100,11 @@ export function toVersionStamp(versionTimestamp: Micros): VersionStamp {
   return { high: bytes.readInt32BE(0), low: bytes.readUInt32BE(4) };
 }
 
+/** @returns the variable id of the tuple at a byte offset. */
+export function variableIdOf(tuples: Buffer, offset: number): number {
+  return tuples.readInt32BE(offset + VARIABLE_ID);
+}
+
 /** @returns the VersionTag id of the tuple at a byte offset; 0 when it has none. */
 export function versionTagIdOf(tuples: Buffer, offset: number): number {
   return tuples.readInt32BE(offset + VERSION_TAG_ID);

@@ -19,6 +19,7 @@ import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
 import { ARROW_TYPE, COLUMNS_TYPE, CSV_TYPE, PARQUET_TYPE } from './formats/formats.ts';
 import { OBJECT_ROWS } from './formats/json-columns.ts';
+import { ORIGIN_QUERY } from './origins/origin-query.ts';
 import { LAST_EVENT_ID, WATCH_QUERY } from './watch/watch-query.ts';
 
 const tag = 'Points';
@@ -125,6 +126,35 @@ const compared = z
   })
   .meta({ id: 'Comparison' });
 
+const origin = z
+  .object({
+    kind: z.enum(['Push', 'File', 'Run']),
+    operationId: z.string().optional().meta({ description: 'A push: its operation.' }),
+    acceptedDate: instantSchema.optional().meta({ description: 'A push: when it was accepted.' }),
+    isReplay: z.boolean().optional().meta({ description: 'A push: true for a replay of rejected elements.' }),
+    fileId: z.guid().optional().meta({ description: 'A file: its id in `/storage`.' }),
+    filename: z.string().optional(),
+    uploadedDate: instantSchema.optional().meta({ description: 'A file: when it was uploaded.' }),
+    userId: z.string().optional().meta({ description: 'The user who pushed or uploaded.' }),
+    runId: idSchema.optional().meta({ description: 'A run of the calculated variable.' }),
+    startedDate: instantSchema.optional().meta({ description: 'A run: when it started.' }),
+  })
+  .meta({
+    id: 'Origin',
+    description:
+      'What brought a version. The ids, `filename` and `userId` are absent when the caller may not read the operation or file, and when it is no longer kept.',
+  });
+
+const versionOrigins = z
+  .object({
+    versionTimestamp: instantSchema,
+    origins: z.array(origin).meta({
+      description:
+        'Usually one. Several pushes when they were written together and each had points of the variable, in the order in which they took effect, at most 20. Empty when no record is kept.',
+    }),
+  })
+  .meta({ id: 'VersionOrigins' });
+
 const VERSION_HINT =
   'Returns the newest version of each date unless `version`, `asOf`, `relativeVersion`, `horizon`, `versions` or `tags` select others. `pageNumber=0&itemsPerPage=1&pagingOrder=DESC` returns the last point of each variable.';
 
@@ -169,6 +199,17 @@ export const READING_OPERATIONS: readonly Operation[] = [
       },
     ],
     errors: ['not_found', 'dependency_unavailable'],
+  },
+  {
+    ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
+    summary: 'Find the pushes, files and runs that brought versions of a variable',
+    description:
+      'Take `versionTimestamp` from a read. Records of pushes are kept as long as operations, those of files as long as files, and those of runs as long as runs.',
+    query: ORIGIN_QUERY,
+    answers: [
+      answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),
+    ],
+    errors: ['not_found'],
   },
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },

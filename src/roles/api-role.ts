@@ -2,8 +2,10 @@
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
+import { findRunOrigins } from '../calculation/run/find-origins.ts';
 import type { Config } from '../config.ts';
 import { fileRoutes } from '../files/file-routes.ts';
+import { findFileOrigins } from '../files/find-origins.ts';
 import { consoleRoutes } from '../http/console/console-routes.ts';
 import { type AppParts, createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
@@ -16,11 +18,13 @@ import { apiUrl, signInIssuer } from '../identity/issuer/issuer-url.ts';
 import { systemClock } from '../platform/clock.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { mapperRoutes } from '../push/mapper/mapper-routes.ts';
+import { findPushOrigins } from '../push/operations/find-origins.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
+import { originRoutes } from '../reading/origins/origin-routes.ts';
 import { createReadMetrics } from '../reading/read-metrics.ts';
 import { watchRoutes } from '../reading/watch/watch-routes.ts';
 import { retentionRoutes } from '../retention/retention-routes.ts';
@@ -41,6 +45,9 @@ import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
 
 const KEY_INTERVAL_MS = 60_000;
+
+/** What brings versions of points. */
+const ORIGINS = { findPushes: findPushOrigins, findFiles: findFileOrigins, findRuns: findRunOrigins };
 
 export interface ApiRole extends Role {
   /** Every route, in the order of registration; middleware has the method ALL. */
@@ -120,6 +127,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/', retentionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ ...parts, queue: parts.calculationQueue })],
       ['/data/compare', compareRoutes(reading)],
+      ['/data/origins', originRoutes({ database, ...ORIGINS })],
       ['/data/watch', watchRoutes({ ...parts, watches })],
       ['/data', dataRoutes(reading)],
       ['/data', deleteRoutes({ database, audit: writeAudit })],

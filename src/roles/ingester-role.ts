@@ -11,7 +11,7 @@ import { compressChunks } from '../points/columns/compress-chunks.ts';
 import { watchStorage } from '../points/columns/describe-storage.ts';
 import { packIndexes, REWRITTEN_QUIET_SEC } from '../points/columns/pack-indexes.ts';
 import { compactRewrites } from '../points/write/record-rewrites.ts';
-import { purgeOldOperations } from '../push/store/operation-upkeep.ts';
+import { purgeOldOperations, purgeOldOrigins } from '../push/store/operation-upkeep.ts';
 import { applyRetention, type RetentionCounts } from '../retention/apply-retention.ts';
 import { startImporter } from '../structure/exchange/import/importer.ts';
 import type { Parts, Role } from './parts.ts';
@@ -26,7 +26,9 @@ const RETENTION_INTERVAL_MS = 600_000;
 export function startIngesterRole(parts: Parts): Role {
   const { config, database, log } = parts;
   const purgeOperations = async (): Promise<void> => {
-    while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);
+    const days = config.PUSH_OPERATION_RETENTION_DAYS;
+    while ((await purgeOldOperations(database, days)) > 0);
+    while ((await purgeOldOrigins(database, days, config.FILE_RETENTION_DAYS)) > 0);
   };
   const endStalledSessions = createStalledSessionEnder(database);
   const endSessions = async (): Promise<void> => {

@@ -5,6 +5,7 @@
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
+import { recordOrigin } from '../../points/origins/record-origin.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
@@ -50,7 +51,8 @@ export async function writeChunk(
       await storeErrors(transaction, id, errors);
       if (chunk.tuples.length > 0) {
         const batches = inBatches(chunk.tuples);
-        const { ranges, refused } = await writePoints(transaction, batches);
+        const { ranges, refused, stamps } = await writePoints(transaction, batches);
+        await recordOrigin(transaction, accountId, stamps, { fileId: id });
         await warnOfRefused(transaction, id, done.rowNumber + 1, batches, refused);
         await announcePoints(transaction, accountId, ranges, requestId === null ? {} : { requestId });
       }

@@ -22,6 +22,8 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the range written and its new write state. */
 export interface WrittenSeries extends WrittenRange {
+  /** VersionTimestamp of the first row of every date. */
+  readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
@@ -172,6 +174,7 @@ function toWritten(variable: VariableSurvey, maxKept: number): WrittenSeries {
     fromMicros,
     toMicros,
     count,
+    firstVersionTimestamp: variable.versionTimestamp,
     lastVersionTimestamp: variable.versionTimestamp + maxKept - 1,
     hasHistory: series.hasHistory || (series.isVersioned && addsVersions(variable, maxKept)),
     lastVersionTagId: Math.max(series.lastVersionTagId, variable.maxVersionTagId),

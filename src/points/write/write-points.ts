@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
+import type { WriteStamp } from '../origins/record-origin.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import type { RefusedTuples } from '../rollups/describe-refused.ts';
 import { refuseRolledUp } from '../rollups/refuse-rolled-up.ts';
@@ -29,6 +30,8 @@ export interface WriteResult {
    * later VersionTimestamp (R-F1).
    */
   readonly versionTimestamp: Micros;
+  /** The variables written, by their VersionTimestamp, for the record of the origin (`origins/record-origin.ts`). */
+  readonly stamps: readonly WriteStamp[];
 }
 
 // Minimum rows for inserting into a chunk directly, which is up to a fifth faster: finding the chunk takes 1 ms, as
@@ -67,7 +70,17 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, fromMicros, toMicros, count };
   });
-  return { ranges, refused, versionTimestamp };
+  return { ranges, refused, versionTimestamp, stamps: stampsOf(plan) };
+}
+
+/** Variables with a later VersionTimestamp than the others have a stamp of their own; almost always there is one stamp. */
+function stampsOf({ written }: WritePlan): readonly WriteStamp[] {
+  const stamps = Map.groupBy(written, ({ firstVersionTimestamp }) => firstVersionTimestamp);
+  return [...stamps].map(([fromMicros, members]) => ({
+    fromMicros,
+    toMicros: members.reduce((last, { lastVersionTimestamp }) => Math.max(last, lastVersionTimestamp), fromMicros),
+    variableIds: new Set(members.map(({ variableId }) => variableId)),
+  }));
 }
 
 /** @returns the chunks of the write, prepared by `openChunks`. */

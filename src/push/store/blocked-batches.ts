@@ -6,7 +6,9 @@
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
+import { orderedStampValues, STAMP_COLUMNS, STAMPS } from '../../points/origins/record-origin.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
+import type { WriteResult } from '../../points/write/write-points.ts';
 import { SMALL_BATCH_ROWS } from './waiting-batches.ts';
 import type { BatchOperations } from './warn-of-refused.ts';
 
@@ -56,6 +58,21 @@ export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
   /** Operations with no reading left in the batch, and their variables. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
+}
+
+const RECORD = `
+  insert into write_origin (${STAMP_COLUMNS}, account_id, operation_ids, reading_counts)
+  select ${STAMP_COLUMNS}, $4, $5::int8[], $6::int4[] from ${STAMPS}`;
+
+/** Records the operations of a part as the origin of the points that the same transaction has written. */
+export async function recordPart(
+  transaction: Transaction,
+  accountId: number,
+  { stamps }: Pick<WriteResult, 'stamps'>,
+  { tuples, operationIds, readingCounts }: TakenPart,
+): Promise<void> {
+  const values = [...orderedStampValues(stamps, [tuples]), accountId, operationIds, readingCounts];
+  await transaction.query(RECORD, values);
 }
 
 /** @returns undefined when every push must wait, or when another transaction holds the batch. */

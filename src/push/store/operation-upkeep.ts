@@ -17,6 +17,24 @@ export async function announceLateOperations(database: Database): Promise<boolea
   });
 }
 
+const ORIGINS_PER_PASS = 10_000;
+
+/**
+ * Deletes the records of writes that are older than their operations (`days`) or files (`fileDays`) are kept, in passes.
+ * @returns the number deleted; 0: none is left.
+ */
+export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {
+  const { rowCount } = await database.query(
+    `delete from write_origin where ctid = any(array(
+       select ctid from write_origin
+       where version_timestamp < now() - make_interval(days => least($1::int, $2::int))
+         and version_timestamp < now() - make_interval(days => case when file_id is null then $1::int else $2::int end)
+       limit $3))`,
+    [days, fileDays, ORIGINS_PER_PASS],
+  );
+  return rowCount ?? 0;
+}
+
 /**
  * Deletes operations that ended and were accepted more than `days` days ago, with their rejected elements, in passes
  * (R-D8).

@@ -6,7 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { STAMP_COLUMNS, stampsLiteral } from '../../points/origins/record-origin.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
+import type { WriteResult } from '../../points/write/write-points.ts';
 
 /**
  * Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
@@ -66,18 +68,37 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
   return readBytea(transaction, text);
 }
 
+/** Batches whose points the transaction has written. */
+export interface WrittenBatches {
+  readonly ids: readonly number[];
+  readonly operationIds: readonly number[];
+  /** Their COPY tuples, in order. */
+  readonly batches: readonly Buffer[];
+}
+
 /**
- * Ends the operations of batches whose points the same transaction writes, and removes the batches. Requires `takeBatches`.
- * Both statements take one round trip.
+ * Ends the operations of batches whose points the same transaction has written, removes the batches, and records the operations
+ * as the origin of the points. Requires `takeBatches`. All statements take one round trip.
  */
 export async function endBatches(
   transaction: Transaction,
-  ids: readonly number[],
-  operationIds: readonly number[],
+  accountId: number,
+  { ids, operationIds, batches }: WrittenBatches,
+  { stamps }: Pick<WriteResult, 'stamps'>,
 ): Promise<void> {
-  const [batches, operations] = [ids, operationIds].map((list) => `'{${list.join()}}'::int8[]`);
+  const [batchIds, operations] = [ids, operationIds].map((list) => `'{${list.join()}}'::int8[]`);
+  const remove = `delete from push_batch where id = any(${batchIds})`;
+  // Readings are in the order of the batches, and in each batch in the order of its operations.
+  const record = `
+    with written as (${remove} returning place, id, operation_ids, reading_counts), part as (
+      select array_agg(part.id order by place, written.id, number) as ids,
+             array_agg(count order by place, written.id, number) as counts
+      from written cross join lateral unnest(operation_ids, reading_counts) with ordinality part (id, count, number)
+    )
+    insert into write_origin (${STAMP_COLUMNS}, account_id, operation_ids, reading_counts)
+    select ${STAMP_COLUMNS}, ${accountId}, ids, counts from ${stampsLiteral(stamps, batches)} cross join part where ids is not null`;
   await transaction.query(
-    `select end_push_operations(${operations}, 'Completed', null, ${batches}); delete from push_batch where id = any(${batches})`,
+    `select end_push_operations(${operations}, 'Completed', null, ${batchIds}); ${stamps.length === 0 ? remove : record}`,
   );
 }
 

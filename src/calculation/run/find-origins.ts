@@ -1,0 +1,38 @@
+/** Finds the runs that computed versions. A version does not name its run: a variable has one run at a time. */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Micros } from '../../points/point.ts';
+
+/** The run that computed a version. */
+export interface RunOrigin {
+  readonly kind: 'Run';
+  readonly runId: number;
+  readonly startedDate: string;
+}
+
+interface RunRow extends Omit<RunOrigin, 'kind'> {
+  readonly atMicros: Micros;
+}
+
+export const FIND_RUNS_AT = `
+  select (extract(epoch from at) * 1000000)::int8 as "atMicros", run.id as "runId", started_date as "startedDate"
+  from calculation_run run
+  join (select timestamptz 'epoch' + micros * interval '1 microsecond' as at from unnest($3::int8[]) micros) asked
+    on at >= started_date and at <= finished_date
+  where variable_id = $2 and account_id = $1 and state = 'Succeeded'
+  order by run.id`;
+
+/**
+ * Finds the runs that were running at the VersionTimestamps of a variable. The caller has checked that the variable may be
+ * read.
+ * @param versionTimestamps microseconds.
+ */
+export async function findRunOrigins(
+  queryable: Queryable,
+  accountId: number,
+  variableId: number,
+  versionTimestamps: readonly Micros[],
+): Promise<ReadonlyMap<Micros, RunOrigin>> {
+  if (versionTimestamps.length === 0) return new Map();
+  const { rows } = await queryable.query<RunRow>(FIND_RUNS_AT, [accountId, variableId, versionTimestamps]);
+  return new Map(rows.map(({ atMicros, ...run }) => [atMicros, { kind: 'Run', ...run }]));
+}

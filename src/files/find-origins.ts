@@ -1,0 +1,36 @@
+/** Finds the files that brought versions. */
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Queryable } from '../platform/database/database.ts';
+
+/** A file that brought a version, as the caller may see it. */
+export interface FileOrigin {
+  readonly kind: 'File';
+  /** Absent when the caller may not read the file, or when it is no longer kept. */
+  readonly fileId?: string;
+  readonly filename?: string;
+  readonly userId?: string;
+  readonly uploadedDate?: string;
+}
+
+interface FileRow extends Required<Omit<FileOrigin, 'kind'>> {
+  readonly isReadable: boolean;
+}
+
+// As `GET /storage/{id}` decides: a USER reads their own files.
+const FIND = `
+  select id as "fileId", filename, user_id as "userId", uploaded_date as "uploadedDate", ($3 or user_id = $4) as "isReadable"
+  from stored_file where id = any($1::uuid[]) and account_id = $2`;
+
+/** @returns the origins by id of the file; one that is no longer kept has no entry. */
+export async function findFileOrigins(
+  queryable: Queryable,
+  { accountId, role, userId }: Caller,
+  fileIds: readonly string[],
+): Promise<ReadonlyMap<string, FileOrigin>> {
+  const { rows } = await queryable.query<FileRow>(FIND, [fileIds, accountId, role !== 'USER', userId]);
+  return new Map(
+    rows.map(({ isReadable, uploadedDate, ...file }) => {
+      return [file.fileId, { kind: 'File', uploadedDate, ...(isReadable && file) }];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+/** Finds the writes that brought versions of a variable, by variable and VersionTimestamp. */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Micros } from '../point.ts';
+import { type Positions, positionsOf } from './variable-runs-codec.ts';
+
+/** What brought the versions of a write. */
+export interface FoundWrite {
+  /** The file of the write; null: pushes. */
+  readonly fileId: string | null;
+  /** Ids of operations in the order in which they took effect. */
+  readonly operationIds: readonly number[];
+  /** Readings of each operation; null: all readings are of one operation. */
+  readonly readingCounts: readonly number[] | null;
+  /** Readings of the variable in the write. */
+  readonly positions: readonly Positions[];
+}
+
+// The rows of a date in one write are microseconds apart, so `last_version_timestamp` is close. The bound keeps the scan of
+// the index short.
+export const FIND_WRITES = `
+  select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
+         reading_counts as "readingCounts", variables
+  from unnest($2::int8[]) micros
+  cross join lateral (select timestamptz 'epoch' + micros * interval '1 microsecond' as at) asked
+  join write_origin on account_id = $1 and version_timestamp <= asked.at
+    and version_timestamp >= asked.at - interval '10 s' and last_version_timestamp >= asked.at
+  order by version_timestamp desc`;
+
+interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
+  readonly atMicros: Micros;
+  readonly operationIds: readonly string[];
+  readonly variables: Buffer;
+}
+
+/**
+ * Finds the writes of versions of one variable. The variable's VersionTimestamps ascend from write to write, so among the
+ * writes with the variable the one that began last is the right one.
+ * @param versionTimestamps microseconds.
+ * @returns by VersionTimestamp; a version that no push or file brought, or whose record is no longer kept, has no entry.
+ */
+export async function findWrites(
+  queryable: Queryable,
+  accountId: number,
+  variableId: number,
+  versionTimestamps: readonly Micros[],
+): Promise<ReadonlyMap<Micros, FoundWrite>> {
+  const { rows } = await queryable.query<WriteRow>(FIND_WRITES, [accountId, versionTimestamps]);
+  const found = new Map<Micros, FoundWrite>();
+  for (const { atMicros, operationIds, variables, ...row } of rows) {
+    if (found.has(atMicros)) continue;
+    const positions = positionsOf(variables, variableId);
+    if (positions.length > 0) found.set(atMicros, { ...row, operationIds: operationIds.map(Number), positions });
+  }
+  return found;
+}

@@ -1,0 +1,106 @@
+/** Finds the pushes that brought versions, among the operations of the write of each version. */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { FoundWrite } from '../../points/origins/find-writes.ts';
+import type { Positions } from '../../points/origins/variable-runs-codec.ts';
+import { memberLabel } from '../store/operation-label.ts';
+
+/** A push that brought a version, as the caller may see it. */
+export interface PushOrigin {
+  readonly kind: 'Push';
+  /** Absent when the caller may not read the operation, or when it is no longer kept. */
+  readonly operationId?: string;
+  readonly userId?: string;
+  readonly acceptedDate?: string;
+  readonly isReplay?: boolean;
+}
+
+interface OperationRow {
+  readonly id: string;
+  readonly label: string;
+  readonly userId: string;
+  readonly acceptedDate: string;
+  readonly isReplay: boolean;
+  readonly memberReadings: readonly number[] | null;
+}
+
+const FIND = `
+  select id::text, label, user_id as "userId", accepted_date as "acceptedDate", is_replay as "isReplay",
+         member_readings as "memberReadings"
+  from push_operation where id = any($1::int8[]) and account_id = $2`;
+
+/** Maximum pushes of a version; pushes of one write that share a variable are all named. */
+export const MAX_PUSHES = 20;
+
+/**
+ * Finds the pushes with readings of the variable in each write, in the order in which they took effect.
+ * @returns one list per write.
+ */
+export async function findPushOrigins(
+  queryable: Queryable,
+  caller: Caller,
+  writes: readonly FoundWrite[],
+): Promise<readonly (readonly PushOrigin[])[]> {
+  const parts = writes.map(concernedParts);
+  const ids = [...new Set(parts.flat().map(({ operationId }) => operationId))];
+  const { rows } = await queryable.query<OperationRow>(FIND, [ids, caller.accountId]);
+  const operations = new Map(rows.map((row) => [Number(row.id), row]));
+  return parts.map((concerned) =>
+    concerned.flatMap((part) => describe(operations.get(part.operationId), part, caller)).slice(0, MAX_PUSHES),
+  );
+}
+
+/** The readings of one operation in a write. */
+interface Part {
+  readonly operationId: number;
+  /** Position of its first reading in the write. */
+  readonly start: number;
+  /** Number of its readings in the write; undefined: all of them. */
+  readonly count: number | undefined;
+  readonly positions: readonly Positions[];
+}
+
+/** The operations with readings of the variable. */
+function concernedParts({ operationIds, readingCounts, positions }: FoundWrite): readonly Part[] {
+  let start = 0;
+  return operationIds.flatMap((operationId, index) => {
+    const count = readingCounts?.[index];
+    const part = { operationId, start, count, positions };
+    start += count ?? 0;
+    return count === undefined || overlaps(positions, part.start, start) ? [part] : [];
+  });
+}
+
+function overlaps(positions: readonly Positions[], start: number, end: number): boolean {
+  return positions.some((position) => position.start < end && position.end > start);
+}
+
+function describe(operation: OperationRow | undefined, part: Part, caller: Caller): readonly PushOrigin[] {
+  if (!operation) return [{ kind: 'Push' }];
+  const { label, userId, acceptedDate, isReplay, memberReadings } = operation;
+  if (!mayRead(caller, userId)) return [{ kind: 'Push', acceptedDate }];
+  const labels = memberReadings ? concernedMembers(memberReadings, part).map((at) => memberLabel(label, at)) : [label];
+  return labels.map((operationId) => ({
+    ...{ kind: 'Push', operationId, userId, acceptedDate },
+    ...(isReplay && { isReplay }),
+  }));
+}
+
+/** As `GET /operations/{id}` decides: the scope, and for a USER the user. */
+function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
+  return scopes.has('push-data') && (role !== 'USER' || userId === owner);
+}
+
+/**
+ * Pushes of a shared row with readings of the variable. When pushes were taken out of the row before, the positions of the
+ * others are unknown, so all are named.
+ */
+function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
+  const total = readings.reduce((sum, own) => sum + own, 0);
+  let end = start;
+  return readings.flatMap((own, index) => {
+    const begin = end;
+    end += own;
+    return (count !== undefined && count !== total) || overlaps(positions, begin, end) ? [index] : [];
+  });
+}

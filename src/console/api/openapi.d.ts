@@ -705,6 +705,22 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/data/origins": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["findOrigins"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/deletions/{id}": {
     parameters: {
       query?: never;
@@ -2169,6 +2185,23 @@ export interface components {
       userId: string;
       warnings: components["schemas"]["PushWarning"][];
     };
+    Origin: {
+      /** Format: date-time */
+      acceptedDate?: string;
+      /** Format: uuid */
+      fileId?: string;
+      filename?: string;
+      isReplay?: boolean;
+      /** @enum {string} */
+      kind: "Push" | "File" | "Run";
+      operationId?: string;
+      runId?: number;
+      /** Format: date-time */
+      startedDate?: string;
+      /** Format: date-time */
+      uploadedDate?: string;
+      userId?: string;
+    };
     PointDeletion: {
       fromDateUtc?: (string | number) | null;
       toDateUtc?: (string | number) | null;
@@ -3007,6 +3040,11 @@ export interface components {
       lastVersionTimestamp: string;
       pointCount: number;
       version: string | null;
+    };
+    VersionOrigins: {
+      origins: components["schemas"]["Origin"][];
+      /** Format: date-time */
+      versionTimestamp: string;
     };
     Wave: {
       edges: {
@@ -4710,6 +4748,28 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Comparison"];
+        };
+      };
+    };
+  };
+  findOrigins: {
+    parameters: {
+      query: {
+        variableId: number;
+        versionTimestamps: string[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["VersionOrigins"][];
         };
       };
     };

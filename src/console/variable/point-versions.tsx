@@ -1,10 +1,10 @@
 /**
- * Every version of one point. For a calculated variable, each version links to the run that wrote it and to the inputs of
- * that run.
+ * Every version of one point, and what brought it: pushes, a file, or a run with its inputs, each with a link for those who may
+ * open it.
  */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../api/client.ts';
@@ -15,7 +15,7 @@ import { Icon } from '../shell/icon.tsx';
 import { currentLocale } from '../texts/language.ts';
 import { toInstant } from './chart-queries.ts';
 import { Lineage } from './lineage/lineage.tsx';
-import { hasMade } from './lineage/load-lineage.ts';
+import { describeOrigin, type Origin, originsQuery } from './lineage/origins.ts';
 import classes from './point-versions.module.css';
 
 type Run = components['schemas']['Run'];
@@ -59,6 +59,12 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
     enabled: isCalculated,
   });
   const rows = [...(versions.data ?? [])].sort((a, b) => compare(b.versionTimestamp ?? '', a.versionTimestamp ?? ''));
+  const origins = useQuery(
+    originsQuery(
+      variableId,
+      rows.map(({ versionTimestamp = '' }) => versionTimestamp),
+    ),
+  );
   return (
     <section className={classes.panel} aria-label={t('point.title')}>
       <header className={classes.header}>
@@ -69,7 +75,8 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
       {versions.isPending && <Skeleton height={60} />}
       <ol className={classes.list}>
         {rows.map(({ versionTimestamp = '', version, rawValue, tags }, index) => {
-          const run = runs.data?.find((each) => hasMade(each, versionTimestamp));
+          const brought = origins.data?.get(versionTimestamp);
+          const run = runs.data?.find(({ id }) => brought?.some(({ runId }) => runId === id));
           return (
             <li key={versionTimestamp} className={classes.version} data-current={index === 0}>
               <span className={classes.value}>{format(rawValue)}</span>
@@ -78,7 +85,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
                 {formatMoment(versionTimestamp, timeZone)}
               </time>
               <span className={classes.tags}>{tagsText(tags)}</span>
-              {run && <RunNote run={run} />}
+              {run ? <RunNote run={run} /> : brought && <OriginNote origins={brought} timeZone={timeZone} />}
               {isCalculated && (
                 <div className={classes.run}>
                   <Button
@@ -98,6 +105,38 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
         })}
       </ol>
     </section>
+  );
+}
+
+/** What brought a version; several pushes when the record cannot tell which of them did. */
+function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
+  const { t } = useTranslation('variable');
+  const { history } = useRouter();
+  const notes = origins.map((origin) => describeOrigin(origin, t, timeZone));
+  if (notes.length === 0) return <div className={classes.run}>{t('origin.none')}</div>;
+  return (
+    <div className={classes.run}>
+      {notes.length > 1 && <p className={classes.several}>{t('origin.several')}</p>}
+      {notes.map(({ title, details, href }) => (
+        <p key={href ?? [title, ...details].join(' ')} className={classes.several}>
+          {href === undefined ? (
+            title
+          ) : (
+            <a
+              href={href}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                history.push(href);
+              }}
+            >
+              {title}
+            </a>
+          )}
+          {details.length > 0 && `, ${details.join(', ')}`}
+        </p>
+      ))}
+    </div>
   );
 }
 

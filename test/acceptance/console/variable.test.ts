@@ -169,7 +169,7 @@ test('console variable: the keyboard alone selects a point, which is announced, 
   await close();
 });
 
-test('console variable: a range is corrected by hand; the draft survives a reload, and the points carry label and note (R-D1)', async () => {
+test('console variable: a range is corrected by hand; the draft survives a reload, the points carry label and note, and name the push (R-D1)', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;
   await untilDrawn(window, QUARTERS);
@@ -197,6 +197,15 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
   const rows = await read(ids.power);
   expect(rows.slice(0, 5).map(({ rawValue }) => rawValue)).toEqual([12.5, -5, -5, -5, 104]);
   expect(rows[0]).toMatchObject({ version: 'corrected', tags: { note: 'the meter was off' } });
+  await page.goto(`${stack.origin}/console/variables/${ids.power}?point=${dateOf(0)}`);
+  const versions = page.getByRole('region', { name: 'Versions of the point' });
+  await versions.getByText('note: the meter was off').waitFor();
+  await versions
+    .getByRole('link', { name: /^Push / })
+    .first()
+    .click();
+  await page.getByText('Completed').first().waitFor();
+  expect(new URL(page.url()).searchParams.get('tab')).toBe('pushes');
   expect(complaints).toEqual([]);
   await close();
 });
@@ -230,7 +239,9 @@ test('console variable: the lineage of a calculated point leads through its runs
   const panel = page.getByRole('region', { name: 'Versions of the point' });
   await panel.getByRole('button', { name: 'Show origin' }).first().click();
   const tree = panel.getByRole('region', { name: 'Origin of the value' });
-  await tree.getByRole('link', { name: /^Level 5: power: Power, as of .*, from a push or a file$/ }).waitFor();
+  await tree.getByRole('link', { name: /^Level 5: power: Power, as of / }).waitFor();
+  const push = tree.getByRole('link', { name: /^Level 6: Push .*, accepted / });
+  expect(await push.getAttribute('href')).toMatch(/^\/console\/data\?tab=pushes&label=./);
   expect(await findBarriers(window)).toEqual([]);
   expect(await tree.getByRole('link', { name: /^Level \d: Run \d+, .*script of / }).count()).toBe(2);
   await tree.getByRole('link', { name: /^Level 5: power: Power/ }).focus();

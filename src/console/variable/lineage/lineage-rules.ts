@@ -1,8 +1,8 @@
 /** Lays out the nodes of a lineage: the point on the left, and the states it was computed from to its right. Pure. */
 
-/** A state of a variable, or the run that made it. */
+/** A state of a variable, or the run, push or file that brought it. */
 export interface LineageNode {
-  readonly kind: 'state' | 'run';
+  readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;
   readonly details: readonly string[];
   /** Path of the console. */

@@ -75,7 +75,7 @@ function Node({ node: { kind, title, details, href }, level, x, y, height }: Pla
     <g transform={`translate(${x} ${y})`}>
       <a className={classes.node} data-kind={kind} href={href} onClick={go}>
         <title>{text}</title>
-        <rect width={NODE_WIDTH} height={height} rx={kind === 'run' ? height / 2 : 8} />
+        <rect width={NODE_WIDTH} height={height} rx={kind === 'state' ? 8 : height / 2} />
         <text x={14} y={22} className={classes.title}>
           {title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…` : title}
         </text>

@@ -1,7 +1,6 @@
 /**
- * Finds how a version was computed: the run that wrote it, the states of the inputs of that run, and the runs that wrote
- * these states. A version does not name its run, so the run is the one that was running at its VersionTimestamp: a variable
- * has one run at a time.
+ * Finds where a version comes from: the push, the file or the run that brought it, the states of the inputs of that run, and
+ * what brought these states.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
@@ -10,6 +9,7 @@ import type { components } from '../../api/openapi.d.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { variableQuery } from '../variable-queries.ts';
 import type { LineageNode } from './lineage-rules.ts';
+import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
@@ -17,8 +17,6 @@ type Run = components['schemas']['Run'];
 const MAX_DEPTH = 6;
 /** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;
-/** Maximum runs searched for the one that was running at an instant. */
-const CANDIDATES = 5;
 const SAVES = 200;
 
 interface Tracing {
@@ -53,23 +51,37 @@ async function trace(tracing: Tracing, state: State, depth: number): Promise<Lin
   tracing.rest -= 1;
   const { variable } = await queries.ensureQueryData(variableQuery(variableId));
   const name = variable.name || `#${variableId}`;
-  const run = at !== null && variable.calculated ? await findRun(tracing, variableId, at) : undefined;
-  const origin = variable.calculated ? 'lineage.noRun' : 'lineage.brought';
+  const origins = at === null ? [] : await findOrigins(tracing, variableId, at);
+  const children = origins.map((origin) =>
+    origin.kind === 'Run' && origin.runId !== undefined
+      ? describeRun(tracing, origin.runId, variable.sourceId, depth)
+      : toNode(tracing, origin),
+  );
   return {
     kind: 'state',
     title: alias === undefined ? name : t('lineage.input', { alias, name }),
     details: [
       at === null ? t('lineage.never') : t('lineage.state', { moment: formatMoment(at, timeZone) }),
       ...(points === undefined ? [] : [t('lineage.points', { count: points })]),
-      ...(run || at === null ? [] : [t(origin)]),
+      ...(origins.length > 0 || at === null ? [] : [t('lineage.brought')]),
     ],
     href: `/console/variables/${variableId}${at === null ? '' : `?v=known&at=${encodeURIComponent(at)}`}`,
-    children: run ? [await describeRun(tracing, run, variable.sourceId, depth)] : [],
+    children: await Promise.all(children),
   };
 }
 
-async function describeRun(tracing: Tracing, run: Run, sourceId: number, depth: number): Promise<LineageNode> {
-  const { t, timeZone } = tracing;
+/** A push or a file. */
+async function toNode({ t, timeZone }: Tracing, origin: Origin): Promise<LineageNode> {
+  return { kind: 'origin', ...describeOrigin(origin, t, timeZone), children: [] };
+}
+
+async function describeRun(tracing: Tracing, runId: number, sourceId: number, depth: number): Promise<LineageNode> {
+  const { queries, t, timeZone } = tracing;
+  const run = await queries.fetchQuery({
+    queryKey: ['run', runId],
+    queryFn: () => bodyOf(api.GET('/runs/{id}', { params: { path: { id: runId } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   const saved = await findSave(tracing, run, sourceId);
   const inputs = [...new Map(run.inputs.map((input) => [`${input.alias} ${input.variableId}`, input])).values()];
   const children: LineageNode[] = [];
@@ -92,23 +104,8 @@ async function describeRun(tracing: Tracing, run: Run, sourceId: number, depth: 
   };
 }
 
-/** The run that was running at an instant. */
-async function findRun({ queries }: Tracing, variableId: number, at: string): Promise<Run | undefined> {
-  const runs = await queries.fetchQuery({
-    queryKey: ['runs', variableId, 'at', at],
-    queryFn: () => {
-      const query = { to: at, pageNumber: 0, itemsPerPage: CANDIDATES };
-      return bodyOf(api.GET('/variables/{id}/runs', { params: { path: { id: variableId }, query } }));
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return runs.find((run) => hasMade(run, at));
-}
-
-/** Whether a version was written during a run. */
-export function hasMade({ startedDate, finishedDate }: Run, versionTimestamp: string): boolean {
-  const at = Date.parse(versionTimestamp);
-  return at >= Date.parse(startedDate) && (!finishedDate || at <= Math.ceil(Date.parse(finishedDate)) + 1);
+function findOrigins({ queries }: Tracing, variableId: number, at: string): Promise<readonly Origin[]> {
+  return queries.fetchQuery(originsQuery(variableId, [at])).then((found) => found.get(at) ?? []);
 }
 
 /** When the declaration of a run was saved; undefined when it is unknown. */

@@ -12,6 +12,7 @@ export interface Input {
   readonly toAbsolutePeriod?: string | null;
   readonly granularity?: string;
   readonly aggregation?: string | null;
+  readonly unitId?: number | null;
   readonly version?: string | readonly string[] | null;
   readonly asOf?: string | null;
   readonly relativeVersion?: string | null;
@@ -22,7 +23,11 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
+  /** The owner; absent: the site or source of the variable itself. */
+  readonly siteId?: number | null;
+  readonly sourceId?: number | null;
   readonly path: string;
+  readonly canBeUsedAsATrigger?: boolean | null;
 }
 
 export type Scalar = string | number | boolean | null;

@@ -197,6 +197,8 @@ test('console: a calculated variable is created from the page of its input, and 
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${energyId}`);
   await page.getByRole('link', { name: 'Create a calculated variable' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
+  await page.reload();
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Copied');
   await page.getByRole('button', { name: 'Create and write the script' }).click();
   await page.getByRole('heading', { name: 'Copied' }).waitFor();
   await page.getByText('No problems found.').waitFor({ timeout: R_MS });

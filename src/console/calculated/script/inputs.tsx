@@ -3,11 +3,13 @@ import { ActionIcon, Button, Select, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../shell/icon.tsx';
 import { type Constant, type Form, type Formula, freeAlias, type Input, parseScalar } from '../declaration.ts';
+import { PlacePicker } from '../pickers/place-picker.tsx';
+import { UnitPicker } from '../pickers/unit-picker.tsx';
+import { VariablePicker } from '../pickers/variable-picker.tsx';
 import classes from './script.module.css';
-import { VariablePicker } from './variable-picker.tsx';
 
 const PERIODS = ['RelativeDate', 'LastNPoints', 'AbsoluteDate'] as const;
-const TIME_BASES = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Year'] as const;
+const TIME_BASES = ['Millisecond', 'Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Year'] as const;
 const BUCKETS = ['Raw', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Year', 'All'] as const;
 const ALIGNMENTS = ['Day', 'Week', 'Month', 'Year'] as const;
 const AGGREGATES = ['SUM', 'MIN', 'MAX', 'AVG', 'COUNT', 'VAR', 'STDEV'];
@@ -139,12 +141,11 @@ function InputRow({ input, isReadOnly, onChange }: RowProps) {
   );
 }
 
-/** Buckets and versions: most inputs take every point of the latest version. */
+/** Buckets, unit and versions: most inputs take every point of the latest version. */
 function MoreFields({ input, onChange }: RowProps) {
   const { t } = useTranslation('calculated');
-  const hasMore = [input.version, input.asOf, input.relativeVersion, input.horizon, input.tags, input.alignTo].some(
-    Boolean,
-  );
+  const { version, asOf, relativeVersion, horizon, tags, alignTo, unitId } = input;
+  const hasMore = [version, asOf, relativeVersion, horizon, tags, alignTo, unitId].some(Boolean);
   const text = (name: 'version' | 'asOf' | 'relativeVersion' | 'horizon' | 'tags', placeholder: string) => (
     <TextInput
       label={t(`inputs.${name}`)}
@@ -176,9 +177,15 @@ function MoreFields({ input, onChange }: RowProps) {
         <Select
           label={t('inputs.alignTo')}
           data={ALIGNMENTS.map((value) => ({ value, label: t(`timeBase.${value}`) }))}
-          value={input.alignTo ?? null}
+          value={alignTo ?? null}
           clearable
-          onChange={(alignTo) => onChange({ alignTo })}
+          onChange={(chosen) => onChange({ alignTo: chosen })}
+        />
+        <UnitPicker
+          label={t('inputs.unit')}
+          placeholder={t('inputs.ownUnit')}
+          value={unitId ?? null}
+          onChange={(chosen) => onChange({ unitId: chosen })}
         />
         {text('version', 'measured')}
         {text('asOf', '2026-03-01T00:00:00Z')}
@@ -228,7 +235,7 @@ function Forms({ formula: { entities }, isReadOnly, onChange }: InputsProps) {
   return (
     <section aria-label={t('forms.title')}>
       <h3>{t('forms.title')}</h3>
-      {entities.map(({ alias, entityType, path }, index) => (
+      {entities.map(({ alias, entityType, path, siteId, sourceId, canBeUsedAsATrigger }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: as for inputs
         <fieldset key={index} className={classes.input} disabled={isReadOnly}>
           <legend className={classes.hidden}>{alias}</legend>
@@ -243,12 +250,27 @@ function Forms({ formula: { entities }, isReadOnly, onChange }: InputsProps) {
               data={OWNERS.map((value) => ({ value, label: t(`forms.${value}`) }))}
               value={String(entityType)}
               allowDeselect={false}
-              onChange={(value) => value !== null && set(index, { entityType: value })}
+              onChange={(value) => value !== null && set(index, { entityType: value, siteId: null, sourceId: null })}
+            />
+            <PlacePicker
+              key={String(entityType)}
+              kind={entityType === 'Site' ? 'sites' : 'sources'}
+              label={t(`forms.chosen.${entityType === 'Site' ? 'Site' : 'Source'}`)}
+              placeholder={t('forms.own')}
+              isReadOnly={isReadOnly}
+              value={(entityType === 'Site' ? siteId : sourceId) ?? undefined}
+              onChange={(id) => set(index, { [entityType === 'Site' ? 'siteId' : 'sourceId']: id ?? null })}
             />
             <TextInput
               label={t('forms.path')}
               value={path}
               onChange={(event) => set(index, { path: event.currentTarget.value })}
+            />
+            <Switch
+              className={classes.switch ?? ''}
+              label={t('inputs.trigger')}
+              checked={canBeUsedAsATrigger ?? false}
+              onChange={(event) => set(index, { canBeUsedAsATrigger: event.currentTarget.checked })}
             />
           </div>
           <Remove

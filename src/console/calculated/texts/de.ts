@@ -69,7 +69,7 @@ export const de: TextsOf<typeof en> = {
     from: 'Von',
     to: 'Bis',
     trigger: 'Änderungen starten einen Lauf',
-    more: 'Intervalle und Versionen',
+    more: 'Intervalle, Einheit und Versionen',
     granularity: 'Intervalle',
     aggregation: 'Aggregation',
     alignTo: 'Auf ganze erweitern',
@@ -79,6 +79,8 @@ export const de: TextsOf<typeof en> = {
     horizon: 'Horizont',
     tags: 'Tags',
     remove: '{{alias}} entfernen',
+    unit: 'Einheit',
+    ownUnit: 'die der Variablen',
   },
   period: {
     RelativeDate: 'Um die geänderten Zeitpunkte',
@@ -86,6 +88,7 @@ export const de: TextsOf<typeof en> = {
     AbsoluteDate: 'Fester Zeitraum',
   },
   timeBase: {
+    Millisecond: 'Millisekunden',
     Second: 'Sekunden',
     Minute: 'Minuten',
     Hour: 'Stunden',
@@ -111,6 +114,8 @@ export const de: TextsOf<typeof en> = {
     path: 'Pfad',
     Site: 'dem Standort',
     Source: 'der Quelle',
+    own: 'von dieser Variablen',
+    chosen: { Site: 'Standort', Source: 'Quelle' },
   },
   constants: { title: 'Konstanten', add: 'Konstante hinzufügen', value: 'Wert' },
   schedule: {
@@ -219,5 +224,6 @@ export const de: TextsOf<typeof en> = {
     input: 'Erster Eingang',
     button: 'Anlegen und Skript schreiben',
     forbidden: 'Nur Manager können berechnete Variablen anlegen.',
+    discard: 'Änderungen verwerfen',
   },
 };

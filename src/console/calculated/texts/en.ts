@@ -65,7 +65,7 @@ export const en = {
     from: 'From',
     to: 'To',
     trigger: 'Changes trigger a run',
-    more: 'Buckets and versions',
+    more: 'Buckets, unit and versions',
     granularity: 'Buckets',
     aggregation: 'Aggregation',
     alignTo: 'Extend to whole',
@@ -75,9 +75,12 @@ export const en = {
     horizon: 'Horizon',
     tags: 'Tags',
     remove: 'Remove {{alias}}',
+    unit: 'Unit',
+    ownUnit: 'that of the variable',
   },
   period: { RelativeDate: 'Around the changed dates', LastNPoints: 'Last points', AbsoluteDate: 'Fixed period' },
   timeBase: {
+    Millisecond: 'milliseconds',
     Second: 'seconds',
     Minute: 'minutes',
     Hour: 'hours',
@@ -103,6 +106,8 @@ export const en = {
     path: 'Path',
     Site: 'the site',
     Source: 'the source',
+    own: 'that of this variable',
+    chosen: { Site: 'Site', Source: 'Source' },
   },
   constants: { title: 'Constants', add: 'Add a constant', value: 'Value' },
   schedule: {
@@ -211,5 +216,6 @@ export const en = {
     input: 'First input',
     button: 'Create and write the script',
     forbidden: 'Only managers can create calculated variables.',
+    discard: 'Discard changes',
   },
 };

@@ -76,7 +76,7 @@ export const fr: TextsOf<typeof en> = {
     from: 'De',
     to: 'À',
     trigger: 'Ses modifications lancent une exécution',
-    more: 'Intervalles et versions',
+    more: 'Intervalles, unité et versions',
     granularity: 'Intervalles',
     aggregation: 'Agrégation',
     alignTo: 'Étendre à l’unité entière',
@@ -86,6 +86,8 @@ export const fr: TextsOf<typeof en> = {
     horizon: 'Horizon',
     tags: 'Étiquettes',
     remove: 'Retirer {{alias}}',
+    unit: 'Unité',
+    ownUnit: 'celle de la variable',
   },
   period: {
     RelativeDate: 'Autour des dates modifiées',
@@ -93,6 +95,7 @@ export const fr: TextsOf<typeof en> = {
     AbsoluteDate: 'Période fixe',
   },
   timeBase: {
+    Millisecond: 'millisecondes',
     Second: 'secondes',
     Minute: 'minutes',
     Hour: 'heures',
@@ -118,6 +121,8 @@ export const fr: TextsOf<typeof en> = {
     path: 'Chemin',
     Site: 'le site',
     Source: 'la source',
+    own: 'de cette variable',
+    chosen: { Site: 'Site', Source: 'Source' },
   },
   constants: { title: 'Constantes', add: 'Ajouter une constante', value: 'Valeur' },
   schedule: {
@@ -226,5 +231,6 @@ export const fr: TextsOf<typeof en> = {
     input: 'Première entrée',
     button: 'Créer et écrire le script',
     forbidden: 'Seuls les gestionnaires peuvent créer des variables calculées.',
+    discard: 'Abandonner les modifications',
   },
 };

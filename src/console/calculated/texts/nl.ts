@@ -75,7 +75,7 @@ export const nl: TextsOf<typeof en> = {
     from: 'Van',
     to: 'Tot',
     trigger: 'Wijzigingen starten een run',
-    more: 'Intervallen en versies',
+    more: 'Intervallen, eenheid en versies',
     granularity: 'Intervallen',
     aggregation: 'Aggregatie',
     alignTo: 'Uitbreiden tot hele',
@@ -85,6 +85,8 @@ export const nl: TextsOf<typeof en> = {
     horizon: 'Horizon',
     tags: 'Tags',
     remove: '{{alias}} verwijderen',
+    unit: 'Eenheid',
+    ownUnit: 'die van de variabele',
   },
   period: {
     RelativeDate: 'Rond de gewijzigde tijdstippen',
@@ -92,6 +94,7 @@ export const nl: TextsOf<typeof en> = {
     AbsoluteDate: 'Vaste periode',
   },
   timeBase: {
+    Millisecond: 'milliseconden',
     Second: 'seconden',
     Minute: 'minuten',
     Hour: 'uur',
@@ -117,6 +120,8 @@ export const nl: TextsOf<typeof en> = {
     path: 'Pad',
     Site: 'de locatie',
     Source: 'de bron',
+    own: 'van deze variabele',
+    chosen: { Site: 'Locatie', Source: 'Bron' },
   },
   constants: { title: 'Constanten', add: 'Constante toevoegen', value: 'Waarde' },
   schedule: {
@@ -225,5 +230,6 @@ export const nl: TextsOf<typeof en> = {
     input: 'Eerste invoervariabele',
     button: 'Aanmaken en script schrijven',
     forbidden: 'Alleen managers kunnen berekende variabelen aanmaken.',
+    discard: 'Wijzigingen verwerpen',
   },
 };

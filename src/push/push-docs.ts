@@ -12,7 +12,7 @@ import {
 } from '../platform/openapi/operation.ts';
 import { pushSchema } from './body/push-schema.ts';
 import type { PushWarning, Rejection, toBody } from './push-answer.ts';
-import { OPERATION_QUERY, PUSH_QUERY, REPLAY_QUERY } from './push-query.ts';
+import { OPERATION_QUERY, PUSH_QUERY, REPLAY_QUERY, TARGET_QUERY } from './push-query.ts';
 import type { toOperationBody } from './store/find-operations.ts';
 
 const tag = 'Push';
@@ -116,6 +116,19 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     },
     answers: [answersJson(TAKEN, pushAnswer, { headers: DATE_ZONES })],
     errors: ['queue_full', 'mapping_failed'],
+  },
+  {
+    ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
+    summary: 'List which variables the caller may push to',
+    description:
+      'The caller needs the permission `datapusher.standard`, and a USER the access Write to the site or source.',
+    query: TARGET_QUERY,
+    answers: [
+      answersJson(
+        'Those of `variableIds` that a push of the caller would be accepted for, in the order given.',
+        z.array(z.object({ variableId: idSchema }).meta({ id: 'Target' })),
+      ),
+    ],
   },
   {
     ...{ method: 'get', path: '/api/operations/:label', operationId: 'getOperation', tag, access: PUSHERS },

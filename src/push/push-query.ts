@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
-import { flagParameter, integerParameter, textParameter } from '../platform/http/query-parameters.ts';
+import { flagParameter, idsParameter, integerParameter, textParameter } from '../platform/http/query-parameters.ts';
 
 const MAX_LABEL = 200;
 /** Seconds until `DataPushCompleted` is sent for an operation that has not ended (R-D7). */
@@ -42,6 +42,7 @@ export const PUSH_QUERY = declareQuery({
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });
 export const OPERATION_QUERY = declareQuery({ all, ...PAGING, itemsPerPage });
+export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Variables to push to.') });
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /** The address with `&` in place of a second `?` (R-A3). */

@@ -1,16 +1,20 @@
-/** `POST /api/data` (§4.5, R-D1): answers once the push is committed. */
+/** `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` tells what a caller may push to. */
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { writeReach } from '../identity/caller/site-reach.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { assertJsonType, incomingOf, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
 import { sendAnswer } from './push-answer.ts';
-import { parsePushQuery } from './push-query.ts';
+import { parsePushQuery, TARGET_QUERY } from './push-query.ts';
 import type { PushService } from './push-service.ts';
+import { resolveTargets } from './resolve-targets.ts';
 import { makeLabel } from './store/operation-label.ts';
 
-/** `POST /data` (§4.5, R-D1). Needs the permission `datapusher.standard`. */
+/** `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, and the targets a caller may push to. */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;
   const routes = new Hono<CallerEnv & RequestIdEnv>().post(
@@ -34,5 +38,22 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
       }
     },
   );
+  routes.get('/data/targets', async (c) => {
+    const variableIds = [...new Set(TARGET_QUERY.parse(c.req.url).variableIds)];
+    return c.json(await findTargets(service.database, c.var.caller, variableIds));
+  });
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
+}
+
+/** @returns those of the variables that a push of the caller would be accepted for (R-B8, R-B9, R-D2), in the order given. */
+async function findTargets(
+  queryable: Queryable,
+  caller: Caller,
+  variableIds: readonly number[],
+): Promise<readonly { readonly variableId: number }[]> {
+  if (!caller.permissions.has('datapusher.standard')) return [];
+  const pusher = { accountId: caller.accountId, reach: writeReach(caller) };
+  const elements = variableIds.map((variableId) => ({ variableId }));
+  const targets = await resolveTargets(queryable, pusher, elements);
+  return elements.filter((_, index) => targets[index] && !('code' in targets[index]));
 }

@@ -369,22 +369,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  "/account/user/claim/{userId}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get: operations["listClaims"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   "/account/user/claims/add": {
     parameters: {
       query?: never;
@@ -603,6 +587,22 @@ export interface paths {
     get?: never;
     put?: never;
     post: operations["pushData"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/data/targets": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listTargets"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -2728,6 +2728,9 @@ export interface components {
       tags?: string[] | null;
       timeZoneId?: string | null;
     };
+    Target: {
+      variableId: number;
+    };
     TimeZone: {
       id: string;
       name: string;
@@ -4063,27 +4066,6 @@ export interface operations {
       };
     };
   };
-  listClaims: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        userId: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["UserClaim"][];
-        };
-      };
-    };
-  };
   addClaim: {
     parameters: {
       query?: never;
@@ -4520,6 +4502,27 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["PushAnswer"];
+        };
+      };
+    };
+  };
+  listTargets: {
+    parameters: {
+      query?: {
+        variableIds?: number[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Target"][];
         };
       };
     };

@@ -22,6 +22,7 @@ import {
 } from './chart-rules.ts';
 import { CorrectPanel } from './correct/correct-panel.tsx';
 import { type Draft, readDraft } from './correct/draft.ts';
+import { useMayCorrect } from './correct/may-correct.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { LiveBadge } from './live/live-badge.tsx';
 import type { Live } from './live/use-live.ts';
@@ -53,6 +54,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   const { t: tv } = useTranslation('variable');
   const { mayManage } = useSession();
   const { variable, timeZone } = context;
+  const mayCorrect = useMayCorrect(variable.id);
   const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -78,7 +80,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
     <>
       <Heading {...context}>
         <div className={classes.actions}>
-          {mayManage && !draft && (
+          {(mayManage || mayCorrect) && !draft && (
             <Button variant="default" leftSection={<Icon name="edit" size={16} />} onClick={() => setDraft(newDraft)}>
               {tv('correct.open')}
             </Button>

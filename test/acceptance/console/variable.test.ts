@@ -1,7 +1,7 @@
 /** A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage. */
 import axe from 'axe-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ConsoleStack, type ConsoleWindow, openConsoleStack, USER } from '../../support/console/console-stack.ts';
+import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
@@ -13,10 +13,12 @@ const QUARTERS = 48;
 const MAX_HELD = 60_000;
 
 let stack: ConsoleStack;
+let siteId: number;
 let ids: { readonly power: number; readonly heat: number; readonly doubled: number; readonly quadrupled: number };
 beforeAll(async () => {
   stack = await openConsoleStack();
-  const { sourceId } = await createSiteAndSource(stack.manager);
+  const { sourceId, siteId: site } = await createSiteAndSource(stack.manager);
+  siteId = site;
   const quarterly = { granularity: 15, granularityTimeBase: 'Minute', isVersioned: true };
   const units = await stack.manager.call<{ id: number; symbol: string }[]>('GET', '/units');
   const unitOf = (symbol: string) => ({ unitId: units.find((unit) => unit.symbol === symbol)?.id });
@@ -210,7 +212,7 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
   await close();
 });
 
-test('console variable: a deletion first shows the number of dates and needs a manager; a USER is offered neither deletion nor correction (R-G5, R-B8)', async () => {
+test('console variable: a deletion first shows the number of dates and needs a manager (R-G5)', async () => {
   const range = { from: START_MS / 1000, to: START_MS / 1000 + 2 * 900 };
   const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
   const window = await openVariable(ids.heat);
@@ -227,10 +229,28 @@ test('console variable: a deletion first shows the number of dates and needs a m
   expect((await read(ids.heat)).length).toBe(before - 2);
   expect(complaints).toEqual([]);
   await close();
-  await stack.world.addUser('reader@example.test', { role: 'USER' });
-  const reader = await openVariable(ids.heat, '', USER);
-  expect(await reader.page.getByRole('button', { name: 'Correct' }).count()).toBe(0);
-  await reader.close();
+});
+
+test('console variable: a USER who may push is offered a correction, and no deletion; one who may only read neither (R-B8, R-G5)', async () => {
+  const range = { from: START_MS / 1000, to: START_MS / 1000 + 3600 };
+  const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
+  const [pusher, reader] = ['pusher@example.test', 'reader@example.test'];
+  await stack.world.addUser(pusher, { role: 'USER', sites: [siteId], mayPush: true });
+  await stack.world.addUser(reader, { role: 'USER', sites: [siteId] });
+  const [writing, reading] = await Promise.all([pusher, reader].map((user) => openVariable(ids.heat, '', user)));
+  if (!writing || !reading) throw new Error('two windows must be open');
+  await writing.page.getByRole('button', { name: 'Correct' }).waitFor();
+  await writing.page.evaluate(`sessionStorage.setItem('tidemark.correction.${ids.heat}', ${JSON.stringify(draft)})`);
+  await writing.page.reload();
+  await writing.page.getByRole('button', { name: 'Write', exact: true }).waitFor();
+  expect(await writing.page.getByRole('button', { name: 'Delete the range …' }).count()).toBe(0);
+  const answer = reading.page.waitForResponse((response) => response.url().includes('/api/data/targets'));
+  await reading.page.reload();
+  expect(await (await answer).json()).toEqual([]);
+  await reading.page.getByRole('application').waitFor();
+  expect(await reading.page.getByRole('button', { name: 'Correct' }).count()).toBe(0);
+  expect([...writing.complaints, ...reading.complaints]).toEqual([]);
+  await Promise.all([writing.close(), reading.close()]);
 });
 
 test('console variable: the lineage of a calculated point leads through its runs to the pushed points (R-H8)', async () => {

@@ -72,6 +72,7 @@ function queryOf({ path }: Operation): string {
   if (path === '/calculated/instants') return '?cron=15%206%20*%20*%20*&timeZoneId=Europe/Amsterdam';
   if (path.endsWith('/retention/preview')) return '?keepRawYears=1';
   if (path === '/data') return `?variableId=${ids.variable}`;
+  if (path === '/api/data/targets') return `?variableIds=${ids.variable}`;
   if (path === '/data/origins') return `?variableId=${ids.variable}&versionTimestamps=2026-01-01T00:00:00Z`;
   if (path === '/api/operations/:label') return '?all=true';
   return path === '/data/compare' ? `?variableId=${ids.variable}&leftVersion=${MARK}-version` : '';

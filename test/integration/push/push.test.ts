@@ -383,3 +383,29 @@ describe('push: limits of a body', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 });
+
+describe('push: the targets of a caller', () => {
+  const targetsOf = async (client: TestClient, ids: readonly number[]) =>
+    (await client.get<{ variableId: number }[]>(`/api/data/targets?variableIds=${ids.join()}`)).body;
+
+  it('are the variables that a push would be accepted for (R-B8, R-B9, R-D2)', async () => {
+    const { siteId, variableId: granted } = await createStructure(api.manager);
+    const [other, missing] = [await newVariable(), 2_000_000_000];
+    const ids = [missing, other, granted, other];
+    const pusher = await api.signIn('tara', 'USER', { sites: [siteId] });
+    const reader = await api.signIn('tom', 'USER', { sites: [siteId], mayPush: false });
+    const [ofManager, ofPusher, ofReader, ofStranger] = await Promise.all(
+      [api.manager, pusher, reader, api.stranger].map((client) => targetsOf(client, ids)),
+    );
+    expect(ofManager).toEqual([{ variableId: other }, { variableId: granted }]);
+    expect(ofPusher).toEqual([{ variableId: granted }]);
+    expect(ofReader).toEqual([]);
+    expect(ofStranger).toEqual([]);
+    const pushed = await push(
+      ids.slice(0, 3).flatMap((id) => one(id)),
+      '',
+      pusher,
+    );
+    expect(pushed.body).toMatchObject({ accepted: { elements: 1 } });
+  });
+});

@@ -31,7 +31,7 @@ interface CorrectPanelProps {
 export function CorrectPanel({ variable, timeZone, draft, onDraft, onClose }: CorrectPanelProps) {
   const { t } = useTranslation('variable');
   const { mayManage } = useSession();
-  const mayCorrect = useMayCorrect();
+  const mayCorrect = useMayCorrect(variable.id);
   const { range } = draft;
   useEffect(() => keepDraft(variable.id, draft), [variable.id, draft]);
   return (

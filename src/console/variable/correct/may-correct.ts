@@ -1,21 +1,17 @@
-/**
- * Whether the signed-in user may push points. The API shows claims to managers only, so a USER is not offered corrections.
- * The server checks every push again.
- */
+/** Whether the signed-in user may push points to a variable, as the API decides. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
-import { useSession } from '../../session/session.tsx';
-
-const MAY_PUSH = 'datapusher.standard';
+import { settings } from '../../session/settings.ts';
 
 /** @returns whether a correction is offered. */
-export function useMayCorrect(): boolean {
-  const { userId, mayManage } = useSession();
-  const claims = useQuery({
-    queryKey: ['claims', userId],
-    queryFn: () => bodyOf(api.GET('/account/user/claim/{userId}', { params: { path: { userId } } })),
-    enabled: mayManage,
+export function useMayCorrect(variableId: number): boolean {
+  const targets = useQuery({
+    queryKey: ['targets', variableId],
+    queryFn: () => {
+      const query = { variableIds: [variableId] };
+      return bodyOf(api.GET('/api/data/targets', { baseUrl: settings.push, params: { query } }));
+    },
     staleTime: 300_000,
   });
-  return claims.data?.some(({ claimType }) => claimType === MAY_PUSH) ?? false;
+  return (targets.data?.length ?? 0) > 0;
 }

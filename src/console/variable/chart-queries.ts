@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { PointQuery } from '../api/download.ts';
-import { RAW_LIMIT, type Range, type Resolution, type Side, versionOf } from './chart-rules.ts';
+import { type Bounds, RAW_LIMIT, type Range, type Resolution, type Side, spacingOf, versionOf } from './chart-rules.ts';
 import { loadPoints, loadVersionInstants, type Points } from './points.ts';
 
 /** Maximum stops of the slider over the instants at which versions arrived. */
@@ -10,18 +10,22 @@ const MAX_STOPS = 300;
 /** When the chart shows more points than this, their versions are not read for the stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
-/** Dates of the first and the last point of a variable; null without points. */
+/** Last points whose distance is looked at. */
+const MAX_LAST = 100;
+
+/** The bounds of a variable; null without points. */
 export function boundsQuery(variableId: number) {
   return queryOptions({
     queryKey: ['bounds', variableId],
-    queryFn: async (): Promise<Range | null> => {
-      const one = { variableIds: [variableId], pageNumber: 0, itemsPerPage: 1 };
+    queryFn: async (): Promise<Bounds | null> => {
+      const some = { variableIds: [variableId], pageNumber: 0 };
       const [first, last] = await Promise.all([
-        bodyOf(api.GET('/data', { params: { query: { ...one, pagingOrder: 'ASC' } } })),
-        bodyOf(api.GET('/data', { params: { query: { ...one, pagingOrder: 'DESC' } } })),
+        bodyOf(api.GET('/data', { params: { query: { ...some, itemsPerPage: 1, pagingOrder: 'ASC' } } })),
+        bodyOf(api.GET('/data', { params: { query: { ...some, itemsPerPage: MAX_LAST, pagingOrder: 'DESC' } } })),
       ]);
       if (!first[0] || !last[0]) return null;
-      return { from: Date.parse(first[0].date) / 1000, to: Date.parse(last[0].date) / 1000 };
+      const dates = last.map(({ date }) => Date.parse(date) / 1000);
+      return { from: Date.parse(first[0].date) / 1000, to: Math.max(...dates), spacingSec: spacingOf(dates) };
     },
   });
 }

@@ -41,6 +41,29 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
 }
 
+/** Dates of the first and the last point, and the usual distance of the last ones. */
+export interface Bounds extends Range {
+  /** Median in seconds; undefined with fewer than two points. */
+  readonly spacingSec: number | undefined;
+}
+
+/** @returns the median distance of dates. @param seconds dates in any order. */
+export function spacingOf(seconds: readonly number[]): number | undefined {
+  const dates = seconds.toSorted((a, b) => a - b);
+  const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));
+  return distances.toSorted((a, b) => a - b)[distances.length >> 1];
+}
+
+/**
+ * Seconds between the points of a variable, by which a chart estimates how many points a range has. A variable that declares
+ * no granularity, or a longer one than its points have, would otherwise be read raw with millions of points.
+ */
+export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
+  const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
+  const step = Math.min(declared ?? Number.POSITIVE_INFINITY, spacingSec ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(step) && step > 0 ? step : DEFAULT_STEP_SEC;
+}
+
 /** @returns raw points while they are few, else the smallest buckets that are few enough. */
 export function planResolution({ from, to }: Range, stepSec: number): Resolution {
   if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';

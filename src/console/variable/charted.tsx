@@ -11,6 +11,8 @@ import { OtherVariables, useOtherVariables } from './axes/other-variables.tsx';
 import { Changes } from './changes.tsx';
 import { type ChartPoints, pointQuery, toInstant, useChartPoints, useStops } from './chart-queries.ts';
 import {
+  type Bounds,
+  chartStepOf,
   defaultRange,
   planResolution,
   type Range,
@@ -18,7 +20,6 @@ import {
   type Selection,
   type Side,
   sidesOf,
-  stepOf,
 } from './chart-rules.ts';
 import { CorrectPanel } from './correct/correct-panel.tsx';
 import { type Draft, readDraft } from './correct/draft.ts';
@@ -43,8 +44,7 @@ const BUCKET_MOVES = 500;
 
 interface ChartedProps {
   readonly context: VariableContext;
-  /** Dates of the first and the last point. */
-  readonly bounds: Range;
+  readonly bounds: Bounds;
   readonly live: Live;
 }
 
@@ -55,7 +55,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   const { mayManage } = useSession();
   const { variable, timeZone } = context;
   const mayCorrect = useMayCorrect(variable.id);
-  const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
+  const stepSec = chartStepOf(variable.granularity, variable.granularityTimeBase, bounds);
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const whole = useMemo(() => defaultRange(bounds, stepSec), [bounds, stepSec]);

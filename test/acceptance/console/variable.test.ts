@@ -135,7 +135,7 @@ test('console variable: a second variable is found by its name, drawn on an axis
   expect(new URL(page.url()).searchParams.get('with')).toBe(`[${ids.heat}]`);
   await page.goto(page.url());
   await page.locator('.u-legend').getByText('Heat').waitFor();
-  expect(await page.locator('.u-axis').count(), 'dates and two units').toBe(3);
+  await eventually('axes of dates and two units', async () => (await page.locator('.u-axis').count()) === 3);
   await page.getByRole('button', { name: 'Remove Heat from the chart' }).click();
   await page.locator('.u-legend').getByText('Heat').waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);

@@ -51,7 +51,7 @@ export async function benchConsole(database: Database, { api, http }: ConsoleSer
         await rounds(() => openVariable(page, http, yearId, 'Year'), MOST.yearMs),
       ),
       figure(
-        'a million points, drawn as buckets',
+        'a million raw points, drawn as the band of minimum and maximum, which fills the same pixels',
         'duration from the click to the drawn chart, of what it may be',
         'ms',
         await rounds(() => showAll(page, http, manyId), MOST.manyMs),

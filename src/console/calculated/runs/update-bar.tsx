@@ -4,11 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
+import { useDraft } from '../../parts/draft.ts';
 import { useSession } from '../../session/session.tsx';
 import { notifyDone, notifyProblem } from '../../shell/notify.ts';
 import { useUpdateState } from '../calculated-queries.ts';
 import classes from './runs.module.css';
 
+const NO_DATES = { from: '', to: '' };
 const TICK_MS = 1000;
 /** A run that takes longer than usual is never shown as ended. */
 const MAX_PERCENT = 95;
@@ -17,7 +19,7 @@ const MAX_PERCENT = 95;
 export function UpdateBar({ variableId, timeZone }: { readonly variableId: number; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const { mayManage } = useSession();
-  const [dates, setDates] = useState({ from: '', to: '' });
+  const [dates, setDates, dropDates] = useDraft(`update.${variableId}`, NO_DATES);
   const state = useUpdateState(variableId);
   const refresh = useRefresh(variableId);
   const path = { id: variableId };
@@ -26,7 +28,10 @@ export function UpdateBar({ variableId, timeZone }: { readonly variableId: numbe
       const body = { ...(dates.from !== '' && { from: dates.from }), ...(dates.to !== '' && { to: dates.to }) };
       return bodyOf(api.POST('/variables/{id}/forceUpdate', { params: { path }, body }));
     },
-    onSuccess: () => notifyDone(t('update.requested')),
+    onSuccess: () => {
+      dropDates();
+      notifyDone(t('update.requested'));
+    },
     onError: notifyProblem,
     onSettled: refresh,
   });

@@ -8,6 +8,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useDraft } from '../../parts/draft.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { useSession } from '../../session/session.tsx';
@@ -28,6 +29,7 @@ import { linesOf, othersOf } from './problem-lines.ts';
 import { Schedule } from './schedule.tsx';
 import classes from './script.module.css';
 
+const NO_DATES: PreviewDates = { from: '', to: '' };
 const TYPING_MS = 500;
 const SIDES = ['preview', 'windows', 'diff', 'history'] as const;
 const route = getRouteApi('/console/variables/$variableId/script');
@@ -53,7 +55,7 @@ function Script({ context, draftKey }: { readonly context: VariableContext; read
   const { declaration, change } = draft;
   const index = Math.min(at, declaration.calculatedVariableFormulas.length - 1);
   const formula = declaration.calculatedVariableFormulas[index] ?? EMPTY_FORMULA;
-  const [dates, setDates] = useState<PreviewDates>({ from: '', to: '' });
+  const [dates, setDates] = useDraft<PreviewDates>(`preview.${draftKey}`, NO_DATES);
   const [side, setSide] = useState<(typeof SIDES)[number]>('preview');
   const [settled] = useDebouncedValue(declaration, TYPING_MS);
   const validation = useValidation(place, settled, !isReadOnly);

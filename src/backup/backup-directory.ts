@@ -19,7 +19,7 @@ const BACKUP_FILE = 'backup.json';
 const ownerSchema = z.object({
   /** PostgreSQL's identifier of the cluster, which its copies share. */
   systemIdentifier: z.string(),
-  /** Changes with every restore. */
+  /** Timeline of the cluster; changes with every restore. */
   timeline: z.int(),
   /** Size of a WAL segment. */
   segmentBytes: z.int(),
@@ -57,7 +57,8 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 
 /**
  * Makes `directory` the backup directory of a cluster, or checks that it is.
- * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before this cluster
+ * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before this
+ * cluster
  * was restored.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {

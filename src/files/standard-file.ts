@@ -39,7 +39,7 @@ export interface FilePosition {
   readonly bytes: number;
   /** Rows below the header that are ingested or reported. */
   readonly rows: number;
-  /** `row` (see `RowError`) of the last of them. */
+  /** Row number (see `RowError`) of the last of these rows. */
   readonly rowNumber: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected, so that it
+ * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected,
+ * so that it
  * cannot hold memory and connections for long. Time in which this service does not read is not held against the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,7 +8,7 @@ import type { Socket } from 'node:net';
 import { refuse } from './refuse-malformed.ts';
 
 export interface BodyRate {
-  /** 0: no minimum. */
+  /** Minimum rate; 0: no minimum. */
   readonly bytesPerSec: number;
   /** A body may fall behind the minimum rate by this many seconds. */
   readonly graceSec: number;

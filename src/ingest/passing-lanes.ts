@@ -73,7 +73,7 @@ export function openPassingLanes(
   };
 }
 
-/** Ends early when `over` aborts. */
+/** Pauses for `ms`; ends early when `over` aborts. */
 async function pause(ms: number, over: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal: over }).catch(() => {});
 }

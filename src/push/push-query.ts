@@ -52,7 +52,7 @@ export function repairAddress(address: string): string {
 }
 
 export interface PushQuery {
-  /** undefined: the client gave no label. */
+  /** Label of the push; undefined: the client gave no label. */
   readonly operationId: string | undefined;
   readonly timeoutSec: number;
 }

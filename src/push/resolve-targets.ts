@@ -1,6 +1,7 @@
 /**
  * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account and
- * write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements with the same
+ * write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements with
+ * the same
  * kinds of identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
@@ -11,7 +12,7 @@ export interface Target {
   readonly variableId: number;
   /** IANA zone that applies to dates without an offset. */
   readonly timeZoneId: string;
-  /** Readings are divided by it (R-C6); not 0. */
+  /** Divider of the readings (R-C6); not 0. */
   readonly divider: number;
 }
 

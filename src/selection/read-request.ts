@@ -19,7 +19,7 @@ export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 /** How points are aggregated. */
 export interface BucketRequest {
   readonly granularity: Granularity;
-  /** Undefined: the default aggregate of each variable. */
+  /** Aggregate function; undefined: the default aggregate of each variable. */
   readonly aggregate: Aggregate | undefined;
   readonly fill: Fill;
   readonly minCount: number | undefined;
@@ -29,7 +29,7 @@ export interface BucketRequest {
 
 export interface RestReadRequest extends ReadRequest, BucketRequest {
   readonly level: RowLevel;
-  /** Undefined: the header `Accept` decides. */
+  /** Format of the answer; undefined: the header `Accept` decides. */
   readonly format: Given['format'];
   /** Zone of written dates and of civil buckets; undefined is UTC. */
   readonly timeZoneId: string | undefined;

@@ -360,7 +360,10 @@ function columnList(resource: Resource, members?: readonly string[]): string {
   return [`${resource.table}.id`, ...fields, ...derived].join(', ');
 }
 
-/** @param names columns to take, in this order. Default: all. A loop, because a page of variables has thousands of members. */
+/**
+ * @param names columns to take, in this order. Default: all. A loop, because a page of variables has thousands of
+ * members.
+ */
 function toObject(
   { fields }: Resource,
   row: Readonly<Record<string, unknown>>,

@@ -53,7 +53,9 @@ export interface Declarations {
     sourceId: unknown,
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
-  /** Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` where it has some. */
+  /**
+   * Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` where it has some.
+   */
   present(
     queryable: Queryable,
     accountId: number,
@@ -65,7 +67,8 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves declarations of stored variables: all those without problems. `lockGraph` must have been called, and `findCycle` must
+   * Saves declarations of stored variables: all those without problems. `lockGraph` must have been called, and
+   * `findCycle` must
    * be called once all are saved.
    * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
    */

@@ -44,7 +44,7 @@ interface OtherVariable {
   readonly id: number;
   readonly name: string;
   readonly sourceId: number;
-  /** Null: the conflict is about isDefault. */
+  /** The mappingConfig; null: the conflict is about isDefault. */
   readonly mappingConfig: string | null;
 }
 

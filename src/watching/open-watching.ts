@@ -48,7 +48,7 @@ export interface OpenWatch {
   readonly authorization: string | undefined;
   /** @returns the sink of the messages. @param variables the watched variables. */
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
-  /** Aborted when the reader leaves. */
+  /** Signal that is aborted when the reader leaves. */
   readonly leaving: AbortSignal;
   /** The watch ends with dependency_unavailable after this time. Default: never. */
   readonly maxMs?: number;

@@ -1,5 +1,6 @@
 /**
- * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new points from the database
+ * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new points
+ * from the database
  * and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no memory.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,7 +22,7 @@ export interface WatchMessage {
   readonly cursor: Buffer;
 }
 
-/** Where a watch writes. */
+/** The receiver of the messages of a watch. */
 export interface WatchSink {
   /** @param taken must be called when the reader has taken the message; the next message is written only then. */
   write(message: WatchMessage, taken: () => void): unknown;
@@ -49,7 +50,7 @@ export interface WatchOptions {
   /** Where the reader starts, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
   readonly sink: WatchSink;
-  /** Aborted when the reader leaves. */
+  /** Signal that is aborted when the reader leaves. */
   readonly leaving: AbortSignal;
 }
 

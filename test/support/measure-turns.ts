@@ -1,5 +1,6 @@
 /**
- * Measures work by the processor time of this thread. Other processes and threads, such as test files of other workers, do not
+ * Measures work by the processor time of this thread. Other processes and threads, such as test files of other workers,
+ * do not
  * add to it, as they do to the time of a clock.
  */
 
@@ -32,7 +33,7 @@ export async function measureTurns<Result>(
   }
 }
 
-/** @returns the result, and the processor time that this thread took for it. */
+/** @returns the result of the work, and the processor time that this thread took for it. */
 export async function measureThread<Result>(
   work: () => Result | Promise<Result>,
 ): Promise<{ readonly result: Result; readonly threadMs: number }> {

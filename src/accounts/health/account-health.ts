@@ -80,7 +80,7 @@ export interface AccountHealth {
     readonly rejectedRows: number;
     readonly message: string | null;
   }>;
-  /** Absent for a USER. */
+  /** Disabled webhooks; absent for a USER. */
   readonly webhooks?: Items<DisabledWebhook> | undefined;
   readonly waiting: {
     readonly pushes: number;

@@ -64,7 +64,7 @@ export interface UserSearch {
   readonly filter: UserFilter;
   readonly displayLevel: UserDisplayLevel;
   readonly pageNumber: number;
-  /** undefined: all users on one page. */
+  /** Users per page; undefined: all users on one page. */
   readonly itemsPerPage: number | undefined;
   readonly viewId: string | undefined;
   readonly accountId: number | undefined;
@@ -78,7 +78,10 @@ interface IndexedText {
 
 const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
-/** Parameter for one member of the objects of `Claims`. A name without an index means index 0; other prefixes are ignored. */
+/**
+ * Parameter for one member of the objects of `Claims`. A name without an index means index 0; other prefixes are
+ * ignored.
+ */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
     description,

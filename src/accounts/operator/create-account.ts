@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 export interface NewAccount {
   readonly name: string;
   readonly language?: string;
-  /** IANA name; default UTC. */
+  /** Time zone as IANA name; default UTC. */
   readonly timeZoneId?: string;
   /** ISO 4217. */
   readonly currency?: string;

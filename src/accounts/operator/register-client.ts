@@ -9,7 +9,7 @@ export interface NewClient {
   readonly secret: string;
   /** Scopes the client may request: datahub-api, push-data. */
   readonly scopes: readonly string[];
-  /** Default: password and refresh_token. */
+  /** Grants that the client may use. Default: password and refresh_token. */
   readonly grantTypes?: readonly string[];
 }
 

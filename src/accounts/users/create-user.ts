@@ -3,7 +3,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
 
 export interface NewUser {
-  /** Unique, ignoring case. */
+  /** User name; unique, ignoring case. */
   readonly userName: string;
   readonly password: string;
   readonly role: 'ADMIN' | 'MANAGER' | 'USER';

@@ -18,7 +18,7 @@ export type PreviewTask =
       readonly kind: 'evaluate';
       readonly dates: PreviewDates;
       readonly pictures: PictureFormat;
-      /** Replaces the saved declaration. */
+      /** Declaration to use in place of the saved one. */
       readonly declaration?: Declaration;
     }
   | { readonly kind: 'sampleData'; readonly dates: PreviewDates }
@@ -30,7 +30,7 @@ export interface ScriptProblem {
   /** Index of the formula. */
   readonly formula: number;
   readonly message: string;
-  /** Counted from 1; null when R names none. */
+  /** Line of the error, counted from 1; null when R names none. */
   readonly line: number | null;
 }
 

@@ -51,7 +51,7 @@ interface Difference {
   readonly date: string;
   readonly version?: string;
   readonly replayed: number;
-  /** Null when no point is stored. */
+  /** Stored value; null when no point is stored. */
   readonly stored: number | null;
 }
 

@@ -43,7 +43,10 @@ export interface InputRecord {
   readonly tags?: readonly string[];
   /** Greatest VersionTimestamp of the input: reading its window with this `asOf` returns the same points. */
   readonly lastVersionTimestamp: string | null;
-  /** The instant from which the states of the variable are complete; present when the input reads an earlier state (R-F9). */
+  /**
+   * The instant from which the states of the variable are complete; present when the input reads an earlier state
+   * (R-F9).
+   */
   readonly historyFrom?: string;
   /**
    * The date from which all points of the variable are stored; present when retention has replaced earlier points of the
@@ -125,7 +128,7 @@ interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
   readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
-  /** Undefined for raw points. */
+  /** Buckets of the input; undefined for raw points. */
   readonly buckets: Buckets | undefined;
 }
 

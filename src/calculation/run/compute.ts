@@ -1,5 +1,6 @@
 /**
- * Computes a run: plan formulas, load inputs, run R, apply output rules. Live, scheduled, forced and previewed runs share it
+ * Computes a run: plan formulas, load inputs, run R, apply output rules. Live, scheduled, forced and previewed runs
+ * share it
  * (R-H11). It stores nothing.
  */
 import { createHash } from 'node:crypto';
@@ -41,7 +42,7 @@ export interface ComputeRequest {
   readonly triggerMicros: Micros;
   /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** Replaces the saved declaration. */
+  /** Declaration to use in place of the saved one. */
   readonly declaration?: Declaration;
   /** Replaces the values of the forms, by index of the formula and alias (R-H12). */
   readonly formValue?: (formula: number, alias: string) => unknown;

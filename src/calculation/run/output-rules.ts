@@ -40,7 +40,7 @@ export interface OutputCounts {
 
 /** The rows of one formula, in the order returned. */
 export interface Output {
-  /** Can be iterated once. */
+  /** Slices of the points to store; can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
   /** Totals of the slices taken so far. */
   readonly counts: () => OutputCounts;

@@ -12,7 +12,7 @@ import type { KnownVariable } from '../inputs/variable-infos.ts';
 import { reachOf } from '../inputs/windows.ts';
 
 export interface PlannedFormula {
-  /** Index in the declaration. */
+  /** Index of the formula in the declaration. */
   readonly index: number;
   readonly formula: FormulaDeclaration;
   /** Only points in this period are stored. */

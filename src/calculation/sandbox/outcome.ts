@@ -19,7 +19,10 @@ interface Ending {
 }
 
 export interface DecidedLimits extends RunLimits {
-  /** False when the run has executed other scripts before: messages about time then name all scripts together. Default: true. */
+  /**
+   * False when the run has executed other scripts before: messages about time then name all scripts together. Default:
+   * true.
+   */
   readonly isFirst?: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface UpdateRouteServices {
   readonly database: Database;
   readonly queue: Pick<MemberQueue, 'wakeMembers'>;
   readonly log: Log;
-  /** Default: the system clock. */
+  /** Clock of the routes. Default: the system clock. */
   readonly clock?: Clock;
 }
 

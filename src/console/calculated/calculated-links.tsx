@@ -1,4 +1,7 @@
-/** Links on the page of a variable: to its script, runs and properties, and to the page that creates a calculated variable from it. */
+/**
+ * Links on the page of a variable: to its script, runs and properties, and to the page that creates a calculated
+ * variable from it.
+ */
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../session/session.tsx';

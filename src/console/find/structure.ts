@@ -9,9 +9,9 @@ export type Site = components['schemas']['Site'];
 export type Source = components['schemas']['Source'];
 export type Variable = components['schemas']['Variable'];
 
-/** Elements of one request. */
+/** Number of elements of one request. */
 const PAGE = 500;
-/** Hits shown of each kind. */
+/** Number of hits shown of each kind. */
 const MAX_HITS = 50;
 const headers = { 'x-total-count': 'true' };
 

@@ -103,7 +103,10 @@ export function Tree() {
   );
 }
 
-/** Links to the chosen site or source, for its properties and new elements in it; Enter in the tree only opens and closes it. */
+/**
+ * Links to the chosen site or source, for its properties and new elements in it; Enter in the tree only opens and closes
+ * it.
+ */
 function Chosen({ row }: { readonly row: Row | undefined }) {
   const { t } = useTranslation();
   const { mayManage } = useSession();

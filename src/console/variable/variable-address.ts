@@ -5,12 +5,12 @@ import type { Selection } from './chart-rules.ts';
 export const MAX_OTHERS = 5;
 
 export interface VariableSearch {
-  /** ISO 8601; both or none. */
+  /** ISO 8601; both ends are given, or none. */
   readonly from?: string;
   readonly to?: string;
   readonly v?: 'labels' | 'known' | 'compare';
   readonly labels?: readonly string[];
-  /** Instant of `known`. */
+  /** Instant of the choice `known`. */
   readonly at?: string;
   /** Sides of `compare`. */
   readonly left?: string;

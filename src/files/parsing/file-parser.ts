@@ -20,7 +20,7 @@ import type {
 
 /** Answers to the questions of the parser. */
 export interface ParseHelp {
-  /** @param index from 0. */
+  /** @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
   /** Resolves combinations that the file has for the first time. */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;

@@ -8,7 +8,7 @@ export interface FileSource {
   readonly sizeBytes: number;
   /** Every part but the last has this many bytes. */
   readonly partBytes: number;
-  /** @param index from 0. */
+  /** @param index index of the part, from 0. */
   readPart(index: number): Promise<Uint8Array>;
 }
 

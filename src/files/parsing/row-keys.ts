@@ -4,7 +4,7 @@ import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
-/** One per file and collector. */
+/** Finds targets and labels of rows; one object per file and collector. */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;

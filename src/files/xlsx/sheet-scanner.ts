@@ -1,4 +1,6 @@
-/** Reads the rows of a worksheet, piece by piece: plain rows from bytes (`plain-row.ts`), others by tags (`xml-rows.ts`). */
+/**
+ * Reads the rows of a worksheet, piece by piece: plain rows from bytes (`plain-row.ts`), others by tags (`xml-rows.ts`).
+ */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
 import { XmlRows } from './xml-rows.ts';
@@ -7,7 +9,7 @@ const ROW_END = '</row>';
 // A longer row is read by tags, which does not need the whole row at once.
 const MAX_WAITING_BYTES = 1 << 18;
 
-/** One per sheet. */
+/** Reads the rows of one sheet; one object per sheet. */
 export class SheetScanner {
   readonly #row: SheetRow;
   readonly #plain: PlainRows;

@@ -1,7 +1,9 @@
 /**
  * Scans the XML of a workbook piece by piece, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments. It
- * refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. Own code, because saxes takes 9.0
- * × our time for a sheet, and 1.5 × (tags) and 2.1 × (shared strings) in place of this file, measured 2026-11-22; it gathers
+ * refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. Own code, because saxes
+ * takes 9.0
+ * × our time for a sheet, and 1.5 × (tags) and 2.1 × (shared strings) in place of this file, measured 2026-11-22; it
+ * gathers
  * texts and
  * comments without a limit and refuses a whole workbook for one stray character (MEASUREMENTS.md).
  */
@@ -26,7 +28,7 @@ const [LESS, SLASH, BANG, QUESTION, SPACE, COLON] = [0x3c, 0x2f, 0x21, 0x3f, 0x2
 const [DOUBLE_QUOTE, SINGLE_QUOTE] = [0x22, 0x27];
 const CDATA_START = '<![CDATA[';
 
-/** One per XML part. */
+/** Scans one XML part; one object per part. */
 export class XmlScanner {
   readonly #visitor: XmlVisitor;
   #text = '';

@@ -34,7 +34,7 @@ export function clientFinder(database: Queryable, ownClient: AdapterPayload, con
 
 interface ClientRow {
   readonly client_id: string;
-  /** null: a public client. */
+  /** Hash of the secret; null: a public client. */
   readonly secret_hash: string | null;
   readonly name: string | null;
   readonly redirect_uris: readonly string[];

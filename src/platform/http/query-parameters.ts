@@ -14,7 +14,7 @@ const SEPARATED = 'Repeated, or separated by commas.';
 interface Range {
   /** Inclusive. */
   readonly min: number;
-  /** Inclusive; 2^31 - 1 unless given. */
+  /** Maximum, inclusive; default: 2^31 - 1. */
   readonly max?: number;
 }
 
@@ -204,7 +204,10 @@ export function parsedParameter<Value>(
   };
 }
 
-/** A date of a query (R-A11). One without a zone waits for the zone of its source. An unescaped `+` of an offset arrives as a space. */
+/**
+ * A date of a query (R-A11). One without a zone waits for the zone of its source. An unescaped `+` of an offset arrives
+ * as a space.
+ */
 export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return parsedParameter(
     description,

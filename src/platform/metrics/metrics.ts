@@ -1,5 +1,6 @@
 /**
- * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and then
+ * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and
+ * then
  * only add to it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and bytes; no
  * label takes its values from client input.
  */
@@ -7,7 +8,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /** A series of a counter. */
 export interface Count {
-  /** @param by at least 0; default 1. */
+  /** @param by increment, at least 0; default 1. */
   inc(by?: number): void;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas the route validates by.
+ * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas the route
+ * validates by.
  * Requests do not run it; http/openapi builds the OpenAPI document from it at the first request for the document.
  */
 import { z } from 'zod';
@@ -54,7 +55,7 @@ export interface Operation {
   readonly method: Method;
   /** Pattern of the route, such as `/sites/:id`. */
   readonly path: string;
-  /** Stable: generated clients use it as function name. */
+  /** Operation id; stable, because generated clients use it as function name. */
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;

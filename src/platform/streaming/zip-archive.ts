@@ -1,6 +1,7 @@
 /**
  * Opens the zip archive of a workbook that is stored in parts. Checks its directory before inflating anything (R-E4) and
- * refuses encrypted, overlapping, oversized or over-compressed archives. Inflating fails when an entry exceeds the size in the
+ * refuses encrypted, overlapping, oversized or over-compressed archives. Inflating fails when an entry exceeds the size
+ * in the
  * directory.
  */
 import { Readable } from 'node:stream';
@@ -12,7 +13,7 @@ export interface PartSource {
   readonly sizeBytes: number;
   /** Every part but the last has this many bytes. */
   readonly partBytes: number;
-  /** @param index from 0. */
+  /** @param index index of the part, from 0. */
   readPart(index: number): Promise<Uint8Array>;
 }
 

@@ -14,7 +14,7 @@ import type { Fill } from './bucket.ts';
 
 export interface FoundBucket {
   readonly start: Micros;
-  /** NaN: no value. */
+  /** NaN: the bucket has no value. */
   readonly value: number;
 }
 

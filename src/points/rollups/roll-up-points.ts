@@ -1,6 +1,8 @@
 /**
- * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with their
- * history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed process loses
+ * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with
+ * their
+ * history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed process
+ * loses
  * nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`). States before the
  * newest VersionTimestamp of the deleted points become incomplete (R-F9).
  */
@@ -23,7 +25,8 @@ export interface Rollup {
   /** IANA zone of the buckets. */
   readonly timeZoneId: string;
   /**
-   * Points written within this many seconds are not rolled up, because the rest of an old history may still arrive. Default:
+   * Points written within this many seconds are not rolled up, because the rest of an old history may still arrive.
+   * Default:
    * 0.
    */
   readonly settleSec?: number;
@@ -34,7 +37,7 @@ export interface RolledUp {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** No more points can be rolled up now. */
+  /** Whether no more points can be rolled up now. */
   readonly isDone: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface CompareRequest {
   readonly offset: number;
   /** Zone of written dates; undefined is UTC. */
   readonly timeZoneId: string | undefined;
-  /** Undefined: the header `Accept` decides. */
+  /** Format of the answer; undefined: the header `Accept` decides. */
   readonly format: Given['format'];
 }
 

@@ -1,5 +1,6 @@
 /**
- * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they have,
+ * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they
+ * have,
  * and what uses them. `own-entries.ts`
  * writes them; the routes and their description follow from this table.
  */
@@ -35,7 +36,7 @@ export interface EntryMember {
 }
 
 export interface OwnCatalogue {
-  /** Path of its routes. */
+  /** Path of the routes of the catalogue. */
   readonly path: string;
   /** Name of an entry in messages. */
   readonly label: string;

@@ -1,5 +1,6 @@
 /**
- * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a hundred ways.
+ * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a
+ * hundred ways.
  * A timer here cancels the statement, since `statement_timeout` would need a transaction, whose two round trips take longer
  * than reading a page does.
  */
@@ -34,7 +35,10 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
   return { query: query as Queryable['query'] };
 }
 
-/** Cancels the statement of a connection after a time, by another connection. @returns how to end the limit and the loan. */
+/**
+ * Cancels the statement of a connection after a time, by another connection.
+ * @returns how to end the limit and the loan.
+ */
 function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
   let cancelling: Promise<unknown> | undefined;
   let isEnded = false;

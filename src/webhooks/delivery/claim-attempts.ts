@@ -1,6 +1,8 @@
 /**
- * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt is in
- * flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the lease is also
+ * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt
+ * is in
+ * flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the lease
+ * is also
  * the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
@@ -31,7 +33,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
-  /** The last attempt failed. */
+  /** Whether the last attempt failed. */
   readonly isFailing: boolean;
   readonly target: WebhookTarget;
 }
@@ -42,7 +44,8 @@ const FIND_RECEIVER = `
   select account_id as "accountId", is_enabled as "isEnabled", failing_since is not null as "isFailing", ${TARGET_COLUMNS}
   from webhook where id = $1`;
 
-// A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of their own,
+// A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
+// their own,
 // since a paused webhook may have a hundred thousand attempts waiting and is woken for every event.
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 

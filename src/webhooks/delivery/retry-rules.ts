@@ -17,7 +17,7 @@ export interface RetryPolicy {
 }
 
 export type NextStep =
-  /** Delivered, or out of retries. */
+  /** The message was delivered, or has no retries left. */
   | { readonly kind: 'end' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   /** The receiver answered 410 Gone. */
@@ -66,7 +66,8 @@ export function planPause({ state, status, retryAfterMs }: TryEnd): number {
 }
 
 /**
- * Whether a failure shows that the receiver is down: it gave no answer, or answered 5xx, 408 or 429. Any other status refuses
+ * Whether a failure shows that the receiver is down: it gave no answer, or answered 5xx, 408 or 429. Any other status
+ * refuses
  * this message only.
  */
 export function isDown({ state, status }: TryEnd): boolean {

@@ -1,4 +1,7 @@
-/** Sites, sources and variables in the console: from the first site of an account to deleting it, and the forms filled in. */
+/**
+ * Sites, sources and variables in the console: from the first site of an account to deleting it, and the forms filled
+ * in.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack, USER } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';

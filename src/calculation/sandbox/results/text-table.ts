@@ -6,7 +6,7 @@ import { isStorableText } from '../../../platform/database/storable-text.ts';
 
 export interface TextTable {
   readonly length: number;
-  /** @returns undefined beyond the table. */
+  /** @returns the text at an index; undefined beyond the table. */
   at(index: number): string | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface ChartLine {
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** Line whose colour it has. */
+  /** Index of the line whose colour the span has. */
   readonly line: number;
 }
 

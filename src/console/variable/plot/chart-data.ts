@@ -19,7 +19,7 @@ export interface Drawn {
   readonly points: Points;
   /** Least and greatest values of buckets. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
-  /** Drawn behind the others and dashed. */
+  /** The line is drawn behind the other lines, and dashed. */
   readonly isQuiet: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Line {
   readonly color: string;
   /** Symbol of the unit; lines of a unit share an axis. */
   readonly unit: string;
-  /** Drawn behind the others and dashed. */
+  /** The line is drawn behind the other lines, and dashed. */
   readonly isQuiet?: boolean;
   /** An edge of a band: no line of its own. */
   readonly isEdge?: boolean;
@@ -26,7 +26,7 @@ export interface PlotProps {
   readonly onRange: (range: Range) => void;
   readonly onReset: () => void;
   readonly onPick: (seconds: number) => void;
-  /** Takes a marked range; undefined: marking zooms. */
+  /** Receives a marked range; undefined: marking zooms. */
   readonly onMark: ((range: Range) => void) | undefined;
   /** The range that stays marked. */
   readonly marked: Range | undefined;

@@ -10,7 +10,7 @@ import { ROW_SCHEMAS } from './row-schema.ts';
 /** A row to be staged. */
 export interface StagedRow {
   readonly kind: KindName;
-  /** JSON path, or sheet and row number. */
+  /** Place of the row: JSON path, or sheet and row number. */
   readonly place: string;
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;

@@ -80,7 +80,7 @@ interface ReaderParts {
 interface Sheet {
   readonly name: string;
   readonly kind: KindName;
-  /** Name in the archive. */
+  /** Name of the entry in the archive. */
   readonly entry: string;
 }
 

@@ -11,7 +11,7 @@ export interface CalculatorSetup {
   readonly environment: Readonly<Record<string, string>> | undefined;
   /** The R root file system. */
   readonly rRoot: string | undefined;
-  /** Sentences to print. */
+  /** What the calculator lacks on this machine, as sentences to print. */
   readonly warnings: readonly string[];
 }
 

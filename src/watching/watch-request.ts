@@ -21,7 +21,7 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
 export interface ResolvedWatch {
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
-  /** By variable id. */
+  /** Positions of the reader, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 

@@ -10,7 +10,7 @@ export interface Home {
 }
 
 export interface FormValues {
-  /** In the order declared. */
+  /** Values of the forms, in the order in which the forms are declared. */
   readonly forms: readonly SandboxScalar[];
   /** Forms whose site or source was deleted since the declaration was saved; their values are NULL. */
   readonly warnings: readonly string[];

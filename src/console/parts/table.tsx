@@ -40,7 +40,7 @@ export function Table({ label, columns, children }: TableProps) {
 }
 
 interface PagesProps {
-  /** From 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
   readonly pageRows: number;
   readonly total: number;

@@ -22,7 +22,7 @@ export type Access =
 
 export interface Parameter {
   readonly description: string;
-  /** An array: clients repeat the name. */
+  /** Type of the value; for an array, clients repeat the name of the parameter. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
 }

@@ -25,7 +25,7 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
 /** Memory of Node itself: its threads, heap and program. */
 const BASE_MEBIBYTES = 96;
-/** From util-linux. */
+/** A tool of util-linux. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /** @returns the process. At the limit of memory, an allocation fails or the process aborts. */

@@ -13,7 +13,7 @@ export interface ReceivedMail extends Email {
 export interface Mailbox {
   /** Value for SMTP_URL. */
   readonly url: string;
-  /** In the order of arrival. */
+  /** The received mails, in the order of arrival. */
   readonly mails: readonly ReceivedMail[];
   /** Waits for the `count`th mail to an address. */
   next(address: string, count?: number): Promise<ReceivedMail>;

@@ -27,7 +27,7 @@ interface RetentionPolicyProps {
   readonly variableId?: number;
 }
 
-/** For managers: the API refuses other roles. */
+/** The retention policy, for managers: the API refuses other roles. */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
   if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;

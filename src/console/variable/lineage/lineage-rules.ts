@@ -18,7 +18,7 @@ const PADDING = 22;
 
 export interface PlacedNode {
   readonly node: LineageNode;
-  /** From 1. */
+  /** Number of the level, from 1. */
   readonly level: number;
   readonly x: number;
   readonly y: number;

@@ -56,7 +56,7 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<void>;
 
-/** Maximum problems that one check reports. */
+/** Maximum number of problems that one check reports. */
 const MAX_PROBLEMS = 1000;
 
 const problem = (select: string) =>

@@ -22,7 +22,7 @@ describe('console forms: a definition', () => {
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
 
-  test('sends a text that is no number as it is, so that the service names the field', () => {
+  test('sends a text that is not a number unchanged, so that the service names the field', () => {
     const draft = toFormDraft(FORM);
     const [group] = draft.groups;
     const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
@@ -50,7 +50,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('replace what is no form', () => {
+  test('replace a stored text where a group of the form belongs', () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

@@ -1,4 +1,4 @@
-/** Streamed answers (R-G4): which of them leave whole. The integration tests of reading cover clients that are slow or leave. */
+/** Streamed answers (R-G4): which answers are sent whole. The integration tests of reading cover clients that are slow or leave. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { isStreamed } from '../../../src/platform/http/streamed-answer.ts';

@@ -27,7 +27,7 @@ interface EditorProps {
   readonly symbols?: Symbols;
   readonly problems: readonly LineProblem[];
   readonly isReadOnly?: boolean;
-  /** How the text is coloured; default R. */
+  /** Language by whose tokens the text is coloured; default: R. */
   readonly language?: StreamParser<unknown>;
   /** Ctrl-Enter. */
   readonly onRun?: () => void;

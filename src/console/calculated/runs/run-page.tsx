@@ -48,8 +48,8 @@ function Details({ run, declaration, context }: RunProps & { readonly context: V
   const facts = [
     formatMoment(startedDate, timeZone),
     finishedDate !== null && secondsText(startedDate, finishedDate),
-    counts.stored !== undefined && `${t('runs.stored')}: ${formatNumber(counts.stored)}`,
-    `${t('runs.dates')}: ${formatMoment(from, timeZone)} – ${formatMoment(to, timeZone)}`,
+    counts.stored !== undefined && t('run.stored', { count: counts.stored }),
+    t('run.dates', { from: formatMoment(from, timeZone), to: formatMoment(to, timeZone) }),
   ];
   const phases = Object.entries(durationsMs).map(
     ([phase, ms]) => `${t(`phase.${phase as 'r'}`, { defaultValue: phase })} ${Math.round(ms ?? 0)} ms`,

@@ -64,7 +64,7 @@ function Runs({ context: { variable, timeZone } }: { readonly context: VariableC
         <div className={classes.bar}>
           <Select
             aria-label={t('runs.state')}
-            placeholder={`${t('runs.state')}: ${t('runs.all')}`}
+            placeholder={t('runs.anyState')}
             clearable
             data={RUN_STATES.map((value) => ({ value, label: t(`state.${value}`) }))}
             value={filter.state ?? null}
@@ -72,7 +72,7 @@ function Runs({ context: { variable, timeZone } }: { readonly context: VariableC
           />
           <Select
             aria-label={t('runs.trigger')}
-            placeholder={`${t('runs.trigger')}: ${t('runs.all')}`}
+            placeholder={t('runs.anyTrigger')}
             clearable
             data={RUN_TRIGGERS.map((value) => ({ value, label: t(`trigger.${value}`) }))}
             value={filter.trigger ?? null}

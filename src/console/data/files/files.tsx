@@ -147,7 +147,7 @@ function Troubled() {
               </Link>
               <div className={classes.soft}>
                 {t('files.rejectedRows', { count: rejectedRows })}
-                {message && `: ${message}`}
+                {message && ` · ${message}`}
               </div>
             </div>
             <span className={classes.soft}>

@@ -65,7 +65,7 @@ function RejectedPushes() {
               </Link>
               <div className={classes.soft}>
                 {t('pushes.elements', { count: rejectedElements })}
-                {message && `: ${message}`}
+                {message && ` · ${message}`}
               </div>
             </div>
             <span className={classes.soft}>

@@ -98,8 +98,8 @@ export const de: TextsOf<typeof en> = {
     again: 'Legen Sie das Dokument erneut ab, um es zu importieren.',
   },
   pushes: {
-    label: 'Vorgangs-ID eines Pushs',
-    labelHint: 'Die Antwort auf den Push enthält sie als operationId.',
+    label: 'Vorgangs-ID',
+    labelHint: 'Die Antwort auf einen Push enthält sie als operationId.',
     open: 'Öffnen',
     none: 'In den letzten 7 Tagen wurde kein Push abgelehnt.',
     rejected: 'Abgelehnte Pushes der letzten 7 Tage',

@@ -93,7 +93,7 @@ export const en = {
     again: 'Drop the document again to import it.',
   },
   pushes: {
-    label: 'Operation ID of a push',
+    label: 'Operation ID',
     labelHint: 'The answer to a push contains it as operationId.',
     open: 'Open',
     none: 'No push was rejected in the last 7 days.',

@@ -98,8 +98,8 @@ export const fr: TextsOf<typeof en> = {
     again: 'Déposez à nouveau le document pour l’importer.',
   },
   pushes: {
-    label: 'Identifiant d’opération d’un envoi',
-    labelHint: 'La réponse à l’envoi le contient sous le nom operationId.',
+    label: 'Identifiant d’opération',
+    labelHint: 'La réponse à un envoi le contient sous le nom operationId.',
     open: 'Ouvrir',
     none: 'Aucun envoi n’a été rejeté ces 7 derniers jours.',
     rejected: 'Envois rejetés des 7 derniers jours',

@@ -142,7 +142,7 @@ export const fr: Texts = {
     knownAt: 'état au {{moment}}',
     kind: { latest: 'Dernière', labels: 'Libellés', known: 'À une date', compare: 'Comparer' },
     noLabels: 'Aucune version n’a encore de libellé. Envoyez des points avec un VersionTag pour en donner un.',
-    noVersions: 'Aucune version dans cette période. Choisissez-en une plus longue.',
+    noVersions: 'Aucune version pour cette période. Choisissez-en une plus longue.',
     slider: 'Arrivée des versions',
     stop: '{{number}} sur {{count}}',
     play: 'Rejouer l’arrivée des valeurs',

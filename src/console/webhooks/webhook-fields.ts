@@ -1,15 +1,14 @@
 /** A webhook as the form shows it: every member is a text or a boolean. Pure. */
 import type { components } from '../api/openapi.d.ts';
+import { en } from './texts/en.ts';
 
 export type Webhook = components['schemas']['Webhook'];
 export type EventType = Webhook['eventType'];
 
-export const EVENT_TYPES = [
-  ...['DataPushCompleted', 'FileIngested', 'DataPointsWritten'],
-  ...['CalculationCompleted', 'CalculationFailed', 'CalculationForceUpdate'],
-  ...['SiteCreated', 'SiteUpdated', 'SiteDeleted', 'SourceCreated', 'SourceUpdated', 'SourceDeleted'],
-  ...['VariableCreated', 'VariableUpdated', 'VariableDeleted', 'UserCreated', 'UserLocked', 'InvitationAccepted'],
-] as readonly EventType[];
+/** Every event type has a text: the type checks it. */
+const TEXTS: Readonly<Record<EventType, string>> = en.events;
+
+export const EVENT_TYPES = Object.keys(TEXTS) as EventType[];
 
 const FILTERS = ['siteIds', 'sourceIds', 'variableIds'] as const;
 

@@ -149,7 +149,8 @@ function Form({ fields, onChange }: FormProps) {
       <TextInput label={t('field.name')} value={fields.name} onChange={set('name')} />
       <NativeSelect
         label={t('field.eventType')}
-        data={[...EVENT_TYPES]}
+        // Messages carry the name of the event type, so people who write a receiver need it.
+        data={EVENT_TYPES.map((value) => ({ value, label: `${t(`events.${value}`)} (${value})` }))}
         value={fields.eventType}
         onChange={({ currentTarget }) => onChange({ ...fields, eventType: currentTarget.value as EventType })}
       />

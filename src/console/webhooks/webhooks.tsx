@@ -66,7 +66,7 @@ function Webhooks() {
                 {name}
               </Link>
               <div className={classes.soft}>
-                {eventType} → {url}
+                {t(`events.${eventType}`)} → {url}
               </div>
               {disabledReason && <div className={classes.message}>{disabledReason}</div>}
             </div>

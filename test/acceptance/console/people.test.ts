@@ -32,7 +32,7 @@ test('console people: a manager finds a user, gives a permission and a site, and
   await page.getByRole('link', { name: 'Ursula' }).click();
 
   await page.getByRole('link', { name: 'Changes to this user' }).click();
-  for (const action of ['UserUpdated', 'SitesGranted', 'ClaimsAdded'])
+  for (const action of ['User changed', 'Sites granted', 'Claims added'])
     await page.getByRole('cell', { name: action }).first().waitFor();
   await page.getByLabel('Action', { exact: true }).selectOption('SitesGranted');
   await page.getByText('1 entry').waitFor();

@@ -71,7 +71,10 @@ export function Audit() {
         />
         <NativeSelect
           label={t('audit.action')}
-          data={[{ value: '', label: t('audit.every') }, ...ACTIONS]}
+          data={[
+            { value: '', label: t('audit.every') },
+            ...ACTIONS.map((value) => ({ value, label: t(`auditActions.${value}`) })),
+          ]}
           value={action ?? ''}
           onChange={({ currentTarget }) => set({ action: currentTarget.value })}
         />
@@ -128,7 +131,7 @@ export function Audit() {
                     )}
                   </td>
                   <td className={classes.nowrap}>
-                    <code>{entry.action}</code>
+                    <span title={entry.action}>{t(`auditActions.${entry.action}`)}</span>
                   </td>
                   <td>
                     {entry.targetId !== null && (

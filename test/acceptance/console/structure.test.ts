@@ -36,7 +36,7 @@ test('console structure: a first site, source and variable are created by keyboa
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Energy');
   await page.getByRole('textbox', { name: 'Mapping name' }).fill('kWh');
   await page.getByRole('textbox', { name: 'One reading every' }).fill('15');
-  await page.getByLabel('Unit of time').selectOption('Minute');
+  await page.getByLabel('Time unit').selectOption('Minute');
   await page.getByRole('button', { name: 'Create the variable' }).press('Enter');
   await page.getByRole('heading', { name: 'Energy' }).waitFor();
   const [variable] = await stack.manager.call<Record<string, unknown>[]>('GET', '/variables');
@@ -112,7 +112,7 @@ test('console settings: a form is defined, an own unit is added and chosen, and 
   await page.reload();
   await page.getByText('Not saved yet').waitFor();
   await page.getByRole('button', { name: 'Save' }).press('Enter');
-  await page.getByText('No element has values of this form yet.').waitFor();
+  await page.getByText('No site, source or variable has values of this form yet.').waitFor();
   const [form] = await stack.manager.call<object[]>('GET', '/form?name=Calibration');
   const field = { name: 'Drift', type: 'Double', maximum: 5 };
   expect(form).toMatchObject({ entityType: 'Variable', groups: [{ name: 'Last', fields: [field] }] });
@@ -146,9 +146,9 @@ test('console settings: retention is activated only after its preview was counte
   await page.getByText('No policy is saved: every point is kept.').waitFor();
   await page.getByLabel('Years to keep every point').fill('3');
   await page.getByRole('switch').press('Space');
-  await page.getByText('First let it count what would be deleted.').waitFor();
+  await page.getByText('Preview the deletion first.').waitFor();
   expect(await page.getByRole('button', { name: 'Save and activate' }).count()).toBe(0);
-  await page.getByRole('button', { name: 'What would it delete?' }).click();
+  await page.getByRole('button', { name: 'Preview the deletion' }).click();
   await page.getByText(/^1 points and 0 older versions of 1 variables/).waitFor();
   await page.getByRole('button', { name: 'Save and activate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save and activate' }).click();

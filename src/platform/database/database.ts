@@ -177,7 +177,7 @@ export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
  * Streams what `read` yields, in a read-only snapshot of its own that lasts until the last item is read. The connection is
- * given back when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
+ * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
  * long, or when the database sends nothing for too long (`readLimits`). There is no other limit. A source with `ahead`
  * gives the connection back before a slow consumer has taken the items that fit in that memory.
  * @param read receives the rows of each statement of `opening`.
@@ -223,9 +223,8 @@ async function* streamDirectly<Item>(
     throw watch.reason() ?? error;
   } finally {
     watch.end();
-    // The last item does not wait for the end of the transaction.
     if (!watch.reason())
-      connection.query('rollback').then(
+      await connection.query('rollback').then(
         () => giveBack(false),
         () => giveBack(true),
       );

@@ -111,10 +111,17 @@ interface OpenDeletion {
   readonly targetId: number;
 }
 
+/** The deletions of the account whose last step is oldest, in their order: accounts take turns (R-A14). */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
   where structure_deleted_date is null and next_attempt_date <= clock_timestamp()
-  order by greatest(requested_date, next_attempt_date), id limit 1 for update skip locked`;
+  order by (
+    select max(other.next_attempt_date) from deletion other
+    where other.account_id = deletion.account_id and other.structure_deleted_date is null
+      and other.next_attempt_date <= clock_timestamp()
+  ), greatest(requested_date, next_attempt_date), id limit 1 for update skip locked`;
+
+const NOTE_STEP = 'update deletion set next_attempt_date = clock_timestamp() where id = $1';
 
 // Delay of a retry: a second after the first failure, at most an hour.
 const POSTPONE = `
@@ -123,7 +130,7 @@ const POSTPONE = `
   where id = $1`;
 
 /**
- * Takes the next step of the oldest large deletion: deletes some of its variables, then of its sources, then its target.
+ * Takes the next step of a large deletion: deletes some of its variables, then of its sources, then its target.
  * @returns false when there is none; call again while it returns true.
  * @throws the error of the step, which is retried later.
  */
@@ -132,7 +139,9 @@ export async function continueDeletion(database: Database): Promise<boolean> {
   const step = async (transaction: Transaction): Promise<void> => {
     const { rows } = await transaction.query<OpenDeletion>(TAKE);
     taken = rows[0];
-    if (taken) await deleteSome(transaction, taken);
+    if (!taken) return;
+    await deleteSome(transaction, taken);
+    await transaction.query(NOTE_STEP, [taken.id]);
   };
   try {
     await withTransaction(database, step, { statementTimeoutMs: STEP_TIMEOUT_MS });

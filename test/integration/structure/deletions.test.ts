@@ -1,5 +1,6 @@
 /** Deletions with hardDelete=true: small ones at once, large ones as jobs that survive killed processes (R-C7, R-K3). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { continueDeletion } from '../../../src/structure/deletion/deletions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
 import { createSite, createSource, createStructure } from '../../support/fixtures/structure.ts';
@@ -100,6 +101,35 @@ describe('deletion with hardDelete (R-C7)', () => {
     );
     expect(audited.rows).toEqual([{ action: 'SiteDeleted' }]);
   }, 30_000);
+
+  it('of one account waits for no other account: accounts take turns, step by step (R-A14)', async () => {
+    const { database } = world;
+    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+    const greedy = [await createLargeSite(), await createLargeSite(), await createLargeSite()];
+    const other = await world.addAccount('Other');
+    const moved = await createLargeSite();
+    await database.query('update site set account_id = $2 where id = $1', [moved, other]);
+    await database.query('update source set account_id = $2 where site_id = $1', [moved, other]);
+    await database.query(
+      'update variable set account_id = $2 from source where source.id = source_id and source.site_id = $1',
+      [moved, other],
+    );
+    for (const [siteId, accountId] of [...greedy.map((id) => [id, world.accountId]), [moved, other]] as const) {
+      await database.query(
+        `insert into deletion (account_id, kind, target_id, target_name, user_name, variable_count)
+         values ($1, 'Site', $2, 'Mill', 'max', 600)`,
+        [accountId, siteId],
+      );
+    }
+    let steps = 0;
+    const isGone = async () => (await database.query('select from site where id = $1', [moved])).rowCount === 0;
+    for (; !(await isGone()); steps += 1) expect(await continueDeletion(database)).toBe(true);
+    // The other account takes half of the steps: its variables in two, its sources, its site.
+    expect(steps).toBeLessThanOrEqual(9);
+    while (await continueDeletion(database));
+    expect((await database.query('select from site where id = any($1)', [greedy])).rowCount).toBe(0);
+    await startIngester();
+  });
 
   it('of a few variables is done at once with 204; Location names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);

@@ -1936,7 +1936,7 @@ export interface components {
       };
       id: number | null;
       /** @enum {string} */
-      kind: "sites" | "sources" | "variables";
+      kind: "catalogues" | "sites" | "sources" | "variables";
       place: string;
     };
     ImportProblem: {
@@ -1947,6 +1947,7 @@ export interface components {
       /** Format: date-time */
       completedDate?: string;
       counts: {
+        catalogues: components["schemas"]["ImportCounts"];
         sites: components["schemas"]["ImportCounts"];
         sources: components["schemas"]["ImportCounts"];
         variables: components["schemas"]["ImportCounts"];
@@ -5870,7 +5871,7 @@ export interface operations {
       query?: {
         action?: "Created" | "Changed" | "Left";
         itemsPerPage?: number;
-        kind?: "sites" | "sources" | "variables";
+        kind?: "catalogues" | "sites" | "sources" | "variables";
         pageNumber?: number;
       };
       header?: never;

@@ -9,7 +9,8 @@ import { isOffered } from './units.ts';
 /** An entry as clients read it. */
 export type OwnEntry = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string };
 
-const MAX_ENTRIES = 1000;
+/** Maximum entries that an account adds to one catalogue. */
+export const MAX_ENTRIES = 1000;
 const MAX_NAMED_USES = 5;
 const UNIQUE_VIOLATION = '23505';
 

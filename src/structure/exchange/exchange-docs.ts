@@ -9,7 +9,8 @@ import {
   type Operation,
   textId,
 } from '../../platform/openapi/operation.ts';
-import { FORMAT, KIND_NAMES } from './document/kinds.ts';
+import { ENTRY_SHAPE } from './document/entry-rows.ts';
+import { FORMAT, LIST_NAMES } from './document/kinds.ts';
 import { rowShape } from './document/row-schema.ts';
 import { EXPORT_QUERY } from './export/export-routes.ts';
 import { IMPORT_QUERY, ROWS_QUERY } from './import/import-routes.ts';
@@ -23,12 +24,13 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 /** A document as answered, or as accepted: schemas of both directions differ in what they allow. */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
+  catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${what}` })),
   sites: z.array(z.object(rowShape('sites')).meta({ id: `SiteRow${what}` })),
   sources: z.array(z.object(rowShape('sources')).meta({ id: `SourceRow${what}` })),
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
 });
 const description =
-  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name.';
+  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);
@@ -49,7 +51,7 @@ const importStatus = z.object({
     totalBytes: count,
     rows: count,
   }),
-  counts: z.object({ sites: counts, sources: counts, variables: counts }),
+  counts: z.object({ catalogues: counts, sites: counts, sources: counts, variables: counts }),
   problemCount: count,
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   ignoredMembers: z
@@ -75,7 +77,7 @@ const shownStatus = z
   .meta({ id: 'ImportResult' });
 const importedRow = z
   .object({
-    kind: z.enum(KIND_NAMES),
+    kind: z.enum(LIST_NAMES),
     place: z.string().meta({ description: 'Where the row is: JSON path, or sheet and row number.' }),
     action: z.enum(ACTIONS),
     id: z.int().nullable().meta({ description: 'The resource; null where it was not created.' }),
@@ -122,7 +124,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
     summary: 'Import a document',
     description:
-      'Creates and changes sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
+      'Creates and changes catalogue entries, sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
     query: IMPORT_QUERY,
     body: {
       types: {

@@ -9,10 +9,12 @@ import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
+import { AGGREGATE } from '../catalogue/enumerations.ts';
 import { listTimeZones } from '../catalogue/list-time-zones.ts';
 import { type CatalogueType, listTypes, listVariableTypes } from '../catalogue/list-types.ts';
-import { listUnits } from '../catalogue/units.ts';
-import { CONTINUED, KIND_NAMES, KINDS, type KindName, membersOf } from './document/kinds.ts';
+import { listUnitFamilies, listUnits } from '../catalogue/units.ts';
+import { CATALOGUE_NAMES } from './document/entry-rows.ts';
+import { CONTINUED, KINDS, type KindName, LIST_NAMES, type ListName, listMembers } from './document/kinds.ts';
 
 /** Rows with lists. exceljs expands their ranges cell by cell when it loads a workbook. */
 const LAST_LISTED_ROW = 2000;
@@ -58,6 +60,7 @@ async function readLists(database: Queryable, accountId: number): Promise<readon
       values: units.map(({ id }) => id),
       names: units.map(({ name, symbol }) => `${name} (${symbol})`),
     },
+    { name: 'unitFamily', values: (await listUnitFamilies(database, accountId)).map(({ name }) => name) },
   ];
 }
 
@@ -65,17 +68,23 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
   // Loaded on demand: exceljs takes 0.3 s and 40 MB that most processes never need.
   const { default: excel } = await import('exceljs');
   const workbook = new excel.Workbook();
-  const sheets = KIND_NAMES.map((kind) => [kind, addSheet(workbook, kind)] as const);
+  const sheets = IN_ORDER.map((kind) => [kind, addSheet(workbook, kind)] as const);
   const ranges = addLists(workbook, lists);
-  for (const [kind, sheet] of sheets) addDropDowns(sheet, kind, ranges);
+  for (const [kind, sheet] of sheets) {
+    if (kind === 'catalogues') addEntryDropDowns(sheet, ranges);
+    else addDropDowns(sheet, kind, ranges);
+  }
   return new Uint8Array(await workbook.xlsx.writeBuffer());
 }
 
-/** Members that people do not fill in: texts of programs, and what only an export needs. */
-const columnsOf = (kind: KindName) =>
-  membersOf(KINDS[kind]).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
+/** People fill in the sites first; entries of their own are rare. */
+const IN_ORDER = LIST_NAMES.toSorted((a, b) => Number(a === 'catalogues') - Number(b === 'catalogues'));
 
-function addSheet(workbook: Excel.Workbook, kind: KindName): Excel.Worksheet {
+/** Leaves out what people do not fill in: texts of programs, and what only an export needs. */
+const columnsOf = (kind: ListName) =>
+  listMembers(kind).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
+
+function addSheet(workbook: Excel.Workbook, kind: ListName): Excel.Worksheet {
   const sheet = workbook.addWorksheet(kind, { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.columns = columnsOf(kind).map((header) => ({ header, width: Math.max(12, header.length + 2) }));
   sheet.getRow(1).font = { bold: true };
@@ -120,6 +129,23 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
       ...(isStrict && { errorTitle: member, error: `Choose one of the list` }),
+    });
+  }
+}
+
+function addEntryDropDowns(sheet: Excel.Worksheet, ranges: ReadonlyMap<string, string>): void {
+  const lists: Readonly<Record<string, string | undefined>> = {
+    catalogue: `"${CATALOGUE_NAMES.join(',')}"`,
+    aggregate: `"${Object.keys(AGGREGATE).join(',')}"`,
+    unitFamily: ranges.get('unitFamily'),
+  };
+  for (const [index, member] of columnsOf('catalogues').entries()) {
+    const formula = lists[member];
+    if (formula === undefined) continue;
+    const { letter } = sheet.getColumn(index + 1);
+    validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
+      ...{ type: 'list', allowBlank: true, showErrorMessage: member !== 'unitFamily', formulae: [formula] },
+      ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose one of the list' }),
     });
   }
 }

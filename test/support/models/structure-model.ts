@@ -7,6 +7,7 @@ export type ModelRow = Readonly<Record<string, unknown>>;
 export interface ModelStructure {
   /** The document: rows by business keys, parents before children. */
   readonly document: {
+    readonly catalogues: readonly ModelRow[];
     readonly sites: readonly ModelRow[];
     readonly sources: readonly ModelRow[];
     readonly variables: readonly ModelRow[];
@@ -58,6 +59,7 @@ const site = fc.record({
   externalId: optional(nameText.map((text) => text.trim() || 'E')),
   timeZoneId: fc.constantFrom('UTC', 'Europe/Brussels'),
   typeId: optional(fc.nat(9)),
+  type: optional(fc.nat()),
   city: optional(anyText),
   clientData: clientData.filter(isStorable),
 });
@@ -78,15 +80,34 @@ const variable = fc.record({
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => number !== 0),
   ),
   granularity: optional(fc.integer({ min: 1, max: 1_000_000 })),
+  unit: optional(fc.nat()),
   aggregate: optional(fc.constantFrom('SUM', 'MAX')),
   isVersioned: fc.boolean(),
   isDefault: fc.boolean(),
   reads: fc.array(fc.nat(), { maxLength: 3 }),
 });
 
+// A number in front makes names unique in any case, a letter behind keeps them from being a number.
+const entryName = anyText.map((text) => `${text}x`.trim());
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+const entries = fc.record({
+  families: fc.array(entryName, { maxLength: 2 }),
+  units: fc.array(
+    fc.record({
+      name: entryName,
+      symbol: anyText.map((text) => text.trim()),
+      divisor: finite.filter(Boolean),
+      offset: finite,
+    }),
+    { maxLength: 3 },
+  ),
+  types: fc.array(entryName, { maxLength: 2 }),
+});
+
 /** A structure of which an import accepts every row. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
+    entries,
     sites: fc.array(site, { minLength: 1, maxLength: 4 }),
     sources: fc.array(source, { minLength: 1, maxLength: 6 }),
     variables: fc.array(variable, { maxLength: 10 }),
@@ -99,11 +120,33 @@ interface Keyed {
   readonly name: string;
 }
 
+function toCatalogues({ families, units, types }: typeof entries extends fc.Arbitrary<infer T> ? T : never) {
+  const numbered = (names: readonly string[]) => names.map((name, index) => `${index} ${name}`);
+  const [familyNames, typeNames] = [numbered(families), numbered(types)];
+  const unitNames = numbered(units.map(({ name }) => name));
+  return {
+    ...{ unitNames, typeNames },
+    rows: [
+      ...familyNames.map((name) => ({ catalogue: 'UnitFamily', name })),
+      ...units.map(({ symbol, divisor, offset }, index) => ({
+        ...{ catalogue: 'Unit', name: unitNames[index], symbol, unitFamily: familyNames[index] ?? 'Energy', divisor },
+        // Minus zero has no text of its own.
+        offset: offset + 0,
+      })),
+      ...typeNames.map((name) => ({ catalogue: 'SiteType', name })),
+    ],
+  };
+}
+
 function toStructure(given: {
+  readonly entries: typeof entries extends fc.Arbitrary<infer T> ? T : never;
   readonly sites: readonly (typeof site extends fc.Arbitrary<infer T> ? T : never)[];
   readonly sources: readonly (typeof source extends fc.Arbitrary<infer T> ? T : never)[];
   readonly variables: readonly (typeof variable extends fc.Arbitrary<infer T> ? T : never)[];
 }): ModelStructure {
+  const { unitNames, typeNames, rows: catalogues } = toCatalogues(given.entries);
+  const pick = (names: readonly string[], index: number | null) =>
+    index === null ? undefined : names[index % names.length];
   const siteKeys = occurrences(given.sites.map(({ externalId, name }) => ({ parent: 0, own: externalId, name })));
   const sourcesIn = given.sources.map((one) => ({ ...one, parent: one.parent % given.sites.length }));
   const sourceKeys = occurrences(
@@ -121,7 +164,8 @@ function toStructure(given: {
     ...reference(sourceKeys[index], 'sourceSerialNumber', 'sourceName', 'sourceOccurrence'),
   });
   const inputs: (readonly [number, number])[] = [];
-  const variables = variablesIn.map(({ parent, reads, ...members }, index) => {
+  const variables = variablesIn.map(({ parent, reads, unit, ...members }, index) => {
+    const unitId = pick(unitNames, unit);
     const read = index === 0 ? [] : [...new Set(reads.map((one) => one % index))];
     inputs.push(...read.sort((a, b) => a - b).map((input) => [index, input] as const));
     const declared = read.map((input, place) => ({
@@ -131,11 +175,21 @@ function toStructure(given: {
       ...{ periodType: 'RelativeDate', period: 1, periodTimeBase: 'Hour', canBeUsedAsATrigger: true },
     }));
     const calculated = read.length > 0 && { calculatedVariableFormulas: [{ formula: '1', variables: declared }] };
-    return { ...sourceRef(parent), ...members, ...own(variableKeys[index]), ...(calculated && { calculated }) };
+    return {
+      ...sourceRef(parent),
+      ...members,
+      ...(unitId !== undefined && { unitId }),
+      ...own(variableKeys[index]),
+      ...(calculated && { calculated }),
+    };
   });
   return {
     document: {
-      sites: given.sites.map((members, index) => ({ ...members, ...own(siteKeys[index]) })),
+      catalogues,
+      sites: given.sites.map(({ type, ...members }, index) => {
+        const typeId = pick(typeNames, type) ?? members.typeId;
+        return { ...members, typeId, ...own(siteKeys[index]) };
+      }),
       sources: sourcesIn.map(({ parent, ...members }, index) => ({
         ...siteRef(parent),
         ...members,

@@ -1,7 +1,12 @@
 /** The rows staged from a structure document are the same for JSON and for a workbook. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DocumentRow, KINDS, type KindName } from '../../../src/structure/exchange/document/kinds.ts';
+import {
+  type DocumentRow,
+  KINDS,
+  type KindName,
+  type ListName,
+} from '../../../src/structure/exchange/document/kinds.ts';
 import {
   encodeCells,
   encodeJson,
@@ -46,13 +51,14 @@ const complete = (kind: KindName, row: DocumentRow): DocumentRow => ({
 });
 
 async function* batchesOf(document: ModelStructure['document']) {
+  yield { kind: 'catalogues' as const, rows: document.catalogues };
   for (const kind of ['sites', 'sources', 'variables'] as const)
     yield { kind, rows: document[kind].map((row) => complete(kind, row)) };
 }
 
 async function* encoded<Encoded>(
   document: ModelStructure['document'],
-  encode: (batch: { readonly kind: KindName; readonly rows: readonly DocumentRow[] }) => Encoded,
+  encode: (batch: { readonly kind: ListName; readonly rows: readonly DocumentRow[] }) => Encoded,
 ) {
   for await (const batch of batchesOf(document)) yield encode(batch);
 }

@@ -21,7 +21,7 @@ import { typeOf } from '../files/column-rules.ts';
 
 type ImportStatus = components['schemas']['ImportResult'];
 
-const KINDS = ['sites', 'sources', 'variables'] as const;
+const KINDS = ['catalogues', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**

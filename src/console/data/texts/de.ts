@@ -84,7 +84,7 @@ export const de: TextsOf<typeof en> = {
       Failed: 'Fehlgeschlagen',
     },
     kind: 'Typ',
-    kinds: { sites: 'Standorte', sources: 'Quellen', variables: 'Variablen' },
+    kinds: { catalogues: 'Einheiten und Typen', sites: 'Standorte', sources: 'Quellen', variables: 'Variablen' },
     action: { created: 'Angelegt', changed: 'Geändert', left: 'Unverändert' },
     row: { Created: 'Angelegt', Changed: 'Geändert', Left: 'Unverändert' },
     all: 'Alle',

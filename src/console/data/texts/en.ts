@@ -79,7 +79,7 @@ export const en = {
       Failed: 'Failed',
     },
     kind: 'Kind',
-    kinds: { sites: 'Sites', sources: 'Sources', variables: 'Variables' },
+    kinds: { catalogues: 'Units and types', sites: 'Sites', sources: 'Sources', variables: 'Variables' },
     action: { created: 'Created', changed: 'Changed', left: 'Unchanged' },
     row: { Created: 'Created', Changed: 'Changed', Left: 'Unchanged' },
     all: 'All',

@@ -84,7 +84,7 @@ export const fr: TextsOf<typeof en> = {
       Failed: 'En échec',
     },
     kind: 'Type',
-    kinds: { sites: 'Sites', sources: 'Sources', variables: 'Variables' },
+    kinds: { catalogues: 'Unités et types', sites: 'Sites', sources: 'Sources', variables: 'Variables' },
     action: { created: 'Créés', changed: 'Modifiés', left: 'Inchangés' },
     row: { Created: 'Créé', Changed: 'Modifié', Left: 'Inchangé' },
     all: 'Tout',

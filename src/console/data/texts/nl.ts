@@ -81,7 +81,7 @@ export const nl: TextsOf<typeof en> = {
       Failed: 'Mislukt',
     },
     kind: 'Type',
-    kinds: { sites: 'Locaties', sources: 'Bronnen', variables: 'Variabelen' },
+    kinds: { catalogues: 'Eenheden en typen', sites: 'Locaties', sources: 'Bronnen', variables: 'Variabelen' },
     action: { created: 'Aangemaakt', changed: 'Gewijzigd', left: 'Ongewijzigd' },
     row: { Created: 'Aangemaakt', Changed: 'Gewijzigd', Left: 'Ongewijzigd' },
     all: 'Alle',

@@ -45,14 +45,18 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }
 
-/** Finds entries by name, in any case; an entry of the account takes precedence over a built-in entry. */
+/** Entries by their name and by its lower case; an entry of the account takes precedence over a built-in entry. */
 export async function readIdsByName(
   queryable: Queryable,
   accountId: number,
   catalogue: NamedCatalogue,
 ): Promise<ReadonlyMap<string, number>> {
   const entries = await listEntries(queryable, accountId, catalogue);
-  return new Map(entries.toSorted((a, b) => a.id - b.id).map(({ id, name }) => [name.toLowerCase(), id]));
+  const sorted = entries.toSorted((a, b) => a.id - b.id);
+  return new Map([
+    ...sorted.map(({ id, name }) => [name.toLowerCase(), id] as const),
+    ...sorted.map(({ id, name }) => [name, id] as const),
+  ]);
 }
 
 function listEntries(queryable: Queryable, accountId: number, catalogue: NamedCatalogue) {

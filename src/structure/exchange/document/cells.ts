@@ -6,7 +6,7 @@
  * in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
-import { KINDS, type KindName } from './kinds.ts';
+import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /** Below the limit of the format, 32,767 characters. */
 const MAX_CELL_CHARACTERS = 32_000;
@@ -77,13 +77,21 @@ function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
  * Converts a cell to the value of a member.
  * @returns undefined: the row does not have the member. Text that is not JSON stays text, and the schema refuses it.
  */
-export function readCell(kind: KindName, member: string, cell: unknown): unknown {
+export function readCell(kind: ListName, member: string, cell: unknown): unknown {
+  if (kind === 'catalogues') return readEntryCell(member, cell);
   if (cell === null || cell === '') return isKept(kind, member) ? undefined : null;
   const cellKind = CELL_KINDS[kind].get(member) ?? 'plain';
   if (typeof cell !== 'string') return cellKind === 'text' ? String(cell) : cell;
   const isQuoted = /^"[\s\S]*"$/.test(cell);
   if (isQuoted || cellKind === 'json' || (cellKind === 'list' && cell.startsWith('['))) return parseJson(cell);
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
+}
+
+/** An entry is not cleared, so an empty cell is not read. */
+function readEntryCell(member: string, cell: unknown): unknown {
+  if (cell === null || cell === '') return undefined;
+  if (typeof cell === 'string') return /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;
+  return member === 'divisor' || member === 'offset' ? cell : String(cell);
 }
 
 /** Keys, references and occurrences name a resource, so an empty cell does not clear them. */

@@ -14,9 +14,15 @@ export const FORMAT = 'tidemark-structure-1';
 /** Column of a sheet that marks a row which continues the texts of the row above. */
 export const CONTINUED = 'continued';
 
-/** Lists of a document and sheets of a workbook, in the order of both. */
+/** Lists of resources, parents first. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
+/** Lists of a document and sheets of a workbook, in the order of both: first own catalogue entries (entry-rows.ts). */
+export const LIST_NAMES = ['catalogues', ...KIND_NAMES] as const;
+export type ListName = (typeof LIST_NAMES)[number];
+
+/** Members of a row of the list `catalogues`. */
+export const ENTRY_MEMBERS = ['catalogue', 'name', 'symbol', 'unitFamily', 'divisor', 'offset', 'aggregate'] as const;
 
 /** Members that refer to a resource by its key. */
 export interface KeyMembers {
@@ -76,6 +82,11 @@ export function membersOf({ name, self, parents, fields }: Kind): readonly strin
   const above = parents.flatMap((parent) => [parent.own, parent.name, parent.occurrence]);
   const [own = '', ownName = '', ...others] = fields;
   return [...above, own, ownName, self.occurrence, ...others, ...(name === 'variables' ? ['calculated'] : [])];
+}
+
+/** Members of a row of a list, and the columns of its sheet. */
+export function listMembers(name: ListName): readonly string[] {
+  return name === 'catalogues' ? ENTRY_MEMBERS : membersOf(KINDS[name]);
 }
 
 /** A row of a document. */

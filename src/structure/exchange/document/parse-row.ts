@@ -4,12 +4,12 @@
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
-import { type KeyMembers, KINDS, type Kind, type KindName } from './kinds.ts';
+import { type KeyMembers, KINDS, type Kind, type KindName, type ListName } from './kinds.ts';
 import { ROW_SCHEMAS } from './row-schema.ts';
 
 /** A row to be staged. */
 export interface StagedRow {
-  readonly kind: KindName;
+  readonly kind: ListName;
   /** Place of the row: JSON path, or sheet and row number. */
   readonly place: string;
   readonly site: KeyReference | undefined;
@@ -67,7 +67,7 @@ export function parseRow(
 }
 
 /** A path below a member is that of the member and the rest in JSON. */
-function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
+export function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
   if (first === undefined) return place;
   return rest.reduce<string>(
     (text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${String(part)}`),

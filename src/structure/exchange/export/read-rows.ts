@@ -12,16 +12,25 @@ import {
   type ReferenceKeys,
   toDocumentDeclaration,
 } from '../document/declaration-references.ts';
-import { type DocumentRow, KIND_NAMES, KINDS, type Kind, type KindName, keyMembers } from '../document/kinds.ts';
+import {
+  type DocumentRow,
+  KIND_NAMES,
+  KINDS,
+  type Kind,
+  type KindName,
+  keyMembers,
+  type ListName,
+} from '../document/kinds.ts';
+import { readEntryRows } from './read-entries.ts';
 import { type Occurrences, readKeys, readOccurrences } from './resource-keys.ts';
 
 export interface RowServices {
   readonly present: Declarations['present'];
 }
 
-/** Rows of one kind, of neighbouring ids. */
+/** Rows of one list, of neighbouring ids. */
 export interface RowBatch {
-  readonly kind: KindName;
+  readonly kind: ListName;
   readonly rows: readonly DocumentRow[];
 }
 
@@ -45,6 +54,7 @@ export async function* readRows(
 ): AsyncGenerator<RowBatch> {
   const occurrences = await readOccurrences(transaction, caller);
   const view = { caller, occurrences, names: await readOwnNames(transaction, caller.accountId) };
+  yield { kind: 'catalogues', rows: await readEntryRows(transaction, caller.accountId, siteIds) };
   for (const name of KIND_NAMES) {
     const kind = KINDS[name];
     const selection = selectResources(kind.resource, caller, [{ condition: OF_SITES[name], ids: siteIds }]);

@@ -1,12 +1,12 @@
 /** Writes the rows of a document as JSON, one row a line, or as a workbook with a sheet for each kind. */
 import { type WorkbookRow, writeWorkbook } from '../../../platform/http/workbook-writer.ts';
 import { toCells } from '../document/cells.ts';
-import { CONTINUED, FORMAT, KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import type { RowBatch } from './read-rows.ts';
 
 /** Rows of one kind as text: JSON rows, or the cells of a sheet. Its bytes are what it takes in memory. */
 export interface EncodedBatch {
-  readonly kind: KindName;
+  readonly kind: ListName;
   readonly text: Buffer;
 }
 
@@ -17,7 +17,7 @@ export function encodeJson({ kind, rows }: RowBatch): EncodedBatch {
 
 /** Encodes rows as a JSON list of rows of cells. */
 export function encodeCells({ kind, rows }: RowBatch): EncodedBatch {
-  const members = membersOf(KINDS[kind]);
+  const members = listMembers(kind);
   const cells = rows.flatMap((row) => toCells(members.map((member) => row[member])));
   return { kind, text: Buffer.from(JSON.stringify(cells)) };
 }
@@ -29,32 +29,32 @@ export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGen
     let text = '';
     for (; open < index; open += 1) {
       text += open < 0 ? '' : '\n]';
-      text += open + 1 < KIND_NAMES.length ? `,\n"${KIND_NAMES[open + 1]}":[` : '\n}\n';
+      text += open + 1 < LIST_NAMES.length ? `,\n"${LIST_NAMES[open + 1]}":[` : '\n}\n';
     }
     return text;
   };
   yield Buffer.from(`{"format":"${FORMAT}"`);
   for await (const { kind, text } of batches) {
-    const index = KIND_NAMES.indexOf(kind);
+    const index = LIST_NAMES.indexOf(kind);
     yield Buffer.concat([Buffer.from(index === open ? ',' : openList(index)), text]);
   }
-  yield Buffer.from(openList(KIND_NAMES.length));
+  yield Buffer.from(openList(LIST_NAMES.length));
 }
 
 /** Yields the bytes of a workbook with a sheet for each kind, also where it has no rows. */
 export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   const rowsOf = splitKinds(batches);
-  const sheetOf = (name: KindName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
-  return writeWorkbook(sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
+  const sheetOf = (name: ListName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
+  return writeWorkbook(sheetOf('catalogues'), sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
 }
 
 /** Names of the columns of a sheet. */
-export function headerOf(kind: KindName): readonly string[] {
-  return [...membersOf(KINDS[kind]), CONTINUED];
+export function headerOf(kind: ListName): readonly string[] {
+  return [...listMembers(kind), CONTINUED];
 }
 
 /** Splits batches, ordered by kind, into one sequence for each kind; they must be read in this order. */
-function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: KindName) => AsyncGenerator<readonly WorkbookRow[]> {
+function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => AsyncGenerator<readonly WorkbookRow[]> {
   const source = batches[Symbol.asyncIterator]();
   let next: Awaited<ReturnType<typeof source.next>> | undefined;
   return async function* (kind) {
@@ -68,7 +68,7 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: KindName) => A
       }
     } finally {
       // The sequence of the last kind closes the source, also when its reader stops early.
-      if (next?.done !== true && kind === KIND_NAMES.at(-1)) await source.return?.();
+      if (next?.done !== true && kind === LIST_NAMES.at(-1)) await source.return?.();
     }
   };
 }

@@ -13,6 +13,7 @@ import { NEW_COLUMNS } from '../document/parse-row.ts';
 import type { ApplyRef, ApplyServices } from './apply-context.ts';
 import { checkRowValues } from './check-row-values.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
+import { writeEntries } from './write-entries.ts';
 
 /** The account changed between plan and writing; the import is planned again. */
 export class StalePlan extends Error {
@@ -37,6 +38,7 @@ export async function applyImport(
 ): Promise<readonly ErrorDetail[]> {
   const broken = await checkRowValues(transaction, applied);
   if (broken.length > 0) return broken;
+  await writeEntries(transaction, applied.id, applied.caller.accountId);
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
   const { rows } = await transaction.query(
     `select from structure_import_row r where import_id = $1 and ${HAS_DECLARATION} limit 1`,

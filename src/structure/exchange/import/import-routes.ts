@@ -17,7 +17,7 @@ import { openBody } from '../../../platform/streaming/open-body.ts';
 import { answerEvents } from '../../../platform/streaming/status-events.ts';
 import { openStatusWatch, type StatusWatchOptions } from '../../../platform/streaming/status-watch.ts';
 import { answerListing, type ListingServices } from '../../../platform/streaming/stream-listing.ts';
-import { KIND_NAMES } from '../document/kinds.ts';
+import { LIST_NAMES } from '../document/kinds.ts';
 import type { DocumentFormat } from '../reading/reading-messages.ts';
 import { ACTIONS, countImportRows, listImportRows } from './import-rows.ts';
 import {
@@ -42,7 +42,7 @@ export const IMPORT_QUERY = declareQuery({
 });
 export const ROWS_QUERY = declareQuery(
   {
-    kind: choiceParameter('Rows of this list of the document. Default: all.', KIND_NAMES),
+    kind: choiceParameter('Rows of this list of the document. Default: all.', LIST_NAMES),
     action: choiceParameter('Rows with this result. Default: all.', ACTIONS),
     ...PAGING,
   },

@@ -2,14 +2,14 @@
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { Listing } from '../../../platform/streaming/stream-listing.ts';
 import { nameOf } from '../../catalogue/enumerations.ts';
-import { KIND_NAMES, KINDS, type KindName } from '../document/kinds.ts';
+import { KINDS, LIST_NAMES, type ListName } from '../document/kinds.ts';
 
 export const ACTIONS = ['Created', 'Changed', 'Left'] as const;
 export type RowAction = (typeof ACTIONS)[number];
 
 /** A row of an import. */
 export type ImportedRow = {
-  readonly kind: KindName;
+  readonly kind: ListName;
   /** Where the row is: JSON path, or sheet and row number. */
   readonly place: string;
   readonly action: RowAction;
@@ -20,7 +20,7 @@ export type ImportedRow = {
 };
 
 export interface RowFilter {
-  readonly kind: KindName | undefined;
+  readonly kind: ListName | undefined;
   readonly action: RowAction | undefined;
 }
 
@@ -29,7 +29,7 @@ interface StoredRow extends Omit<ImportedRow, 'changes'> {
 }
 
 /** Kinds in the order of a document, as a number. */
-const PLACE = `case kind ${KIND_NAMES.map((name, index) => `when '${name}' then ${index}`).join(' ')} end`;
+const PLACE = `case kind ${LIST_NAMES.map((name, index) => `when '${name}' then ${index}`).join(' ')} end`;
 const SELECTED = `from structure_import_row where import_id = $1 and action is not null
   and ($2::text is null or kind = $2) and ($3::text is null or action = $3)`;
 const ROW_BYTES = 300;
@@ -48,7 +48,7 @@ export function listImportRows(id: string, { kind, action }: RowFilter): Listing
          from structure_import_row
          where import_id = $1 and (kind, ordinal) in (select * from unnest($2::text[], $3::int[]))
          order by (${PLACE}), ordinal`,
-        [id, keys.map((key) => KIND_NAMES[Math.floor(key / 2_147_483_648)]), keys.map((key) => key % 2_147_483_648)],
+        [id, keys.map((key) => LIST_NAMES[Math.floor(key / 2_147_483_648)]), keys.map((key) => key % 2_147_483_648)],
       );
       return rows.map(toRow);
     },
@@ -67,6 +67,7 @@ export async function countImportRows(queryable: Queryable, id: string, { kind, 
 
 function toRow({ changes, ...row }: StoredRow): ImportedRow {
   if (changes === null) return row;
+  if (row.kind === 'catalogues') return { ...row, changes };
   const { fields } = KINDS[row.kind].resource;
   const named = Object.entries(fields).flatMap(([name, { column, members }]) => {
     const change = changes[column];

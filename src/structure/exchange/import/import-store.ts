@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/database/database.ts';
 import type { PartTable } from '../../../platform/database/stored-parts.ts';
 import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { isGuid } from '../../../platform/guid.ts';
-import type { KindName } from '../document/kinds.ts';
+import type { ListName } from '../document/kinds.ts';
 import type { DocumentFormat } from '../reading/reading-messages.ts';
 
 /** Documents of imports. */
@@ -32,7 +32,7 @@ export interface ImportStatus {
     readonly rows: number;
   };
   /** Number of rows by action: taken, or planned with `whatIf` or when the import is refused. */
-  readonly counts: Readonly<Record<KindName, ActionCounts>>;
+  readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly ignoredMembers: readonly string[];
@@ -47,7 +47,7 @@ interface ImportRow extends Omit<ImportStatus, 'progress' | 'failure' | 'counts'
   readonly bytes: number;
   readonly totalBytes: number;
   readonly rows: number;
-  readonly counts: Partial<Record<KindName, ActionCounts>>;
+  readonly counts: Partial<Record<ListName, ActionCounts>>;
   readonly failureCode: string | null;
   readonly failure: string | null;
   readonly startedDate: string | null;
@@ -84,11 +84,11 @@ export async function findImports(
 
 function toStatus(row: ImportRow): ImportStatus {
   const { id, format, whatIf, state, problemCount, ignoredMembers, userName, uploadedDate } = row;
-  const { sites = NONE, sources = NONE, variables = NONE } = row.counts;
+  const { catalogues = NONE, sites = NONE, sources = NONE, variables = NONE } = row.counts;
   return {
     ...{ id, format, whatIf, state },
     progress: { phase: row.phase, bytes: row.bytes, totalBytes: row.totalBytes, rows: row.rows },
-    counts: { sites, sources, variables },
+    counts: { catalogues, sites, sources, variables },
     problemCount,
     ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failure ?? '' } }),
     ...{ ignoredMembers, userName, uploadedDate },

@@ -39,13 +39,13 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
   };
   await run(
     `update structure_import_row set site_id = null, source_id = null, target_id = null, action = null, changes = null
-     where import_id = $1 and (action is not null or target_id is not null or site_id is not null)`,
+     where import_id = $1 and kind <> 'catalogues' and (action is not null or target_id is not null or site_id is not null)`,
   );
   await run('analyze structure_import_row', []);
   await run(CREATE_ENTRIES, []);
   await run(INDEX_ENTRIES, []);
   for (const kind of [KINDS.sites, KINDS.sources, KINDS.variables]) {
-    if (kind.name === 'sources') await resolveParents(run, id, 'site', `kind <> 'sites'`, '0');
+    if (kind.name === 'sources') await resolveParents(run, id, 'site', `kind in ('sources', 'variables')`, '0');
     if (kind.name === 'variables') await resolveParents(run, id, 'source', `kind = 'variables'`, 'r.site_id');
     await matchRows(run, kind, id, accountId);
     await compareRows(run, kind);

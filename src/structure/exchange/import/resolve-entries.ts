@@ -7,11 +7,16 @@ import type { ImportRef } from './plan-import.ts';
 
 const MAX_PROBLEMS = 1000;
 
-const REPLACE = `
+const replace = (name: string) => `
   update structure_import_row r set members = r.members || jsonb_build_object($3::text, entry.id)
   from unnest($4::text[], $5::int[]) entry (name, id)
-  where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string'
-    and entry.name = lower(r.members ->> $3)`;
+  where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string' and entry.name = ${name}`;
+// An exact name first: JavaScript and the database disagree about the lower case of a few letters.
+const REPLACE = [replace('r.members ->> $3'), replace('lower(r.members ->> $3)')];
+/** Entries that the import creates. */
+const PLANNED = `
+  select members ->> 'name' as name, target_id as id from structure_import_row
+  where import_id = $1 and kind = 'catalogues' and action = 'Created' and members ->> 'catalogue' = $2`;
 const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
@@ -28,8 +33,10 @@ export async function resolveEntries(
       const row = [id, kind, KINDS[kind].resource.fields[member]?.column];
       const find = () => transaction.query<{ place: string; name: string }>(FIND_NAMES, row);
       if ((await find()).rows.length === 0) continue;
-      const ids = await readIdsByName(transaction, accountId, catalogue);
-      await transaction.query(REPLACE, [...row, [...ids.keys()], [...ids.values()]]);
+      const planned = await transaction.query<{ name: string; id: number }>(PLANNED, [id, catalogue]);
+      const ids = new Map(await readIdsByName(transaction, accountId, catalogue));
+      for (const entry of planned.rows) ids.set(entry.name, entry.id).set(entry.name.toLowerCase(), entry.id);
+      for (const statement of REPLACE) await transaction.query(statement, [...row, [...ids.keys()], [...ids.values()]]);
       const { rows } = await find();
       await transaction.query(
         `insert into structure_import_problem (import_id, path, message)

@@ -1,7 +1,7 @@
 /** Stores the rows of a document, and the problems found while reading it. */
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
-import type { KindName } from '../document/kinds.ts';
+import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
 /** Problems that are kept of an import. */
@@ -18,7 +18,7 @@ export async function stageBatch(
   queryable: Queryable,
   id: string,
   { rows, problems }: StagedBatch,
-  ordinals: Record<KindName, number>,
+  ordinals: Record<ListName, number>,
 ): Promise<void> {
   if (problems.length > 0) await storeProblems(queryable, id, problems);
   if (rows.length === 0) return;

@@ -1,7 +1,7 @@
 /** Messages between the process that reads a document and the importer. The process asks and waits; it has no database. */
 import type { StoredPart } from '../../../platform/database/stored-parts.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
-import type { KindName } from '../document/kinds.ts';
+import type { ListName } from '../document/kinds.ts';
 import type { StagedRow } from '../document/parse-row.ts';
 import type { DocumentLimits, RefusalCode } from './document-refusal.ts';
 
@@ -31,7 +31,7 @@ export interface DocumentNote {
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Members that rows do not have, such as `sites.colour`; the first 100. */
   readonly ignored: readonly string[];
-  readonly counts: Readonly<Record<KindName, number>>;
+  readonly counts: Readonly<Record<ListName, number>>;
 }
 
 export type ToReader =

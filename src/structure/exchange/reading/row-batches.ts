@@ -1,6 +1,7 @@
 /** Parses the rows that a reader finds and passes them on in batches of bounded size. */
 import type { ErrorDetail } from '../../../platform/errors.ts';
-import { KIND_NAMES, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { parseEntryRow } from '../document/entry-rows.ts';
+import { LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import { parseRow, type StagedRow } from '../document/parse-row.ts';
 import { DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote, StagedBatch } from './reading-messages.ts';
@@ -8,16 +9,17 @@ import type { DocumentNote, StagedBatch } from './reading-messages.ts';
 const MAX_BATCH_ROWS = 2000;
 const MAX_BATCH_CHARACTERS = 2 << 20;
 const MAX_IGNORED = 100;
-const KNOWN: Readonly<Record<KindName, ReadonlySet<string>>> = {
+const KNOWN: Readonly<Record<ListName, ReadonlySet<string>>> = {
+  catalogues: lowerCase('catalogues'),
   sites: lowerCase('sites'),
   sources: lowerCase('sources'),
   variables: lowerCase('variables'),
 };
 
-function lowerCase(name: KindName): ReadonlySet<string> {
+function lowerCase(name: ListName): ReadonlySet<string> {
   // GET answers contain ids and names of parents; an import does not use them as keys.
   const read = ['id', 'siteid', 'sourceid', 'problems', 'formproblems'];
-  return new Set([...membersOf(KINDS[name]).map((member) => member.toLowerCase()), ...read]);
+  return new Set([...listMembers(name).map((member) => member.toLowerCase()), ...read]);
 }
 
 export class RowBatches {
@@ -25,7 +27,7 @@ export class RowBatches {
   bytes = 0;
   readonly #maxRows: number;
   readonly #send: (batch: StagedBatch) => Promise<void>;
-  readonly #counts: Record<KindName, number> = { sites: 0, sources: 0, variables: 0 };
+  readonly #counts: Record<ListName, number> = { catalogues: 0, sites: 0, sources: 0, variables: 0 };
   readonly #ignored = new Set<string>();
   #rows: StagedRow[] = [];
   #problems: ErrorDetail[] = [];
@@ -39,13 +41,13 @@ export class RowBatches {
   }
 
   /** @throws {DocumentRefusal} too_large when the document has too many rows. */
-  async add(kind: KindName, place: string, pathOf: (member: string) => string, value: unknown): Promise<void> {
+  async add(kind: ListName, place: string, pathOf: (member: string) => string, value: unknown): Promise<void> {
     this.#rowCount += 1;
     this.#counts[kind] += 1;
     if (this.#rowCount > this.#maxRows)
       throw new DocumentRefusal('too_large', `a document must have at most ${this.#maxRows} rows`);
     this.#noteIgnored(kind, value);
-    const result = parseRow(kind, place, pathOf, value);
+    const result = kind === 'catalogues' ? parseEntryRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
     if ('problems' in result) this.#problems.push(...result.problems);
     else {
       this.#rows.push(result);
@@ -65,7 +67,7 @@ export class RowBatches {
     return { ignored: [...this.#ignored], counts: this.#counts };
   }
 
-  #noteIgnored(kind: KindName, value: unknown): void {
+  #noteIgnored(kind: ListName, value: unknown): void {
     if (typeof value !== 'object' || value === null || this.#ignored.size >= MAX_IGNORED) return;
     for (const name of Object.keys(value)) {
       if (!KNOWN[kind].has(name.toLowerCase())) this.#ignored.add(`${kind}.${name.slice(0, 100)}`);
@@ -74,7 +76,7 @@ export class RowBatches {
 }
 
 /** The kind that a list or sheet is called, in any case; a sheet may be continued as `variables 2`. */
-export function kindCalled(name: string): KindName | undefined {
+export function kindCalled(name: string): ListName | undefined {
   const plain = name.trim().toLowerCase().replace(/ \d+$/, '');
-  return KIND_NAMES.find((kind) => kind === plain);
+  return LIST_NAMES.find((kind) => kind === plain);
 }

@@ -12,7 +12,7 @@ import {
   type ZipArchive,
 } from '../../../platform/streaming/zip-archive.ts';
 import { readCell } from '../document/cells.ts';
-import { CONTINUED, KINDS, type KindName, membersOf } from '../document/kinds.ts';
+import { CONTINUED, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote } from './reading-messages.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
@@ -24,7 +24,7 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
+ * Adds every row of the sheets `catalogues`, `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
  * ignored.
  * @returns the letters of their columns.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
@@ -53,7 +53,10 @@ export async function readWorkbookRows(
       await rows.end();
     }
     if (reader.sheets.length === 0)
-      throw new DocumentRefusal('empty_document', 'the workbook must have a sheet sites, sources or variables');
+      throw new DocumentRefusal(
+        'empty_document',
+        'the workbook must have a sheet catalogues, sites, sources or variables',
+      );
   } catch (error) {
     if (error instanceof ArchiveRefusal) throw new DocumentRefusal(error.code, error.message);
     if (error instanceof DocumentRefusal || error instanceof RangeError || !(error instanceof Error)) throw error;
@@ -79,7 +82,7 @@ interface ReaderParts {
 
 interface Sheet {
   readonly name: string;
-  readonly kind: KindName;
+  readonly kind: ListName;
   /** Name of the entry in the archive. */
   readonly entry: string;
 }
@@ -108,14 +111,12 @@ async function openReader(archive: ZipArchive) {
   });
   return {
     // Parents first, in whatever order the workbook has them.
-    sheets: sheets.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
+    sheets: sheets.toSorted((a, b) => LIST_NAMES.indexOf(a.kind) - LIST_NAMES.indexOf(b.kind)),
     rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
       for (const { value } of reader._parseWorksheet(escaped(pieces), '1')) yield* value;
     },
   };
 }
-
-const ORDER: readonly KindName[] = ['sites', 'sources', 'variables'];
 
 /** Decodes an entry; exceljs would cut characters at the ends of pieces. */
 async function* decoded(
@@ -149,14 +150,14 @@ async function* escaped(pieces: AsyncIterable<string>): AsyncGenerator<string> {
 /** Collects the cells of a sheet into rows; a row that is continued waits for the rows below it. */
 class SheetRows {
   readonly #name: string;
-  readonly #kind: KindName;
+  readonly #kind: ListName;
   readonly #batches: RowBatches;
   readonly #columns: Columns;
   /** Names of the columns by number, once the header is read. */
   #header: readonly (string | undefined)[] | undefined;
   #waiting: { readonly row: number; readonly cells: Map<string, unknown> } | undefined;
 
-  constructor(name: string, kind: KindName, batches: RowBatches, columns: Columns) {
+  constructor(name: string, kind: ListName, batches: RowBatches, columns: Columns) {
     this.#name = name;
     this.#kind = kind;
     this.#batches = batches;
@@ -196,7 +197,7 @@ class SheetRows {
   }
 
   #readHeader(values: readonly unknown[]): void {
-    const known = new Map([...membersOf(KINDS[this.#kind]), CONTINUED].map((name) => [name.toLowerCase(), name]));
+    const known = new Map([...listMembers(this.#kind), CONTINUED].map((name) => [name.toLowerCase(), name]));
     const letters: Record<string, string> = {};
     this.#header = values.slice(0, MAX_COLUMNS + 1).map((value, column) => {
       const given = String(plainValue(value) ?? '')

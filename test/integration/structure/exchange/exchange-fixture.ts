@@ -15,6 +15,7 @@ export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml
 export type Row = Readonly<Record<string, unknown>>;
 export interface StructureDocument {
   readonly format?: string;
+  readonly catalogues?: readonly Row[];
   readonly sites?: readonly Row[];
   readonly sources?: readonly Row[];
   readonly variables?: readonly Row[];

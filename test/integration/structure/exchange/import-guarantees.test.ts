@@ -92,7 +92,9 @@ describe('structure exchange: a random structure', () => {
   test('exported, imported into an empty account and exported again, gives the same text, as JSON and as xlsx (R-A13, R-H1)', async () => {
     const importer = stack.startImporter();
     const [first, second] = [await stack.newAccount(), await stack.newAccount()];
-    const empty = () => stack.api.database.query('truncate site cascade');
+    const empty = () =>
+      stack.api.database.query(`truncate site cascade; delete from unit where account_id is not null;
+        delete from unit_family where account_id is not null; delete from catalogue_entry`);
     const importWhole = async (client: TestClient, content: Parameters<ExchangeStack['run']>[1]) =>
       expect(await stack.run(client, content)).toMatchObject({ state: 'Completed', problems: [] });
     let isWorkbookTried = false;

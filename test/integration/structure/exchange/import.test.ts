@@ -61,6 +61,7 @@ describe('structure import: a document', () => {
     expect(variables[0]?.calculated).toMatchObject({ calculatedVariableFormulas: [{ variables: inputs }] });
     const again = await stack.run(manager, BAKERY);
     expect(again.counts).toEqual({
+      catalogues: { created: 0, changed: 0, left: 0 },
       sites: { created: 0, changed: 0, left: 2 },
       sources: { created: 0, changed: 0, left: 2 },
       variables: { created: 0, changed: 0, left: 3 },
@@ -282,7 +283,11 @@ describe('structure import: a document with problems', () => {
   test('names own units and types, and finds them in another account by name in any case (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
-      for (let index = 0; index < padding; index += 1) await client.post('/sitetypes', { name: `Padding ${index}` });
+      // Ids of the accounts differ.
+      for (let index = 0; index < padding; index += 1) {
+        const { body } = await client.post<Row>('/sitetypes', { name: `Padding ${index}` });
+        await client.delete(`/sitetypes/${body.id}`);
+      }
       const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;
       return {
         brewery: await idOf('/sitetypes', { name: cased('Brewery') }),
@@ -308,7 +313,8 @@ describe('structure import: a document with problems', () => {
     const text = await stack.text(from);
     expect(text).toContain('"unitId":"crate, 24"');
     expect(text).not.toContain(String(own.crate));
-    const refused = await stack.run(to, text);
+    const { catalogues: _catalogues, ...bare } = JSON.parse(text);
+    const refused = await stack.run(to, bare);
     expect(refused.problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
       '$.sites[0].typeId must be the id or name of an entry of GET /sitetypes, got "Brewery"; add the entry first',
       '$.sources[0].sourceTypeId must be the id or name of an entry of GET /sourceTypes, got "Flow meter"; add the entry first',
@@ -330,6 +336,80 @@ describe('structure import: a document with problems', () => {
     expect(broken.problems).toMatchObject([
       { message: expect.stringContaining('the input "a": unitId must be the id or name') },
     ]);
+  });
+
+  test('creates the catalogue entries that the account lacks, as what-if shows; another conversion is refused (R-C8, R-H1)', async () => {
+    const [from, to] = [await stack.newAccount(), await stack.newAccount()];
+    const catalogues = [
+      { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },
+      { catalogue: 'UnitFamily', name: 'containers' },
+      { catalogue: 'Unit', name: 'Cask', unitFamily: 'Volume' },
+      { catalogue: 'VariableType', name: 'Peak flow rate', aggregate: 'MAX' },
+      ...['SiteType', 'SourceType', 'EnergyType', 'EnergyUsage', 'Feature'].map((catalogue) => ({
+        catalogue,
+        name: 'X',
+      })),
+    ];
+    const rest = {
+      sites: [{ name: 'S', typeId: 'x' }, { name: 'T' }],
+      sources: [{ siteName: 'S', name: 'M', energyTypeId: 'X' }],
+      variables: [
+        { siteName: 'S', sourceName: 'M', mappingConfig: 'v', unitId: 'barrel', variableTypeId: 'PEAK flow rate' },
+      ],
+    };
+    const whatIf = await stack.run(from, { catalogues, ...rest }, { whatIf: true });
+    expect(whatIf).toMatchObject({ state: 'Completed', problems: [], counts: { catalogues: { created: 9 } } });
+    expect((await stack.rows(from, whatIf.id, '?kind=catalogues'))[0]).toEqual({
+      ...{ kind: 'catalogues', place: '$.catalogues[0]', action: 'Created', id: null },
+    });
+    expect(JSON.parse(await stack.text(from)).catalogues).toEqual([]);
+
+    expect(await stack.run(from, { catalogues, ...rest })).toMatchObject({ state: 'Completed', problems: [] });
+    const text = await stack.text(from);
+    expect(JSON.parse(text).catalogues).toEqual([
+      { catalogue: 'UnitFamily', name: 'containers' },
+      { catalogue: 'Unit', name: 'Barrel', symbol: 'bbl', unitFamily: 'containers', divisor: 0.0069, offset: -1.5 },
+      { catalogue: 'Unit', name: 'Cask', symbol: '', unitFamily: 'Volume', divisor: 1, offset: 0 },
+      ...['SiteType', 'SourceType', 'EnergyType', 'EnergyUsage'].map((catalogue) => ({ catalogue, name: 'X' })),
+      { catalogue: 'VariableType', name: 'Peak flow rate', aggregate: 'MAX' },
+      { catalogue: 'Feature', name: 'X' },
+    ]);
+    const ofSite = async (name: string) => {
+      const { body } = await from.get<readonly Row[]>(`/sites?customFilter=name='${name}'`);
+      return JSON.parse(await stack.text(from, `?siteIds=${body[0]?.id}`)).catalogues.map((row: Row) => row.name);
+    };
+    expect(await ofSite('S')).toEqual(['containers', 'Barrel', 'X', 'X', 'Peak flow rate']);
+    expect(await ofSite('T')).toEqual([]);
+    expect(await stack.run(to, text)).toMatchObject({ state: 'Completed', problems: [] });
+    expect(await stack.text(to)).toBe(text);
+    const workbook = await stack.run(to, await stack.workbook(from));
+    expect(workbook).toMatchObject({ problems: [], counts: { catalogues: { created: 0, changed: 0, left: 9 } } });
+
+    const changed = await stack.run(to, { catalogues: [{ catalogue: 'Unit', name: 'BARREL', symbol: 'b' }] });
+    expect(await stack.rows(to, changed.id)).toMatchObject([
+      { action: 'Changed', changes: { symbol: { from: 'bbl', to: 'b' } } },
+    ]);
+    const refused = await stack.run(to, {
+      catalogues: [
+        { catalogue: 'Unit', name: 'Barrel', divisor: 2 },
+        { catalogue: 'Unit', name: 'New' },
+        { catalogue: 'Unit', name: 'Newer', unitFamily: 'Nowhere' },
+        { catalogue: 'Feature', name: 'Y' },
+        { catalogue: 'Feature', name: 'y' },
+        { catalogue: 'SiteType', name: 'Z', divisor: 2 },
+      ],
+    });
+    expect(refused.state).toBe('Refused');
+    const rules = refused.problems.map(({ path, message }) => `${path} ${message.slice(0, 30)}`);
+    expect(rules.toSorted()).toEqual(
+      [
+        '$.catalogues[0].divisor must equal the divisor that the',
+        '$.catalogues[1].unitFamily must be given, since the account',
+        '$.catalogues[2].unitFamily must be the name of a unit fam',
+        '$.catalogues[4].name repeats the entry of $.catalog',
+        '$.catalogues[5].divisor must be absent: a SiteType has',
+      ].map((rule) => expect.stringContaining(rule.slice(0, 45))),
+    );
   });
 
   test('is checked by the forms of the account; values stored before the form stay valid (R-C11)', async () => {

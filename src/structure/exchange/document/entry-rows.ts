@@ -1,0 +1,73 @@
+/**
+ * The rows of the list `catalogues`: the entries that an account added to its catalogues, by name. An import creates those that
+ * the account does not have, before it finds the entries that other rows name.
+ */
+import { z } from 'zod';
+import type { ErrorDetail } from '../../../platform/errors.ts';
+import { lenientObject } from '../../../platform/http/lenient.ts';
+import { describeIssue } from '../../../platform/http/schema-words.ts';
+import type { EntryCatalogue } from '../../catalogue/list-types.ts';
+import { type EntryMember, OWN_CATALOGUES } from '../../catalogue/own-catalogues.ts';
+import type { ENTRY_MEMBERS } from './kinds.ts';
+import { pathTo, type StagedRow } from './parse-row.ts';
+
+/** Catalogues in the order of a document: families precede their units. */
+export const CATALOGUE_NAMES = [
+  ...['UnitFamily', 'Unit', 'SiteType', 'SourceType', 'EnergyType', 'EnergyUsage', 'VariableType', 'Feature'],
+] as readonly ('UnitFamily' | 'Unit' | EntryCatalogue)[];
+export type CatalogueName = (typeof CATALOGUE_NAMES)[number];
+
+/** A row. `unitFamily` is a name; a new unit needs it. */
+export type EntryRow = { readonly catalogue: CatalogueName; readonly name: string } & Partial<
+  Readonly<Record<Exclude<(typeof ENTRY_MEMBERS)[number], 'catalogue' | 'name'>, string | number>>
+>;
+
+/** Members that rows of a catalogue have besides `catalogue` and `name`. */
+export const MEMBERS_OF: Readonly<Record<CatalogueName, readonly string[]>> = {
+  ...{ UnitFamily: [], Unit: ['symbol', 'unitFamily', 'divisor', 'offset'], VariableType: ['aggregate'] },
+  ...{ SiteType: [], SourceType: [], EnergyType: [], EnergyUsage: [], Feature: [] },
+};
+
+const membersIn = (catalogue: CatalogueName): Readonly<Record<string, EntryMember>> =>
+  OWN_CATALOGUES.find((own) => (own.catalogue ?? (own.table === 'unit' ? 'Unit' : 'UnitFamily')) === catalogue)
+    ?.members ?? {};
+const optional = (catalogue: CatalogueName, member: string): z.ZodType =>
+  (membersIn(catalogue)[member]?.schema ?? z.never()).nullish();
+const name = membersIn('UnitFamily').name?.schema ?? z.never();
+
+export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
+  catalogue: z.enum(CATALOGUE_NAMES),
+  name,
+  symbol: optional('Unit', 'symbol'),
+  unitFamily: name.nullish().meta({ description: 'Name of the family of a unit.' }),
+  divisor: optional('Unit', 'divisor'),
+  offset: optional('Unit', 'offset'),
+  aggregate: optional('VariableType', 'aggregate'),
+};
+const schema = lenientObject(ENTRY_SHAPE);
+
+/** Parses a row. @returns the row, or its problems with their paths. */
+export function parseEntryRow(
+  place: string,
+  pathOf: (member: string) => string,
+  value: unknown,
+): StagedRow | { readonly problems: readonly ErrorDetail[] } {
+  const result = schema.safeParse(value, { error: describeIssue });
+  if (!result.success) {
+    return {
+      problems: result.error.issues.map(({ path, message }) => ({ path: pathTo(place, pathOf, path), message })),
+    };
+  }
+  const members = Object.fromEntries(Object.entries(result.data).filter(([, member]) => member != null)) as EntryRow;
+  const allowed = ['catalogue', 'name', ...MEMBERS_OF[members.catalogue]];
+  const problems = Object.keys(members).flatMap((member) => {
+    const message = `must be absent: a ${members.catalogue} has no ${member}`;
+    return allowed.includes(member) ? [] : [{ path: pathOf(member), message }];
+  });
+  if (problems.length > 0) return { problems };
+  const self = { key: `~${members.name}`, occurrence: undefined };
+  return {
+    ...{ kind: 'catalogues', place, site: undefined, source: undefined, self },
+    ...{ members: JSON.stringify(members), calculated: undefined },
+  };
+}

@@ -1,0 +1,57 @@
+/** Reads the entries that an account added to its catalogues as rows of a document. */
+import type { Queryable } from '../../../platform/database/database.ts';
+import { AGGREGATE, nameOf } from '../../catalogue/enumerations.ts';
+import { CATALOGUE_NAMES, type EntryRow } from '../document/entry-rows.ts';
+
+/** Ids that resources of some sites use: $1 the account, $2 the sites. */
+const USED = `
+  select type_id as id from site where account_id = $1 and id = any($2::int[])
+  union select unnest(array[source_type_id, energy_type_id, energy_usage_id]) from source
+    where account_id = $1 and site_id = any($2)
+  union select unnest(array[variable.variable_type_id, variable.unit_id]) from variable
+    join source on source.id = variable.source_id where variable.account_id = $1 and source.site_id = any($2)
+  union select reference.unit_id from declaration_reference reference join variable on variable.id = reference.variable_id
+    join source on source.id = variable.source_id where variable.account_id = $1 and source.site_id = any($2)`;
+
+const ENTRIES = `
+  with used as (${USED}), wanted as (
+    select id from used union select unit_family_id from unit where id in (select id from used))
+  select * from (
+    select 'UnitFamily' as catalogue, id, name, null as symbol, null as "unitFamily", null::float8 as divisor,
+           null::float8 as "offset", null::int as aggregate from unit_family where account_id = $1
+    union all
+    select 'Unit', unit.id, unit.name, symbol, family.name, divisor, zero_offset, null
+    from unit join unit_family family on family.id = unit_family_id where unit.account_id = $1
+    union all
+    select catalogue, id, name, null, null, null, null, aggregate from catalogue_entry where account_id = $1
+  ) entry
+  where cardinality($2::int[]) = 0 or id in (select id from wanted)
+  order by array_position($3::text[], catalogue), id`;
+
+interface StoredEntry {
+  readonly catalogue: EntryRow['catalogue'];
+  readonly name: string;
+  readonly symbol: string;
+  readonly unitFamily: string;
+  readonly divisor: number;
+  readonly offset: number;
+  readonly aggregate: number | null;
+}
+
+/** @param siteIds limits the entries to those that these sites use; empty: all entries. */
+export async function readEntryRows(
+  queryable: Queryable,
+  accountId: number,
+  siteIds: readonly number[],
+): Promise<readonly EntryRow[]> {
+  const { rows } = await queryable.query<StoredEntry>(ENTRIES, [accountId, siteIds, CATALOGUE_NAMES]);
+  return rows.map(({ catalogue, name, symbol, unitFamily, divisor, offset, aggregate }) => {
+    const conversion = { symbol, unitFamily, divisor, offset };
+    const usual = nameOf(AGGREGATE, aggregate);
+    return {
+      ...{ catalogue, name },
+      ...(catalogue === 'Unit' && conversion),
+      ...(usual !== null && { aggregate: usual }),
+    };
+  });
+}

@@ -102,7 +102,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(audited.rows).toEqual([{ action: 'SiteDeleted' }]);
   }, 30_000);
 
-  it('of one account waits for no other account: accounts take turns, step by step (R-A14)', async () => {
+  it('does not wait for the deletion of another account: accounts take turns, step by step (R-A14)', async () => {
     const { database } = world;
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     const greedy = [await createLargeSite(), await createLargeSite(), await createLargeSite()];

@@ -87,7 +87,7 @@ export function readCell(kind: ListName, member: string, cell: unknown): unknown
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
 }
 
-/** An entry is not cleared, so an empty cell is not read. */
+/** Reads a cell of the sheet `catalogues`. An empty cell changes nothing, because members of an entry cannot be cleared. */
 function readEntryCell(member: string, cell: unknown): unknown {
   if (cell === null || cell === '') return undefined;
   if (typeof cell === 'string') return /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;

@@ -1,6 +1,6 @@
 /**
- * Compares the catalogue entries of a document with those of the account: an entry that the account has, built in or its own,
- * stays, a missing one gets an id. The conversion of a unit never changes, so another conversion is a problem.
+ * Compares the catalogue entries of a document with those of the account. An entry that the account has, built in or its own,
+ * stays; a missing entry gets an id. The conversion of a unit never changes, so another conversion is a problem.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -22,12 +22,12 @@ interface StagedEntry {
   readonly lowerFamily: string | null;
 }
 
-/** An entry that the account has or gets. */
+/** A catalogue entry that the account has, or that the import creates. */
 interface KnownEntry extends Omit<EntryRow, 'unitFamily'> {
   readonly id: number;
   readonly isOwn: boolean;
   readonly familyId?: number | null;
-  /** Where the document creates it. */
+  /** Path of the row that creates the entry; undefined: the account has it. */
   readonly place?: string;
 }
 type StoredEntry = KnownEntry & { readonly lowerName: string; readonly aggregate: number | null };
@@ -36,7 +36,7 @@ interface Planned {
   readonly ordinal: number;
   readonly action: 'Created' | 'Changed' | 'Left';
   readonly id: number;
-  /** Members that the writing needs besides those of the row. */
+  /** Ids that the INSERT needs besides the members of the row. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>> | null;
 }
@@ -128,7 +128,7 @@ function compareEntry(
   return { ordinal, action: 'Changed', id: found.id, more: {}, changes };
 }
 
-/** Entries by key; an own one goes before a built-in one. */
+/** Entries by key; an entry of the account takes precedence over a built-in entry. */
 async function readKnown(transaction: Transaction, accountId: number): Promise<Map<string, KnownEntry>> {
   const { rows } = await transaction.query<StoredEntry>(KNOWN, [accountId]);
   const builtIn = Object.entries(BUILT_IN_TYPES).flatMap(([catalogue, entries]) =>

@@ -76,14 +76,17 @@ function Node({ node: { kind, title, details, href }, level, x, y, height }: Pla
       <a className={classes.node} data-kind={kind} href={href} onClick={go}>
         <title>{text}</title>
         <rect width={NODE_WIDTH} height={height} rx={kind === 'state' ? 8 : height / 2} />
-        <text x={14} y={22} className={classes.title}>
-          {title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…` : title}
-        </text>
-        {details.map((detail, index) => (
-          <text key={detail} x={14} y={39 + index * 16} className={classes.detail}>
-            {detail}
+        {/* A nested SVG cuts texts that are wider than the node. */}
+        <svg width={NODE_WIDTH - 10} height={height}>
+          <text x={14} y={22} className={classes.title}>
+            {title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…` : title}
           </text>
-        ))}
+          {details.map((detail, index) => (
+            <text key={detail} x={14} y={39 + index * 16} className={classes.detail}>
+              {detail}
+            </text>
+          ))}
+        </svg>
       </a>
     </g>
   );

@@ -31,6 +31,8 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
+        // A list that opens while it is empty stays closed.
+        disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}
         onChange={(value) => onChange(value ?? '')}

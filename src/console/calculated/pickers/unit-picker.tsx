@@ -18,6 +18,8 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
+      // A list that opens while it is empty stays closed.
+      disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),
         label: symbol && symbol !== name ? `${name} (${symbol})` : name,

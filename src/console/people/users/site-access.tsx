@@ -148,6 +148,8 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
+        // A list that opens while it is empty stays closed.
+        disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}
         onChange={setChosen}

@@ -64,6 +64,8 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
+              // A list that opens while it is empty stays closed.
+              disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}
               onChange={(id) => id !== null && setFields({ ...fields, unitFamilyId: id })}
@@ -81,7 +83,7 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
           />
         )}
       </div>
-      {add.error && <Problem error={add.error} />}
+      {(families.error ?? add.error) && <Problem error={families.error ?? add.error} />}
       <p className={classes.bar}>
         <Button
           type="submit"

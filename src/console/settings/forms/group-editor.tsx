@@ -144,6 +144,8 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
+        // A list that opens while it is empty stays closed.
+        disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}
         onChange={(unitId) => onChange({ unitId: unitId ?? '' })}

@@ -77,6 +77,7 @@ function Node({ node: { kind, title, details, href }, level, x, y, height }: Pla
         <title>{text}</title>
         <rect width={NODE_WIDTH} height={height} rx={kind === 'state' ? 8 : height / 2} />
         {/* A nested SVG cuts texts that are wider than the node. */}
+        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the title of the link names it */}
         <svg width={NODE_WIDTH - 10} height={height}>
           <text x={14} y={22} className={classes.title}>
             {title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…` : title}

@@ -214,24 +214,38 @@ async function timeOutFor(durationMs: number): Promise<void> {
 
 /** SQLSTATE disk_full, as the log of the service has it. */
 const DISK_FULL = '"code":"53100"';
+const FILL_ATTEMPTS = 5;
+const FILL_MS = 8_000;
+
+/** Fills the disk until a statement of the service has failed; halfway the write-ahead log is full, and the server crashes. */
+async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
+  await Promise.all([pause(durationMs / 2), fillUntilStatementFails(full)]);
+  await world.database.query('select pg_switch_wal()').catch(() => {});
+  full.fill();
+  await pause(durationMs / 2);
+  full.free();
+}
 
 /**
- * Fills the disk until a statement of the service has failed. It comes before the write-ahead log is full, which would
- * end the
- * server: the log has a new segment of 16 MB, while the tables have to grow for every few requests. Halfway the log needs
- * another segment, and the server crashes.
+ * The log gets a new segment of 16 MB first, while the tables have to grow for every few requests, so a statement of the
+ * service usually fails before the log is full. Otherwise the server crashes: the disk is freed, and filled again once the
+ * server is back.
  */
-async function fillFor({ fill, free }: SmallDisk, durationMs: number): Promise<void> {
-  await world.database.query('select pg_switch_wal()');
-  // The segment is created by the next write.
-  await world.database.query(`select pg_logical_emit_message(true, 'test', '')`);
-  fill();
-  const hasFailed = async () => roles.log().includes(DISK_FULL);
-  await Promise.all([pause(durationMs / 2), eventually('a statement that finds the disk full', hasFailed)]);
-  await world.database.query('select pg_switch_wal()').catch(() => {});
-  fill();
-  await pause(durationMs / 2);
-  free();
+async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
+  const { database } = world;
+  const hasFailed = () => roles.log().includes(DISK_FULL);
+  for (let attempt = 1; !hasFailed(); attempt += 1) {
+    if (attempt > FILL_ATTEMPTS) throw new Error(`no statement found the disk full in ${FILL_ATTEMPTS} attempts`);
+    await eventually('a new segment of the log', async () => {
+      await database.query('select pg_switch_wal()');
+      // The segment is created by the next write.
+      return database.query(`select pg_logical_emit_message(true, 'test', '')`);
+    });
+    const before = restarts();
+    fill();
+    await eventually('a failed statement', async () => hasFailed() || restarts() > before, FILL_MS).catch(() => {});
+    if (!hasFailed()) free();
+  }
 }
 
 describe('database faults: everything answered 200 is readable afterwards and nothing is Failed', () => {

@@ -1,4 +1,4 @@
-/** `GET /account/health`: what needs the attention of the account's users. */
+/** `GET /account/health`: the problems of an account that its users should look at. */
 import { Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';

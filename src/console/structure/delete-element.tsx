@@ -1,4 +1,4 @@
-/** Deletes an element. What has children or readers is deleted only after a second question, as a job that is followed. */
+/** Deletes a site, source or variable. When it has children or readers, a second dialog confirms the deletion, and its job is followed. */
 import { Progress } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

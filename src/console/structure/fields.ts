@@ -19,7 +19,7 @@ const text = (name: string): Field => ({ name, input: 'text' });
 const entry = (name: string, catalogue: CatalogueName): Field => ({ name, input: 'entry', catalogue });
 const name: Field = { name: 'name', input: 'text', isRequired: true };
 
-/** In the order of the form: what pushes and charts need first. */
+/** The fields in the order of the form, which begins with those that pushes and charts need. */
 export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   Site: [
     name,

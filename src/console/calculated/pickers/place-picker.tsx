@@ -31,7 +31,7 @@ interface PlacePickerProps {
   readonly onChange: (id: number | undefined) => void;
 }
 
-/** A box to type in; what is found is listed below it. */
+/** A search box with a list of the matching sites or sources. */
 export function PlacePicker({ kind, label, value, onChange, isReadOnly, isRequired, ...shown }: PlacePickerProps) {
   const { t } = useTranslation('calculated');
   const [text, setText] = useState('');

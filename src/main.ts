@@ -14,14 +14,8 @@ import type { HealthCheck } from './platform/health/health.ts';
 import { createLog, flushLogs, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { throttle } from './platform/throttle.ts';
-import { runAdmin } from './roles/admin-role.ts';
-import { startApi } from './roles/api-role.ts';
-import { startCalculatorRole } from './roles/calculator-role.ts';
-import { startDelivererRole } from './roles/deliverer-role.ts';
-import { startGrpcRole } from './roles/grpc-role.ts';
 import { startHealth } from './roles/health-role.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
-import { startIngesterRole } from './roles/ingester-role.ts';
 import { ListenError, toListenError } from './roles/listen-error.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 import { warmTimeZones } from './structure/catalogue/time-zones.ts';
@@ -51,7 +45,10 @@ async function main(names: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.LOG_LEVEL, names.join('+'));
   if (names.includes('migrate')) return migrate(config.DATABASE_URL, log);
-  if (names[0] === 'admin') return runAdmin(config, log, names.slice(1), process.env);
+  if (names[0] === 'admin') {
+    const { runAdmin } = await import('./roles/admin-role.ts');
+    return runAdmin(config, log, names.slice(1), process.env);
+  }
   const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
   if (names.length === 0 || unknown.length > 0) {
     throw new ConfigError([
@@ -111,7 +108,8 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
 
 /**
  * Starts the roles against the flow of data, from the deliverer to the api, so that each finds its consumers running.
- * Each started role is pushed to `roles` at once, so that a signal can stop it.
+ * Each started role is pushed to `roles` at once, so that a signal can stop it. A process loads the code of its own roles
+ * only, which shortens its start and so its recovery after a crash.
  */
 async function startRoles(
   parts: Parts,
@@ -124,19 +122,28 @@ async function startRoles(
   const { config } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
   let ready: Ready = { kind: 'ready' };
-  if (names.has('deliverer')) roles.push(await startDelivererRole(parts));
+  if (names.has('deliverer')) {
+    const { startDelivererRole } = await import('./roles/deliverer-role.ts');
+    roles.push(await startDelivererRole(parts));
+  }
   if (names.has('calculator')) {
+    const { startCalculatorRole } = await import('./roles/calculator-role.ts');
     const calculator = await startCalculatorRole(parts);
     roles.push(calculator);
     Object.assign(healthChecks, calculator.healthChecks);
   }
-  if (names.has('ingester')) roles.push(startIngesterRole(parts));
+  if (names.has('ingester')) {
+    const { startIngesterRole } = await import('./roles/ingester-role.ts');
+    roles.push(startIngesterRole(parts));
+  }
   if (names.has('grpc')) {
+    const { startGrpcRole } = await import('./roles/grpc-role.ts');
     const grpc = await startGrpcRole(parts);
     roles.push(grpc);
     ready = { ...ready, grpc: grpc.address };
   }
   if (listener) {
+    const { startApi } = await import('./roles/api-role.ts');
     roles.push(await startApi({ ...parts, healthChecks }, listener));
     ready = { ...ready, http: `http://${config.HTTP_HOST}:${listener.port}` };
   }

@@ -20,9 +20,6 @@ import { openDispatcher } from './turns/dispatcher.ts';
 import type { Turn } from './turns/fair-queue.ts';
 import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
-/** Queue whose keys are an account and an urgency, and whose members are ids of variables or previews. */
-export const CALCULATION_QUEUE = 'calculation';
-
 const PURGE_INTERVAL_MS = 600_000;
 /** Maximum concurrent queries to Redis that take the members of a key. */
 const TAKERS = 4;
@@ -34,6 +31,7 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
+  /** Its keys are an account and an urgency; its members are ids of variables or previews. */
   readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -76,8 +74,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
     if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };
-  const worker = openWakeWorker(CALCULATION_QUEUE, queue, TAKERS, taker.take, queueOptions);
-  const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
+  const worker = openWakeWorker(queue, TAKERS, taker.take, queueOptions);
+  const sweeper = startSweeper(queue.name, settings.sweepIntervalMs, sweep, log, services.progress);
   const purge = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
   const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, purge, log);
   return {

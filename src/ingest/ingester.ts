@@ -18,14 +18,12 @@ import { continueDeletion } from '../structure/deletion/deletions.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
 import { openPassingLanes } from './passing-lanes.ts';
 
-/** Name of the wake queue; its keys are account ids. */
-export const INGEST_QUEUE = 'ingest';
-
 /** Delays after faults of the database; each sweep tries the accounts that are due. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 
 export interface IngesterServices {
   readonly database: Database;
+  /** Its keys are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   /** Relays outbox events to their consumers; called after every commit. */
@@ -124,8 +122,8 @@ export function startIngester(services: IngesterServices): Ingester {
     while (!isStopped && (await purgeDeletedVariable(database)));
     while (!isStopped && (await purgeRequestedVersions(database)));
   };
-  const worker = openWakeWorker(INGEST_QUEUE, queue, settings.concurrency, drain, queueOptions);
-  const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
+  const worker = openWakeWorker(queue, settings.concurrency, drain, queueOptions);
+  const sweeper = startSweeper(queue.name, settings.sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('point purge', settings.sweepIntervalMs, purge, log);
   return {
     stop: async () => {

@@ -14,6 +14,8 @@ export interface QueueOptions {
 }
 
 export interface WakeQueue {
+  /** Names its jobs in Redis; workers of the queue take it from here. */
+  readonly name: string;
   /**
    * Asks workers to check each key. Never rejects.
    * @returns false when Redis is unreachable: the sweeper of the worker finds the keys in the database.
@@ -102,6 +104,7 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
     );
   };
   return {
+    name,
     wake,
     wakeMembers: async (members) => {
       if (AWAY.has(connection.status)) return false;
@@ -159,12 +162,12 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
  * @param queue the producing end of the same queue, for the keys of `sweep`.
  */
 export function openWakeWorker(
-  name: string,
   queue: WakeQueue,
   concurrency: number,
   work: (key: string) => Promise<void>,
   { redisUrl, prefix, log }: QueueOptions,
 ): WakeWorker {
+  const { name } = queue;
   const connection = openRedis({ redisUrl, use: 'blocking', purpose: `worker ${name}`, log });
   const underWay = new Map<string, Promise<void>>();
   let isClosing = false;

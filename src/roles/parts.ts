@@ -1,8 +1,6 @@
 /** Parts that roles share: database pools, queues, outbox relay, authentication, metrics and health checks. */
-import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/schedule/request-calculations.ts';
 import type { Config } from '../config.ts';
-import { FILE_QUEUE } from '../files/processing/file-ingester.ts';
 import { paceRefusals } from '../http/paced-refusals.ts';
 import { openRateLimiter, type RateLimiter } from '../http/rate-limiter.ts';
 import { openUserBudget, type UserBudget } from '../http/user-budget.ts';
@@ -14,7 +12,6 @@ import { type AccessInvalidation, openAccessInvalidation } from '../identity/cal
 import { createCachedCallerLookup, type FindCachedCaller } from '../identity/caller/cached-caller.ts';
 import { createCallerCache } from '../identity/caller/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
-import { INGEST_QUEUE } from '../ingest/ingester.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
 import { openReadPool, type ReadPool } from '../platform/database/read-pool.ts';
@@ -27,11 +24,8 @@ import { type ConnectionShareOptions, shareConnections } from '../platform/share
 import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
-import { IMPORT_QUEUE } from '../structure/exchange/import/importer.ts';
 import { openWatching, type Watching } from '../watching/open-watching.ts';
-import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
-import { TRIAL_QUEUE } from '../webhooks/trial-sends/trial-sender.ts';
 import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {
@@ -89,12 +83,13 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
   const { readDatabase, ...reading } = openReads(config, log, database);
   metrics.gauge({ name: 'tidemark_read_waiting', help: 'Reads that wait for a connection.' }, reading.reads.waiting);
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
-  const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
-  const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
-  const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
-  const importQueue = openWakeQueue(IMPORT_QUEUE, queueOptions);
-  const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
-  const trialQueue = openWakeQueue(TRIAL_QUEUE, queueOptions);
+  const ingestQueue = openWakeQueue('ingest', queueOptions);
+  const calculationQueue = openWakeQueue('calculation', queueOptions);
+  const fileQueue = openWakeQueue('files', queueOptions);
+  const importQueue = openWakeQueue('structure-imports', queueOptions);
+  const webhookQueue = openWakeQueue('webhooks', queueOptions);
+  const trialQueue = openWakeQueue('webhook-tests', queueOptions);
+  const queues = [ingestQueue, calculationQueue, fileQueue, importQueue, webhookQueue, trialQueue];
   const pointPublisher = openPointPublisher(queueOptions);
   const consumers = [
     pointPublisher.consume,
@@ -125,14 +120,7 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
   watchPlatform(metrics, {
     database,
     pools: { main: database, read: readDatabase },
-    queues: {
-      [INGEST_QUEUE]: ingestQueue,
-      [CALCULATION_QUEUE]: calculationQueue,
-      [FILE_QUEUE]: fileQueue,
-      [IMPORT_QUEUE]: importQueue,
-      [WEBHOOK_QUEUE]: webhookQueue,
-      [TRIAL_QUEUE]: trialQueue,
-    },
+    queues: Object.fromEntries(queues.map((queue) => [queue.name, queue])),
   });
   const dictionary = openDictionary(database);
   const authentication = { verifier, callers };
@@ -165,7 +153,6 @@ export function openParts(config: Config, log: Log, roles: readonly string[] = [
       accessInvalidation.close();
       limiter.close();
       pointPublisher.close();
-      const queues = [ingestQueue, calculationQueue, fileQueue, importQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([closeDatabase(database), closeDatabase(readDatabase)]);
     },

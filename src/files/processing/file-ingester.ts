@@ -19,9 +19,6 @@ import type { FileLimits } from '../standard-file.ts';
 import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
-/** Name of the wake queue; its keys are account ids. */
-export const FILE_QUEUE = 'files';
-
 /** Delays of an account after a failure; each sweep tries the accounts that are due. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
@@ -31,6 +28,7 @@ const CHUNK_SHARE = 0.4;
 export interface FileIngesterServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
+  /** Its keys are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -88,8 +86,8 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const purge = async (): Promise<void> => {
     while (!stopping.signal.aborted && (await purgeFiles(database, retentionDays, attachmentRetentionDays)) > 0);
   };
-  const worker = openWakeWorker(FILE_QUEUE, queue, concurrency, work, queueOptions);
-  const sweeper = startSweeper(FILE_QUEUE, sweepIntervalMs, sweep, log, services.progress);
+  const worker = openWakeWorker(queue, concurrency, work, queueOptions);
+  const sweeper = startSweeper(queue.name, sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('file purge', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async () => {

@@ -14,9 +14,6 @@ import { openOutcomeWriter } from './outcome-writer.ts';
 import { purgeHistory } from './purge-history.ts';
 import { writeOutcomes } from './write-outcomes.ts';
 
-/** Queue whose keys are webhook ids. */
-export const WEBHOOK_QUEUE = 'webhooks';
-
 const PURGE_INTERVAL_MS = 600_000;
 /** Share of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
@@ -27,6 +24,7 @@ const ACCOUNT_SHARE = 0.25;
 const OUTCOME_PATIENCE_MS = 20_000;
 
 export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'vault' | 'send' | 'metrics' | 'log'> {
+  /** Its keys are webhook ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -85,8 +83,8 @@ export function startDeliverer(services: DelivererServices): Deliverer {
     await outbox.relay();
   };
   const purge = () => purgeHistory(database, settings.historyDays, () => isStopped);
-  const worker = openWakeWorker(WEBHOOK_QUEUE, queue, settings.concurrency, deliver, queueOptions);
-  const sweeper = startSweeper(WEBHOOK_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
+  const worker = openWakeWorker(queue, settings.concurrency, deliver, queueOptions);
+  const sweeper = startSweeper(queue.name, settings.sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('webhook history', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async (graceMs) => {

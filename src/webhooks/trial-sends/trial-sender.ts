@@ -19,14 +19,12 @@ import {
   type TrialOutcome,
 } from './trial-store.ts';
 
-/** Queue of trial sends; keys by `trialKey`. */
-export const TRIAL_QUEUE = 'webhook-tests';
-
 export interface TrialSenderServices {
   readonly database: Database;
   readonly vault: SecretVault;
   /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
+  /** Its keys are made by `trialKey`. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
@@ -70,8 +68,8 @@ export function startTrialSender(services: TrialSenderServices): TrialSender {
     const waiting = await findWaitingTrials(database);
     await worker.sweep(waiting.map(({ accountId, id }) => trialKey(accountId, id)));
   };
-  const worker = openWakeWorker(TRIAL_QUEUE, queue, CONCURRENCY, run, queueOptions);
-  const sweeper = startSweeper(TRIAL_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
+  const worker = openWakeWorker(queue, CONCURRENCY, run, queueOptions);
+  const sweeper = startSweeper(queue.name, settings.sweepIntervalMs, sweep, log, services.progress);
   return {
     stop: async (graceMs) => {
       const timer = setTimeout(() => givingUp.abort(), graceMs);

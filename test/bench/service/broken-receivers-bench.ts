@@ -10,7 +10,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { openWakeQueue, type QueueOptions } from '../../../src/platform/queue.ts';
-import { WEBHOOK_QUEUE } from '../../../src/webhooks/delivery/deliverer.ts';
 import { type Figure, figure } from '../report.ts';
 
 const WEBHOOKS = 100;
@@ -43,7 +42,7 @@ const COUNT_TRIES = `select count(*) as count from webhook_attempt where webhook
 
 export async function benchBrokenReceivers(database: Database, queueOptions: QueueOptions): Promise<Figure> {
   const receivers = await startReceivers();
-  const queue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
+  const queue = openWakeQueue('webhooks', queueOptions);
   try {
     const { rows } = await database.query<{ id: string }>(ADD_WEBHOOKS, [receivers.urls, SECRET]);
     const ids = rows.map(({ id }) => id);

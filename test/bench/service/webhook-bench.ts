@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { openWakeQueue, type QueueOptions } from '../../../src/platform/queue.ts';
-import { WEBHOOK_QUEUE } from '../../../src/webhooks/delivery/deliverer.ts';
 import { type Figure, figure } from '../report.ts';
 
 const ROUNDS = 5;
@@ -51,7 +50,7 @@ const DATA = {
 
 export async function benchWebhooks(database: Database, queueOptions: QueueOptions): Promise<Figure> {
   const receivers = await startReceivers();
-  const queue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
+  const queue = openWakeQueue('webhooks', queueOptions);
   const pairs: (readonly [number, number])[] = [];
   try {
     const { rows } = await database.query<{ id: string }>(ADD_WEBHOOKS, [receivers.urls, SECRET]);

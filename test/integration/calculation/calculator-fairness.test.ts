@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
-import { CALCULATION_QUEUE, type Calculator, startCalculator } from '../../../src/calculation/calculator.ts';
+import { type Calculator, startCalculator } from '../../../src/calculation/calculator.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import type { Urgency } from '../../../src/calculation/turns/fair-queue.ts';
 import { wakeTurns } from '../../../src/calculation/turns/turn-wake-ups.ts';
@@ -48,7 +48,7 @@ afterAll(() => store.close());
 function start(parts: { concurrency?: number; sweepIntervalMs?: number } = {}): void {
   const { concurrency = 2, sweepIntervalMs = 600_000 } = parts;
   const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
-  queue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
+  queue = openWakeQueue('calculation', queueOptions);
   const run = async ({ target }: SandboxJob, signal = new AbortController().signal) => {
     signal.throwIfAborted();
     return (await scripts.get(target.id)?.(signal)) ?? ok([1]);
@@ -221,7 +221,7 @@ describe('calculator: previews', () => {
     const answer = ask(busy, signal);
     await begun.promise;
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
-    const lonely = openWakeQueue(CALCULATION_QUEUE, options);
+    const lonely = openWakeQueue('calculation', options);
     const startMs = performance.now();
     const question = { accountId: other, variableId: null, task: { kind: 'packages' } } as const;
     await expect(askCalculator({ database: store.database, queue: lonely }, question, signal)).rejects.toMatchObject({

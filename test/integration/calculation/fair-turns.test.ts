@@ -1,6 +1,6 @@
 /** Workers serve accounts and variables in turn: the backlog of one does not delay the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { INGEST_QUEUE, startIngester } from '../../../src/ingest/ingester.ts';
+import { startIngester } from '../../../src/ingest/ingester.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { openWakeQueue, type WakeQueue } from '../../../src/platform/queue.ts';
@@ -54,7 +54,7 @@ describe('ingester: fairness', () => {
     const variableId = await store.addVariable({ isVersioned: false });
     const other = await addAccount(store.database, 'South');
     await acceptBatches(store.accountId, variableId, BACKLOG);
-    const parts = openQueue(INGEST_QUEUE);
+    const parts = openQueue('ingest');
     await parts.queue.wake([String(store.accountId)]);
     const settings = { concurrency: 1, maxRows: 1, sweepIntervalMs: 600_000 };
     const ingester = startIngester({ ...parts, settings });
@@ -81,7 +81,7 @@ describe('ingester: a batch that cannot be written', () => {
       [accountId],
     );
     const settings = { concurrency: 1, maxRows: 1000, sweepIntervalMs: 50 };
-    const ingester = startIngester({ ...openQueue(INGEST_QUEUE), settings });
+    const ingester = startIngester({ ...openQueue('ingest'), settings });
     await eventually('the batches before and after it', async () => (await waiting(accountId)) === 1);
     await ingester.stop();
     const { rows } = await store.database.query(

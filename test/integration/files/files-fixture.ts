@@ -1,7 +1,7 @@
 /** HTTP routes and ingester of Standard Files, with a test API that has structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
-import { FILE_QUEUE, type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
+import { type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
 import type { FileLimits } from '../../../src/files/standard-file.ts';
 import { routingPath } from '../../../src/http/create-app.ts';
 import { errorHandler } from '../../../src/http/error-response.ts';
@@ -62,7 +62,7 @@ export const MAX_FOLLOWED = 3;
 export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const api = await startTestApi();
   const { parts } = api;
-  const queue = openWakeQueue(FILE_QUEUE, parts.queueOptions);
+  const queue = openWakeQueue('files', parts.queueOptions);
   const listener = await listenHttp('127.0.0.1', 0);
   const wakeFileIngester = (accountId: number) => queue.wake([String(accountId)]);
   const routes = fileRoutes({

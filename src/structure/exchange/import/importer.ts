@@ -14,9 +14,6 @@ import type { DocumentLimits } from '../reading/document-refusal.ts';
 import { findImportAccounts, purgeImport } from './import-store.ts';
 import { processImport } from './process-import.ts';
 
-/** Name of the wake queue; its keys are account ids. */
-export const IMPORT_QUEUE = 'structure-imports';
-
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
 /** Maximum part of the time for staging rows of one account while other accounts import. */
@@ -25,6 +22,7 @@ const STAGING_SHARE = 0.4;
 export interface ImporterServices {
   readonly database: Database;
   readonly declarations: Declarations;
+  /** Its keys are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -73,8 +71,8 @@ export function startImporter(services: ImporterServices): Importer {
   const purge = async (): Promise<void> => {
     while (!stopping.signal.aborted && (await purgeImport(database, retentionDays)));
   };
-  const worker = openWakeWorker(IMPORT_QUEUE, queue, concurrency, work, queueOptions);
-  const sweeper = startSweeper(IMPORT_QUEUE, sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(queue, concurrency, work, queueOptions);
+  const sweeper = startSweeper(queue.name, sweepIntervalMs, sweep, log);
   const purger = startSweeper('structure import purge', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async () => {

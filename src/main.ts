@@ -31,7 +31,7 @@ interface Ready {
   readonly kind: 'ready';
   readonly http?: string;
   readonly grpc?: string;
-  /** Address of HEALTH_PORT. */
+  /** Address of the health server, when HEALTH_PORT is set. */
   readonly health?: string;
 }
 

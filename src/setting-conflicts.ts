@@ -13,7 +13,7 @@ interface CombinedSettings {
   readonly PUSH_DIRECT_WRITES: number;
 }
 
-/** @returns a sentence for each broken rule. */
+/** @returns a sentence for each rule that the settings break together. */
 export function findConflicts(config: CombinedSettings): readonly string[] {
   const needed = poolNeeded(config);
   const isKeycloakIncomplete =

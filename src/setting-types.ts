@@ -17,23 +17,23 @@ export const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T>
 /** Declares a setting whose value never appears in errors. @param doc one sentence for `.env.example`. */
 export const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
 
-/** An integer of the range; both ends inclusive. */
+/** Type of a setting that is an integer from `min` to `max`, both inclusive. */
 export const integer = (min: number, max: number) => {
   const error = `must be an integer from ${min} to ${max}`;
   return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 };
-/** Exactly one of the names. */
+/** Type of a setting that is one of the names. */
 export const choice = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 export const flag = choice(['true', 'false']).transform((text) => text === 'true');
 export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
-/** Comma-separated; empty elements are dropped. */
+/** Type of a setting with comma-separated elements; empty ones are dropped. */
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
-/** Comma-separated origins of pages, or `*`. */
+/** Type of a setting with comma-separated origins of pages, or `*`. */
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
   error: 'must be comma-separated origins such as https://app.example.com, without a path, or *',
 });
-/** Comma-separated numbers of the range; both ends inclusive. */
+/** Type of a setting with comma-separated integers from `min` to `max`, both inclusive. */
 export const numbers = (min: number, max: number) =>
   list
     .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {

@@ -69,7 +69,7 @@ const whole = {
 };
 export const userInfoSchema = z.object(whole).meta({ id: 'UserInfoViewModel' }) satisfies z.ZodType<UserInfo>;
 
-/** A listed user at any display level. */
+/** Schema of a listed user at any display level: members that a level leaves out are optional. */
 const ofAnyLevel = { ...z.object(whole).partial().shape, ...z.object(normal).partial().shape, ...light };
 export const listedUserSchema = z.object(ofAnyLevel).meta({
   id: 'UserLight',

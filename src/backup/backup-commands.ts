@@ -17,7 +17,7 @@ export interface BackupParts {
 export interface BackupOptions {
   /** Instant that `restore` recovers to. */
   readonly to?: string | undefined;
-  /** Number of backups that `backup` keeps. */
+  /** Number of newest backups that `backup` keeps; it deletes older ones. */
   readonly keep?: string | undefined;
 }
 

@@ -21,7 +21,7 @@ const ownerSchema = z.object({
   systemIdentifier: z.string(),
   /** Timeline of the cluster; changes with every restore. */
   timeline: z.int(),
-  /** Size of a WAL segment. */
+  /** Size of a WAL segment in bytes. */
   segmentBytes: z.int(),
 });
 
@@ -40,7 +40,7 @@ const backupSchema = z.object({
 export type BackupFacts = z.output<typeof backupSchema>;
 
 export interface Backup extends BackupFacts {
-  /** Name of its folder. */
+  /** Name of the backup's folder in the backup directory. */
   readonly name: string;
 }
 

@@ -30,7 +30,7 @@ const SETTINGS_FILE = 'postgresql.auto.conf';
 const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_cleanup_command)\s*=/;
 
 export interface Restore {
-  /** The backup directory. */
+  /** The directory that holds the backups and the archived WAL. */
   readonly directory: string;
   /** The cluster to create: absent or an empty directory. */
   readonly target: string;
@@ -40,7 +40,7 @@ export interface Restore {
 
 export interface Restored {
   readonly backup: Backup;
-  /** Segments of WAL that the recovery will read. */
+  /** Number of WAL segments that the recovery will read. */
   readonly segments: number;
 }
 
@@ -151,7 +151,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   const settings = {
     restore_command: `cp ${RECOVERY_FOLDER}/%f %p`,
     recovery_end_command: `rm -rf ${RECOVERY_FOLDER}`,
-    // The setting does not accept the zone `Z`.
+    // `recovery_target_time` refuses the zone `Z`.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
     // Clients must not read, or wait on, a state from before the instant.

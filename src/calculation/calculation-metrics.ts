@@ -7,7 +7,7 @@ const PHASES = { wait: 'wait', load: 'load', sandboxWait: 'sandbox_wait', r: 'r'
 
 export interface EndedRunFigures {
   readonly outcome: string;
-  /** Milliseconds per phase. */
+  /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly counts: Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** Everything around the routes: theme, server state, session. */
+/** The providers around all routes: theme, server state and session. */
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';

@@ -6,6 +6,6 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   plugins: [react()],
-  // The set-up names the directory with --outDir.
+  // `outDir` is absent: the build command gives it as --outDir.
   build: { emptyOutDir: true, assetsInlineLimit: 0, target: 'es2023', reportCompressedSize: false },
 });

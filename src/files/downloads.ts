@@ -25,7 +25,7 @@ const format = choiceParameter('Format of the answer; takes precedence over the 
 export const ERRORS_QUERY = declareQuery({ format });
 export const TEMPLATE_QUERY = declareQuery({ format });
 
-/** Answers every row error of a file, streamed. */
+/** Streams all row errors of a file. */
 export function answerErrors(
   c: Context,
   database: Database,

@@ -3,13 +3,13 @@ import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface FileMetrics {
-  /** Rows written as points. */
+  /** Counter of rows written as points. */
   readonly ingested: Count;
-  /** Rows reported as row errors. */
+  /** Counter of rows reported as row errors. */
   readonly rejected: Count;
-  /** Files that ended as Completed. */
+  /** Counter of files that ended as Completed. */
   readonly completed: Count;
-  /** Files that ended as Failed. */
+  /** Counter of files that ended as Failed. */
   readonly failed: Count;
 }
 
@@ -33,7 +33,7 @@ export function createFileMetrics(metrics: Metrics): FileMetrics {
   };
 }
 
-/** Counts files that wait or are being processed. */
+/** Gauges of the files that wait and of those being processed. */
 export const FILE_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where state = 'Queued')::int as queued,

@@ -26,7 +26,7 @@ export interface FileServices {
   readonly maxBytes: number;
   /** Limits on the clients that follow files. */
   readonly following: Pick<StatusWatchOptions<FileStatus>, 'maxPerUser' | 'maxFollowers'>;
-  /** Bytes of buffers for all files being received. */
+  /** Maximum memory of the buffers of all files being received, in bytes. */
   readonly maxMemoryBytes: number;
   /** Wakes the ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
   readonly wakeFileIngester: (accountId: number) => Promise<unknown>;

@@ -16,7 +16,7 @@ export interface FileStatus {
   readonly filename: string;
   /** For an attachment that looks like data: why its rows are not read, and what to do. */
   readonly advice?: string;
-  /** Absent for an attachment. */
+  /** Format of the file; absent for an attachment. */
   readonly format?: FileFormat;
   readonly state: FileState;
   readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };

@@ -1,4 +1,4 @@
-/** Finds the files that brought versions. */
+/** Finds the uploaded files whose rows were stored as given versions. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 

@@ -17,7 +17,7 @@ export type RowErrorCode =
   | 'target_not_found'
   | 'target_ambiguous';
 
-/** A rejected row. */
+/** A row that was rejected, with the reason. */
 export interface RowError {
   /** Row number as in a spreadsheet: the header is row 1. */
   readonly row: number;
@@ -43,12 +43,12 @@ export interface FilePosition {
   readonly rowNumber: number;
 }
 
-/** Position before the header. */
+/** Position at the start of the file, before the header. */
 export const START: FilePosition = { bytes: 0, rows: 0, rowNumber: 0 };
 
 /** Limits of one file, from the configuration (R-E4). */
 export interface FileLimits {
-  /** Maximum rows below the header. */
+  /** Maximum number of rows below the header. */
   readonly maxRows: number;
   /** Maximum inflated size of a workbook, in bytes. */
   readonly maxInflatedBytes: number;

@@ -7,7 +7,7 @@ import { VARIABLE_TYPES } from '../structure/catalogue/types.ts';
 
 interface TemplateColumn {
   readonly name: string;
-  /** Number format of the column in the workbook. */
+  /** Number format of the column's cells in the workbook. */
   readonly format?: string;
   readonly check?: Excel.DataValidation;
 }
@@ -52,7 +52,7 @@ const COLUMNS: readonly TemplateColumn[] = [
 /** Names of the columns, in the order of the template. */
 export const TEMPLATE_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
-/** Returns the template as CSV: the header (§2). */
+/** Returns the template as CSV, which is the header line alone (§2). */
 export function csvTemplate(): string {
   return `${TEMPLATE_COLUMNS.join(',')}\n`;
 }

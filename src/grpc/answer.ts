@@ -23,7 +23,7 @@ export interface AnswerServices {
 }
 
 export interface StreamServices extends AnswerServices {
-  /** Limits of the clients of streamed answers. */
+  /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
 }
 
@@ -138,7 +138,7 @@ async function writeMessage<Message>(sink: Sink<Message>, message: Message, sign
   });
 }
 
-/** @returns the `authorization` metadata of a call. */
+/** @returns the metadata `authorization` of a call. */
 export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string | undefined {
   return metadata.get('authorization')[0]?.toString();
 }

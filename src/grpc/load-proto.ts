@@ -52,7 +52,7 @@ export function loadServerService(): ServiceDefinition {
 export function loadReflectedPackage(): PackageDefinition {
   const set = FileDescriptorSet.decode(readFileSync(DESCRIPTORS)) as protobuf.Message & IFileDescriptorSet;
   const files = set.file.map((file) => Buffer.from(FileDescriptorProto.encode(file).finish()));
-  // ReflectionService reads fileDescriptorProtos alone.
+  // ReflectionService uses only `fileDescriptorProtos`, so the other members are absent.
   return { files: { fileDescriptorProtos: files } } as unknown as PackageDefinition;
 }
 

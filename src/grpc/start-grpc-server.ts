@@ -18,7 +18,7 @@ export interface DataPointsServices extends ReadServices {
 }
 
 export interface GrpcServer {
-  /** Listening address, host:port. */
+  /** Address that the server listens on, as host:port. */
   readonly address: string;
   /** Graceful shutdown: ends the watches, waits up to `graceMs` for other calls, then cancels them. */
   stop(graceMs: number): Promise<void>;

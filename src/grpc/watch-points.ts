@@ -15,7 +15,7 @@ interface WatchPointsMessage extends Pick<SelectionMessage, 'variableIds' | 'sou
 }
 
 interface WatchPointsAnswer {
-  /** Absent in the first message and in heartbeats. */
+  /** The points; absent in the first message and in heartbeats. */
   readonly points?: PointRowsMessage;
   readonly cursor: Buffer;
 }

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { refuse } from './refuse-malformed.ts';
 
 export interface BodyRate {
-  /** Minimum rate; 0: no minimum. */
+  /** Minimum rate of a request body; 0: no minimum. */
   readonly bytesPerSec: number;
   /** A body may fall behind the minimum rate by this many seconds. */
   readonly graceSec: number;
@@ -23,7 +23,7 @@ export interface BodyRateWatch {
 
 /** State of one connection: a client sends one body at a time on it. */
 interface Watched {
-  /** undefined: no body in progress. */
+  /** The request whose body is being received; undefined between bodies. */
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined: not checked yet. */
   bytesRead: number | undefined;

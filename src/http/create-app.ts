@@ -27,7 +27,7 @@ export interface AppParts {
   /** Exchanges HTTP Basic credentials on push; undefined: Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
-  /** Whether the token issuer serves a path. */
+  /** Whether a path belongs to the token issuer. */
   readonly isIssuerPath: (path: string) => boolean;
   /** Routes that need no token, mounted at the root. */
   readonly open: Hono<RequestIdEnv>;
@@ -67,7 +67,7 @@ const EXPOSED_HEADERS = [
   ],
   ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
 ];
-/** HTML pages besides the issuer's. */
+/** Paths of HTML pages that are not served by the issuer. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
 /** Paths besides the issuer's that accept a secret without a bearer token. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);

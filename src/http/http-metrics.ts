@@ -16,7 +16,7 @@ export interface AnsweredRequest {
 /** @returns the series of the request; the caller observes the duration in seconds. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
-/** Route label of requests without a matching route. */
+/** Label `route` of requests that no route matches. */
 const NO_ROUTE = 'none';
 
 /** Registers `tidemark_http_request_seconds` (R-A9). */

@@ -47,13 +47,12 @@ const COMMAND_TIMEOUT_MS = 500;
 const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
-/** Half of the minute that a budget lasts. */
+/** Half a minute: a request budget is per minute. */
 const HALF_MS = 30_000;
 
-// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ. ARGV: the
-// request's
-// cost in ms; the cost in ms of earlier requests, counted in memory. Returns the milliseconds to wait, and those until
-// the key is full.
+// `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.
+// ARGV: the cost of this request and of earlier requests counted in memory, each in ms.
+// Returns the milliseconds to wait, and the milliseconds until the key is full.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

@@ -14,7 +14,7 @@ export interface UserBudget {
   isFlooding(userId: string): boolean;
 }
 
-/** @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
+/** Opens the request budgets of users. @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
 export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBudget {
   if (perMinute === 0) return { count: async () => 0, countInMemory: () => true, isFlooding: () => false };
   const keyOf = (userId: string): string => `user:${userId}`;

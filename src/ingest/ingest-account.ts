@@ -41,7 +41,7 @@ const NOTHING_TAKEN: Portion = {
 export interface PortionLimits {
   /** Maximum number of readings; one batch is written even if it has more. */
   readonly maxRows: number;
-  /** Leaves large batches to other transactions. Default: false. */
+  /** Whether large batches are left to other transactions. Default: false. */
   readonly isSmallOnly?: boolean;
 }
 
@@ -95,10 +95,10 @@ async function writeFreePart(transaction: Transaction, accountId: number): Promi
   return { batches: 1, readings, waitedSec: 0, requestId: undefined, isMoreWaiting: true };
 }
 
-/** Batches that this transaction has locked. */
+/** Batches that this transaction has locked, with their content. */
 interface Taken {
   readonly ids: readonly number[];
-  /** Their COPY tuples. */
+  /** COPY tuples of each batch, in the order of the batches. */
   readonly batches: readonly Buffer[];
   readonly requestId: string | undefined;
 }

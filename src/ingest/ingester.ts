@@ -39,7 +39,7 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Finishes running transactions and starts no more. */
+  /** Starts no more transactions, and waits for the running ones. */
   stop(): Promise<void>;
 }
 
@@ -134,7 +134,7 @@ export function startIngester(services: IngesterServices): Ingester {
   };
 }
 
-/** Metrics of the ingester (R-A9). */
+/** Registers the metrics of the ingester (R-A9). */
 interface IngestMetrics {
   readonly batches: Count;
   readonly readings: Count;

@@ -12,7 +12,7 @@ import type { Log } from '../platform/log.ts';
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
-/** Whether a lane takes small batches only. */
+/** The lanes of an account, by whether the lane takes small batches only. */
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
@@ -73,7 +73,7 @@ export function openPassingLanes(
   };
 }
 
-/** Pauses for `ms`; ends early when `over` aborts. */
+/** Pauses for `ms` milliseconds; ends early when `over` aborts. */
 async function pause(ms: number, over: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal: over }).catch(() => {});
 }

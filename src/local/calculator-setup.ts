@@ -9,7 +9,7 @@ import { SetupError } from './setup-error.ts';
 export interface CalculatorSetup {
   /** Settings of the calculator; undefined when it cannot run. */
   readonly environment: Readonly<Record<string, string>> | undefined;
-  /** The R root file system. */
+  /** Directory of the R root file system; undefined without R. */
   readonly rRoot: string | undefined;
   /** What the calculator lacks on this machine, as sentences to print. */
   readonly warnings: readonly string[];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** Directory of this checkout, without a trailing slash. */
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** Git-ignored state of this checkout. */
+/** Directory of this checkout's state; Git ignores it. */
 export const LOCAL_DIRECTORY = join(CHECKOUT, '.local');
 
 /** Data, lock and ports of the stack `npm start` runs. */

@@ -12,7 +12,7 @@ export type Step = (text: string) => void;
 export interface Progress {
   /** Runs `work`, showing `label`, its current step and the time it takes; errors pass through. */
   phase<T>(label: string, work: (step: Step) => Promise<T>): Promise<T>;
-  /** Prints a line of its own. */
+  /** Prints a line that is not part of the progress bar. */
   say(text: string): void;
 }
 

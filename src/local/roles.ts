@@ -22,9 +22,9 @@ export interface RolesOptions {
 }
 
 export interface RunningRoles {
-  /** Address of the HTTP role. */
+  /** Address of the HTTP API, such as http://127.0.0.1:3000. */
   readonly http: string;
-  /** host:port of the gRPC role. */
+  /** host:port of the gRPC server. */
   readonly grpc: string;
   readonly ended: Promise<void>;
   stop(): Promise<void>;

@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly restartsOnChange: boolean;
 }
 
-/** Settings that this program decides. */
+/** Settings that this program sets itself; the environment cannot. */
 type OwnSettings = RolePorts & { readonly CONSOLE_DIRECTORY: string };
 
 interface Running {
@@ -113,7 +113,7 @@ function planRoles(
       // Without SMTP_URL, mails are files in this directory.
       MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
       WEBHOOK_KEYS: process.env.WEBHOOK_KEYS || localWebhookKeys(secrets),
-      // For webhook receivers on this machine.
+      // Allows webhook receivers on this machine.
       WEBHOOK_ALLOW_HTTP: process.env.WEBHOOK_ALLOW_HTTP || 'true',
       WEBHOOK_ALLOWED_RANGES: process.env.WEBHOOK_ALLOWED_RANGES || '127.0.0.0/8,::1',
       ...own,

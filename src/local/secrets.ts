@@ -6,7 +6,7 @@ import { LOCAL_DIRECTORY } from './paths.ts';
 
 const SECRET_NAMES = ['postgres', 'redis', 'clientSecret', 'admin', 'manager', 'user', 'webhookKey'] as const;
 const PASSWORD_BYTES = 12;
-/** Length of a key of WEBHOOK_KEYS. */
+/** Length of a key of WEBHOOK_KEYS, in bytes. */
 const KEY_BYTES = 32;
 
 export type SecretName = (typeof SECRET_NAMES)[number];
@@ -30,7 +30,7 @@ export function makeSecrets(known: Partial<Secrets> = {}): Secrets {
   return Object.fromEntries(entries) as Secrets;
 }
 
-/** @returns WEBHOOK_KEYS of the stack of this checkout. */
+/** @returns the value of WEBHOOK_KEYS for the stack of this checkout. */
 export function localWebhookKeys({ webhookKey }: Secrets): string {
   return `local:${webhookKey}`;
 }

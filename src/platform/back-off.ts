@@ -15,9 +15,9 @@ export interface BackOffOptions {
   /** Delay after the first failure; doubles with each further one. Each delay is multiplied by 0.5 to 1. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Monotonic clock, in milliseconds. */
+  /** Reads a monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** Uniform in [0, 1). */
+  /** @returns a random number, uniform in [0, 1). */
   readonly random: () => number;
 }
 

@@ -15,7 +15,7 @@ export interface Progress {
 export interface ProgressTrack {
   /** Records a completed iteration, successful or with a reported error. */
   beat(): void;
-  /** Stops tracking the loop. */
+  /** Stops tracking the background loop. */
   end(): void;
 }
 

@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts';
 const STALL_MS = 60_000;
 
 export interface Sweeper {
-  /** Waits for the run in progress and ends. */
+  /** Waits for the run in progress, then ends the sweeps. */
   stop(): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ export class TupleWriter {
   }
 }
 
-/** Encodes points as COPY tuples, in order. */
+/** Encodes points as COPY tuples, in the order given. */
 export function encodeTuples(entries: readonly PointEntry[]): Buffer {
   const writer = new TupleWriter(entries.length);
   for (const { variableId, dateMicros, value, versionTagId, tagSetId } of entries) {

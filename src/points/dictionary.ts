@@ -30,7 +30,7 @@ export type CodedLabels = Pick<PointChunk, 'versionTagIds' | 'tagSetIds'>;
 /** Texts by id; null for id 0 and for ids that were not requested. */
 export interface Labels {
   readonly versionTag: (id: number) => string | null;
-  /** JSON text of an object of strings. */
+  /** Tags of an id as the JSON text of an object of strings. */
   readonly tags: (id: number) => string | null;
 }
 

@@ -40,9 +40,9 @@ export interface VersionChoice {
   readonly asOfMicros?: Micros;
   /** Only versions known at least this long before their date, subtracted on the zone's calendar. */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
-  /** Only versions with one of these VersionTags. */
+  /** Restricts to versions with one of these VersionTags. */
   readonly versionTags?: readonly string[];
-  /** Only versions that have all of these tags. */
+  /** Restricts to versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   /** Every matching version, not only the latest of each date. */
   readonly isEvery?: boolean;
@@ -68,7 +68,7 @@ export interface PointSelection {
   readonly order: 'ASC' | 'DESC';
   /** Unit conversion by variable id; values of other variables stay as stored. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
-  /** Paging within each variable (R-G1). */
+  /** Maximum points per variable (R-G1). */
   readonly limit?: number;
   readonly offset?: number;
 }

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
 
 export interface PushAnswer {
-  /** `operationId` of the API. */
+  /** Label of the operation: `operationId` of the API. */
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
@@ -13,9 +13,9 @@ export interface PushAnswer {
   readonly timeZones: readonly string[];
 }
 
-/** An element without a target. */
+/** A push element that was rejected because no variable matches it. */
 export interface Rejection {
-  /** Index of the element in the body. */
+  /** Index of the element in the body, from 0. */
   readonly index: number;
   readonly code: 'target_not_found' | 'target_ambiguous';
   readonly message: string;
@@ -27,7 +27,7 @@ export interface PushWarning {
   readonly message: string;
 }
 
-/** @returns the answer for a stored operation (R-D1). */
+/** @returns the answer to a push whose operation is stored (R-D1). */
 export function toAnswer(operation: AnsweredOperation): PushAnswer {
   const { label, acceptedElements, acceptedReadings, rejected, warnings, timeZones } = operation;
   const accepted = { elements: acceptedElements, readings: acceptedReadings };
@@ -45,7 +45,7 @@ export function sendAnswer(c: Context, answer: PushAnswer) {
   return c.json(toBody(answer));
 }
 
-/** @returns the response body (R-D1). */
+/** @returns the response body of an answer (R-D1). */
 export function toBody({ label, accepted, rejected, warnings }: PushAnswer) {
   return { operationId: label, accepted, rejected, ...(warnings.length > 0 && { warnings }) };
 }

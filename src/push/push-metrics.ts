@@ -8,7 +8,7 @@ import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 
 export interface CountedPush {
-  /** Length of the inflated body. */
+  /** Length of the body after decompression. */
   readonly bytes: number;
   readonly elements: number;
   readonly readings: number;
@@ -18,7 +18,7 @@ export interface CountedPush {
 export interface PushMetrics {
   /** Counts a push answered 200. A re-sent push counts as a push, but not its bytes, elements and readings. */
   accepted(path: StoragePath, push: CountedPush): void;
-  /** Pushes answered 503, by the full resource. */
+  /** Counts pushes answered 503, by the resource that was full. */
   readonly queueFull: Count;
   readonly memoryFull: Count;
 }

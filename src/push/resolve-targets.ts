@@ -12,7 +12,7 @@ export interface Target {
   readonly variableId: number;
   /** IANA zone that applies to dates without an offset. */
   readonly timeZoneId: string;
-  /** Divider of the readings (R-C6); not 0. */
+  /** Divider of the variable, by which pushed values are divided (R-C6); never 0. */
   readonly divider: number;
 }
 
@@ -37,7 +37,7 @@ const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int'
 
 const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
 
-/** Identifiers that tell variables of a source apart. */
+/** Identifiers by which variables of one source differ. */
 const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'variableTypeId'];
 
 interface Match extends Target {

@@ -19,7 +19,7 @@ export interface ResolvedTargets {
 export interface TargetCache {
   /** @returns cached targets; undefined if any of them is not cached. */
   recall(caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined;
-  /** @param isFresh true: ignores the cache. */
+  /** Finds the variables of elements. @param isFresh true: reads the database, not the cache. */
   resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
 }
 

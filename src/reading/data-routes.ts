@@ -34,9 +34,9 @@ import { countedChunks, type ReadMetrics } from './read-metrics.ts';
 
 export interface ReadingServices {
   readonly database: Database;
-  /** Connections of streamed answers, shared by accounts. */
+  /** Connections of streamed answers, divided among accounts. */
   readonly reads: ReadPool;
-  /** Limits of the clients of streamed answers. */
+  /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
   readonly dictionary: Dictionary;
   readonly readMetrics: ReadMetrics;

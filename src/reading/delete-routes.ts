@@ -20,7 +20,7 @@ const MAX_VARIABLES = 10_000;
 // Statement time-out: deleting years of many variables takes minutes. It stays below the server's request time-out.
 const TIMEOUT_MS = 280_000;
 
-/** Body of `DELETE /data`. */
+/** Schema of the body of `DELETE /data`. */
 export const deleteSchema = lenientObject({
   variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
   // A date without a zone is UTC, as the names say.

@@ -2,9 +2,9 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface ReadMetrics {
-  /** Points or buckets passed to the format writers. */
+  /** Counts points, or buckets, that were passed to the format writers. */
   readonly points: Count;
-  /** Bytes of answers before compression. */
+  /** Counts bytes of answers before compression. */
   readonly bytes: Count;
   /** Counts an open answer until the returned function is called. */
   openStream(): () => void;

@@ -64,7 +64,7 @@ const WORKBOOK =
 /** Schema of an answer of bytes, in the form that generators of clients expect. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
-/** The answer with rows in every format. */
+/** Describes an answer with rows, in every format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,

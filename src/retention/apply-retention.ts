@@ -35,7 +35,7 @@ export interface RetentionJob {
   readonly isStopped: () => boolean;
   /** Points written within this many seconds are not rolled up yet. Default: a day. */
   readonly settleSec?: number;
-  /** Resolves after the given milliseconds. */
+  /** Resolves after the given number of milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 

@@ -64,7 +64,7 @@ export function retentionRoutes(parts: RetentionRouteParts): Hono<Env> {
 
 interface Owner {
   readonly owner: RetentionOwner;
-  /** Entry of the audit trail. */
+  /** Target of the entry in the audit trail. */
   readonly target: { readonly targetId?: string; readonly targetName?: string };
 }
 

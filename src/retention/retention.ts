@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { booleanSchema, lenientObject } from '../platform/http/lenient.ts';
 import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 
-/** Rollup lengths, from short to long. */
+/** Lengths of rollups, from short to long. */
 export const ROLLUPS = ['Hour', 'Day'] as const;
 const MAX_YEARS = 200;
 
@@ -35,7 +35,7 @@ export type WrittenRetention = z.output<typeof retentionSchema>;
 export interface Retention {
   readonly keepRawYears: number;
   readonly rollup: (typeof ROLLUPS)[number];
-  /** IANA zone of the rollups. */
+  /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   readonly isActive: boolean;
   readonly modifiedDate: string;
@@ -46,10 +46,10 @@ export interface Retention {
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;
-  /** Variables with rollups. */
+  /** Number of variables with rollups. */
   readonly variableCount: number;
   readonly rollupCount: number;
-  /** Points that the rollups stand for. */
+  /** Number of points that the rollups replaced. */
   readonly pointCount: number;
   /** Latest date before which rollups have replaced raw points; null when there are no rollups. */
   readonly rawFrom: string | null;

@@ -50,7 +50,7 @@ export async function runAdmin(
   }
 }
 
-/** @throws {DomainError} invalid_input without a key. */
+/** Encrypts stored secrets with the first key. @returns a sentence for the operator. @throws {DomainError} invalid_input when WEBHOOK_KEYS has no key. */
 async function describeRenewal(database: Database, keys: readonly VaultKey[]): Promise<string> {
   const vault = openSecretVault(keys);
   if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');

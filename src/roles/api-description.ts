@@ -28,7 +28,7 @@ import { SENT_EVENTS, WEBHOOK_OPERATIONS } from '../webhooks/administration/webh
 import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
 import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
 
-/** Tag → description, in display order. */
+/** Description of each tag, in the order of display. */
 const TAGS = {
   Tokens: 'OAuth 2.0 access tokens. The operator issues client ids and secrets.',
   Push: 'Send readings. A push answered with 200 is stored durably.',

@@ -46,7 +46,7 @@ import type { Parts, Role } from './parts.ts';
 
 const KEY_INTERVAL_MS = 60_000;
 
-/** What brings versions of points. */
+/** Finders of what brings versions: pushes, files and runs. */
 const ORIGINS = { findPushes: findPushOrigins, findFiles: findFileOrigins, findRuns: findRunOrigins };
 
 export interface ApiRole extends Role {
@@ -156,7 +156,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
   };
 }
 
-/** @returns undefined without CONSOLE_DIRECTORY. */
+/** Opens the console's files. @returns undefined without CONSOLE_DIRECTORY. */
 function openConsole(config: Config): AppParts['console'] {
   const { CONSOLE_DIRECTORY: directory } = config;
   if (directory === undefined) return undefined;
@@ -167,7 +167,7 @@ function openConsole(config: Config): AppParts['console'] {
   });
 }
 
-/** Settings of the routes that import a structure. */
+/** @returns the services of the routes that import a structure. */
 function importServices({ config, importQueue, ...parts }: Parts): ImportRouteServices {
   return {
     ...parts,

@@ -4,7 +4,7 @@ import { assertListenable } from './listen-error.ts';
 import type { Parts, Role } from './parts.ts';
 
 export interface GrpcRole extends Role {
-  /** host:port the gRPC server listens on. */
+  /** Address of the gRPC server, as host:port. */
   readonly address: string;
 }
 

@@ -7,7 +7,7 @@ import { toListenError } from './listen-error.ts';
 import type { Parts, Role } from './parts.ts';
 
 export interface HealthRole extends Role {
-  /** http://host:port the health server listens on. */
+  /** Address of the health server, as http://host:port. */
   readonly address: string;
 }
 

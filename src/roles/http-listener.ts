@@ -14,7 +14,7 @@ export interface HttpListener {
   readonly port: number;
   /** Number of requests whose answers have not ended, streams included. */
   inFlight(): number;
-  /** @param middleware receives every request before the app. */
+  /** Serves an app. @param middleware receives every request before the app. */
   serve(fetch: Fetch, middleware?: Middleware): void;
   /** Accepts no more connections and waits at most `graceMs` for running answers; then closes their connections. */
   stop(graceMs: number): Promise<void>;
@@ -32,7 +32,7 @@ const MAX_REQUEST_MS = 1_800_000;
 export interface ListenLimits {
   /** A connection without traffic for this time is closed. */
   readonly stalledMs?: number;
-  /** Minimum rate of request bodies; 0: none. */
+  /** Minimum rate of request bodies in bytes per second; 0: none. */
   readonly minBodyBytesPerSec?: number;
   /** Seconds that a body may fall behind the minimum rate. */
   readonly bodyGraceSec?: number;

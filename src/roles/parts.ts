@@ -35,7 +35,7 @@ export interface Parts {
   readonly database: Database;
   /** A separate pool of connections for reads of points, so that slow readers leave connections to other work. */
   readonly reads: ReadPool;
-  /** Limits of the clients of streamed points. */
+  /** Limits for clients that read streamed points slowly. */
   readonly readPace: PaceLimits;
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;
@@ -47,7 +47,7 @@ export interface Parts {
   readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
-  /** Watches of points by gRPC and HTTP. */
+  /** The watches of points that gRPC and HTTP clients opened. */
   readonly watching: Watching;
   readonly findCachedCaller: FindCachedCaller;
   readonly limiter: RateLimiter;
@@ -55,7 +55,7 @@ export interface Parts {
   readonly users: UserBudget;
   /** Notified of every change to what users may do (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
-  /** Progress of this process's background loops; see `/health/ready`. */
+  /** Progress of the background loops of this process; see `/health/ready`. */
   readonly progress: Progress;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;

@@ -65,7 +65,7 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
   setDateZones(c, dateZone === undefined ? [] : [dateZone]);
 }
 
-/** @returns undefined unless exactly one source is concerned. */
+/** @returns the zone of the selected source; undefined unless exactly one source is selected. */
 async function findZone(
   queryable: Queryable,
   accountId: number,

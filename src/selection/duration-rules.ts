@@ -1,10 +1,10 @@
 /** Parses durations of readers (R-G2): ISO 8601, and `last 3 days` for a relative version. */
 import type { CivilDuration } from '../points/point.ts';
 
-/** Rule for a duration, for error messages. */
+/** Rule for a duration, as error messages state it. */
 export const DURATION_RULE = 'must be an ISO 8601 duration such as PT24H, P1D or P1M, each part at most 100 years';
 
-/** Rule for a relative version, for error messages. */
+/** Rule for a relative version, as error messages state it. */
 export const RELATIVE_RULE =
   'must be Current, a count of hours, days, weeks, months or years such as "last 3 days", or an ISO 8601 duration';
 
@@ -23,7 +23,7 @@ const CLOCK_PART = `(?:T((?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?))?`;
 const ISO_DURATION = new RegExp(`^P(?=.)${CIVIL_PART}${CLOCK_PART}$`, 'i');
 const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s?$/i;
 
-/** Result of `parseRelative` for `Current`: the latest state. */
+/** Result of `parseRelative` for the text `Current`: the latest state. */
 export const CURRENT = 'current';
 
 /**

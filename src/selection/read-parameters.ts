@@ -82,7 +82,7 @@ export const SHAPE = {
   ...PAGING,
 };
 
-/** The query of `GET /data`. */
+/** Declares the query parameters of `GET /data`. */
 export const READ_QUERY = declareQuery(
   {
     variableIds: named(idsParameter('Ids of variables to read.'), 'variableId'),

@@ -3,7 +3,7 @@ import { type InputLocation, locationError } from '../platform/http/input-locati
 import { jsonPath } from '../platform/http/lenient.ts';
 import type { GivenValue, QuerySource } from '../platform/http/query.ts';
 
-/** Key and value of a tag. */
+/** A tag as a pair of key and value. */
 export type TagPair = readonly [key: string, value: string];
 
 export interface BodySource extends QuerySource {

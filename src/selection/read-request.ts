@@ -23,7 +23,7 @@ export interface BucketRequest {
   readonly aggregate: Aggregate | undefined;
   readonly fill: Fill;
   readonly minCount: number | undefined;
-  /** Zone of civil buckets; undefined is UTC. */
+  /** Zone whose civil time delimits the buckets; undefined is UTC. */
   readonly timeZoneId: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function parseReadBody(address: string, body: unknown): Zoned<RestReadReq
 
 /** A parsed request whose dates without a zone are not yet converted to instants (R-A11). */
 export interface Zoned<Request> {
-  /** `timeZoneId`; undefined when it is not given. */
+  /** Value of `timeZoneId`; undefined when it is not given. */
   readonly zone: string | undefined;
   /** Whether a date without a zone was given. */
   readonly hasLocalDates: boolean;

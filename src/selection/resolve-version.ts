@@ -13,7 +13,7 @@ export interface VersionRequest {
   readonly relative?: CivilDuration | undefined;
   /** Only versions known at least this long before their date. */
   readonly horizon?: CivilDuration | undefined;
-  /** Only versions with all of these tags. */
+  /** Restricts to versions with all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
   /** Zone whose calendar applies to `relative` and `horizon`; undefined is UTC. */

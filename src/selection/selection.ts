@@ -26,15 +26,15 @@ export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
 
 export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];
-  /** Adds every variable of these sources. */
+  /** Sources of which every variable is selected. */
   readonly sourceIds?: readonly number[];
   readonly fromMicros?: Micros | undefined;
   readonly toMicros?: Micros | undefined;
   readonly isToIncluded: boolean;
-  /** Converts values into this unit. */
+  /** Id of the unit that values are converted into. */
   readonly unitId?: number | undefined;
   readonly order: 'ASC' | 'DESC';
-  /** Paging within each variable. */
+  /** Maximum points per variable. */
   readonly limit?: number | undefined;
   readonly offset: number;
   readonly locationOf: LocationOf;
@@ -91,7 +91,7 @@ function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, l
   }
 }
 
-/** Adds unit conversions when a unit is requested. */
+/** Adds the conversions into the requested unit, if one is requested. */
 async function convertUnits(
   queryable: Queryable,
   { accountId }: Caller,

@@ -25,13 +25,13 @@ const clientDataSchema = jsonObjectSchema
   })
   .meta({ description: `Any JSON object of at most ${MAX_CLIENT_DATA_BYTES} bytes.` });
 
-/** Required text, not empty. */
+/** Field with a required text that is not empty. */
 export const nameField = (column: string): Field => ({
   column,
   schema: textSchema.min(1, 'must not be empty'),
   filterType: 'text',
 });
-/** Text or null. */
+/** Field with a text or null. */
 export const textField = (column: string): Field => ({
   column,
   schema: textSchema.nullable(),
@@ -43,13 +43,13 @@ export const idField = (column: string): Field => ({
   schema: catalogueIdSchema.nullable(),
   filterType: 'number',
 });
-/** Required id of another resource. */
+/** Field with the required id of another resource. */
 export const referenceField = (column: string): Field => ({
   column,
   schema: idSchema,
   filterType: 'number',
 });
-/** Name of an enumeration (R-C8), or null. */
+/** Field with a name of an enumeration (R-C8), or null. */
 export const enumerationField = (column: string, members: Readonly<Record<string, number>>): Field => ({
   column,
   schema: enumerationSchema(members).nullable(),

@@ -22,7 +22,7 @@ export function parseChange(resource: Resource, body: unknown): Record<string, u
 export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
   const operations = withMemberNames(parseOperations(body), Object.keys(resource.fields));
   const patched = applyOperations(current, operations);
-  // A removed member is cleared.
+  // A member that the patch removed is set to null.
   const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
   return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
 }

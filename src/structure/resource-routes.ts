@@ -101,7 +101,7 @@ interface ChangeOptions {
 const asStored: Present = async (_queryable, _accountId, items) => items;
 const asGiven: Settle = async (_transaction, _current, members) => ({ members, dateZones: [] });
 
-/** Builds the condition `column = any(placeholder)`. */
+/** @returns the builder of a condition that a column is one of the values of a parameter. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
 export interface ListingParts extends ListingServices {
@@ -209,7 +209,7 @@ export function itemHandler<Level extends string>(
   };
 }
 
-/** Adds `formProblems` when the display level shows them. */
+/** Adds `formProblems` to the resource when the display level shows them. */
 async function showFormProblems(
   queryable: Queryable,
   { kind }: Resource,

@@ -17,9 +17,9 @@ export interface Field {
   readonly column: string;
   /** Validates a written value; accepts null when the column does. */
   readonly schema: z.ZodType;
-  /** Enumeration: name → stored number. */
+  /** Stored number of each name of an enumeration. */
   readonly members?: Readonly<Record<string, number>>;
-  /** Whether the column is JSON. */
+  /** Whether the column holds JSON. */
   readonly isJson?: true;
   /** How a customFilter compares the field; absent: a customFilter cannot use the field. */
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
@@ -35,11 +35,11 @@ export interface Resource {
   readonly siteId: string;
   /** Parents that events of a row name besides `id` and `name`: member → SQL expression. */
   readonly parents: Readonly<Record<string, string>>;
-  /** Writable members by name. */
+  /** Members that clients write, by name. */
   readonly fields: Readonly<Record<string, Field>>;
-  /** Read-only members: name → SQL expression. */
+  /** SQL expression of each read-only member. */
   readonly derived: Readonly<Record<string, string>>;
-  /** Members required by POST. */
+  /** Members that a POST must have. */
   readonly required: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 
 const UNIQUE_VIOLATION = '23505';
-/** Constraint → the member that it is about. */
+/** Member that the constraint of each name is about. */
 const CONSTRAINTS: Readonly<Record<string, string>> = {
   variable_source_mapping_config: 'mappingConfig',
   variable_source_default: 'isDefault',
@@ -17,7 +17,7 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
 
 /** Variable to be written: members that are undefined keep the stored value. */
 export interface WrittenVariable {
-  /** Undefined: a new variable. */
+  /** Id of the variable; undefined for a new variable. */
   readonly id?: number;
   readonly sourceId?: unknown;
   readonly mappingConfig?: unknown;
@@ -44,7 +44,7 @@ interface OtherVariable {
   readonly id: number;
   readonly name: string;
   readonly sourceId: number;
-  /** The mappingConfig; null: the conflict is about isDefault. */
+  /** The mappingConfig in conflict; null: the conflict is about isDefault. */
   readonly mappingConfig: string | null;
 }
 

@@ -6,7 +6,7 @@
 
 import { isOffered } from './catalogue/units.ts';
 
-/** SQL condition on a row of `variable`. */
+/** SQL condition: whether a row of `variable` has problems. */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference
   left join variable input

@@ -79,7 +79,7 @@ export const VARIABLE: Resource = {
       schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
       filterType: 'number',
     },
-    // Any JSON object here; `calculation` validates the declaration.
+    // Accepts any JSON object: `calculation` validates the declaration.
     calculated: { column: 'calculated', schema: jsonObjectSchema.nullable(), isJson: true },
     clientData: clientDataField,
   },
@@ -87,7 +87,7 @@ export const VARIABLE: Resource = {
   required: ['sourceId'],
 };
 
-/** Members that may be large. */
+/** Members shown at level Verbose only, because they may be large. */
 const VERBOSE: readonly string[] = ['calculated', 'clientData'];
 
 /**

@@ -17,7 +17,7 @@ const FORMAT = 1;
 const CRC_BYTES = 4;
 const MAX_ID = 2 ** 31 - 1;
 
-/** Position before the first point of a variable. */
+/** The position before the first point of a variable. */
 export const AT_BEGINNING: ChangePosition = {
   versionTimestamp: Number.NEGATIVE_INFINITY,
   dateMicros: Number.POSITIVE_INFINITY,
@@ -62,7 +62,7 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosi
     const before = read();
     const position =
       before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
-    // A truncated cursor reads as NaN.
+    // Reading past the end gives NaN, so a truncated cursor is refused.
     if (!(id <= MAX_ID) || Number.isNaN(position.versionTimestamp) || Number.isNaN(position.dateMicros))
       return undefined;
     positions.set(id, position);

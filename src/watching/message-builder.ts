@@ -22,7 +22,7 @@ export interface BuiltMessage {
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 
-/** One builder serves one round of a watch. */
+/** Builds the messages of one round of a watch. */
 export class MessageBuilder {
   readonly #dictionary: Dictionary;
   #chunks: PointChunk[] = [];
@@ -50,7 +50,7 @@ export class MessageBuilder {
     return full;
   }
 
-  /** Advances the position in a variable without points. */
+  /** Advances the position in a variable that has no new points. */
   advance(variableId: number, position: ChangePosition): void {
     this.#positions.set(variableId, position);
   }

@@ -48,7 +48,7 @@ export interface OpenWatch {
   readonly authorization: string | undefined;
   /** @returns the sink of the messages. @param variables the watched variables. */
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
-  /** Signal that is aborted when the reader leaves. */
+  /** Aborts when the reader leaves. */
   readonly leaving: AbortSignal;
   /** The watch ends with dependency_unavailable after this time. Default: never. */
   readonly maxMs?: number;
@@ -61,7 +61,7 @@ export interface WatchServer {
    * @throws {DomainError} as `resolveWatch` and `WatchGroup.run`.
    */
   run(open: OpenWatch): Promise<number>;
-  /** Ends the watches of this server (R-K2). */
+  /** Ends all watches of this server (R-K2). */
   stop(): void;
 }
 
@@ -75,7 +75,7 @@ const PATIENCE_PER_WORK = 10;
 // A watch may wait for a permit without limit; 24 days is the longest delay of a timer.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Opens connections only at the first `join`. */
+/** Opens watching; it opens its connections at the first `join`. */
 export function openWatching(services: WatchingServices): Watching {
   let opened: { readonly hub: WatchHub; readonly reading: WatchReading; readonly pool: Database } | undefined;
   const open = () => {

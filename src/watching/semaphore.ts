@@ -4,7 +4,7 @@ import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
 export interface Joining {
   /** Callers with the same key share a run; undefined: the run is not shared. Keys of different accounts must differ. */
   readonly key: string | undefined;
-  /** The account whose share the permit counts towards. */
+  /** Account to whose share the permit counts. */
   readonly accountId: number;
 }
 

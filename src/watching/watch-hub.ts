@@ -19,7 +19,7 @@ export interface WatchHubOptions {
   readonly database: Database;
   readonly authentication: Authentication;
   readonly notifications: PointNotificationOptions;
-  /** Pause between polls for lost notifications. */
+  /** Pause between polls, which find changes whose notification was lost. */
   readonly pollMs: number;
   /** A watch sends its cursor after this long without a message. */
   readonly heartbeatMs: number;
@@ -58,7 +58,7 @@ export interface WatchGroup {
 const CHECK_MS = 1000;
 /** A watch whose access could not be checked for this long ends (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
-/** Maximum variables of one poll query. */
+/** Maximum variables that one poll query names. */
 const MAX_IDS = 10_000;
 
 const stopped = () =>
@@ -70,7 +70,7 @@ interface VariableState {
   readonly accountId: number;
   readonly sourceId: number;
   readonly siteId: number;
-  /** null: never written. */
+  /** Greatest VersionTimestamp of the variable; null: never written. */
   readonly lastVersionTimestamp: Micros | null;
 }
 
@@ -88,7 +88,7 @@ interface Entry {
   checkedMs: number;
 }
 
-/** The open watches, also by variable. */
+/** The open watches of a process, also by variable. */
 class WatchRegistry {
   readonly entries = new Set<Entry>();
   readonly #byVariable = new Map<number, Set<Entry>>();

@@ -9,7 +9,7 @@ import { AT_BEGINNING, decodeCursor } from './cursor.ts';
 
 export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceIds' | 'unitId'> {
   readonly caller: Caller;
-  /** Cursor of the last message received; empty: none. */
+  /** Cursor of the last message that the reader received; empty: none. */
   readonly cursor: Uint8Array;
   /** Start of a variable that the cursor does not contain: true: before its first point; false: after its last write. */
   readonly fromBeginning: boolean;
@@ -21,7 +21,7 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
 export interface ResolvedWatch {
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
-  /** Positions of the reader, by variable id. */
+  /** Positions that the reader has reached, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 

@@ -17,7 +17,7 @@ import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** Absent in the first message and in heartbeats. */
+  /** The points; absent in the first message and in heartbeats. */
   readonly points?: WatchedPoints;
   readonly cursor: Buffer;
 }
@@ -47,10 +47,10 @@ export interface WatchOptions {
   readonly variables: ReadonlyMap<number, ReadVariable>;
   /** Unit conversion by variable id. */
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
-  /** Where the reader starts, by variable id. */
+  /** Position at which the reader starts, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
   readonly sink: WatchSink;
-  /** Signal that is aborted when the reader leaves. */
+  /** Aborts when the reader leaves. */
   readonly leaving: AbortSignal;
 }
 
@@ -85,12 +85,12 @@ export class Watch {
     for (const variableId of this.#positions.keys()) this.#changed.add(variableId);
   }
 
-  /** @returns the reader's position in a variable. */
+  /** @returns the position that the reader has reached in a variable. */
   positionOf(variableId: number): ChangePosition | undefined {
     return this.#positions.get(variableId);
   }
 
-  /** Marks a variable that may have new points. */
+  /** Marks a variable as one that may have new points. */
   markChanged(variableId: number): void {
     this.#changed.add(variableId);
     this.#wake?.();
@@ -268,7 +268,7 @@ export class Watch {
   }
 }
 
-/** @returns the messages the change completed. */
+/** Adds a change to the messages. @returns the messages that it completed. */
 async function addChange(builder: MessageBuilder, change: Change): Promise<readonly BuiltMessage[]> {
   if (change.kind === 'points') return builder.add(change.chunk);
   for (const { variableId, lastVersionTimestamp } of change.changes) {

@@ -4,14 +4,14 @@ export interface SentRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 64 KiB of the body. */
+  /** Body of the request, at most its first 64 KiB. */
   readonly body: string;
 }
 
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 4 KiB of the body. */
+  /** Body of the response, at most its first 4 KiB. */
   readonly body: string;
 }
 
@@ -25,12 +25,12 @@ export interface AttemptOutcome {
   readonly durationMs: number;
 }
 
-/** A message to a receiver. */
+/** A message to the receiver of a webhook. */
 export interface Message {
   /** Header `webhook-id`. */
   readonly id: string;
   readonly type: string;
-  /** Instant of the event, ISO 8601. */
+  /** Instant of the event, as ISO 8601. */
   readonly timestamp: string;
   readonly accountId: number;
   readonly data: unknown;

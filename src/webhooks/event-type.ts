@@ -29,7 +29,7 @@ const IS_FILTERABLE = {
 /** WebhookEventType: every event that a feature declares in the outbox. */
 export type EventType = keyof typeof IS_FILTERABLE;
 
-/** Every event type, in the order of R-I2. */
+/** All event types, in the order of R-I2. */
 export const EVENT_TYPES = Object.keys(IS_FILTERABLE) as readonly EventType[];
 
 /** Whether a webhook for these events may have a filter (R-I1). */

@@ -3,7 +3,7 @@
 const MAX_HEADERS = 32;
 const MAX_BYTES = 8192;
 
-/** A token of RFC 9110 §5.6.2. */
+/** The name of a header: a token of RFC 9110 §5.6.2. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Visible ASCII, spaces and tabs, which every receiver reads alike. */
 const VALUE = /^[\t\x20-\x7e]*$/;

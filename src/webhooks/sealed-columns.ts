@@ -6,7 +6,7 @@ import type { WebhookTarget } from './webhook.ts';
 /** `headers` as stored: a sealed text, or an object where nothing is sealed. */
 export type StoredHeaders = Readonly<Record<string, string>> | string;
 
-/** Rows with TARGET_COLUMNS, as read. */
+/** A row with TARGET_COLUMNS, as the database returns it. */
 export type TargetRow = Omit<WebhookTarget, 'headers'> & { readonly headers: StoredHeaders };
 
 /** @returns the value for the column `headers`. An empty object is not sealed. */

@@ -6,7 +6,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 export type AttemptOutcome = 'succeeded' | 'status' | 'unreachable' | 'refused';
 
 export interface WebhookMetrics {
-  /** Observes an attempt. @param seconds its duration. */
+  /** Records an attempt. @param seconds duration of the attempt. */
   attempted(outcome: AttemptOutcome, seconds: number): void;
   /** Counts a webhook disabled by the service (R-I3). */
   disabled(): void;
@@ -29,7 +29,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   };
 }
 
-/** Gauges of the delivery backlog. */
+/** Gauges of the messages that wait for delivery. */
 export const WEBHOOK_BACKLOG: BacklogQuery = {
   sql: `
     select count(*)::int as due, coalesce(extract(epoch from now() - min(due_date)), 0)::float8 as age

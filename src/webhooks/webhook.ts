@@ -40,7 +40,7 @@ export interface Webhook extends WebhookFields {
 export interface StoredWebhook extends Webhook {
   /** The last attempt; null: none yet. */
   readonly lastExecution: { readonly state: string; readonly date: string } | null;
-  /** Attempts since the webhook was created. */
+  /** Number of attempts since the webhook was created, by outcome. */
   readonly successCount: number;
   readonly failureCount: number;
 }

@@ -12,7 +12,7 @@ import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
 
 type WebhookRow = Omit<StoredWebhook, 'headers'> & { readonly headers: StoredHeaders };
 
-/** Columns of a StoredWebhook. */
+/** SQL of the columns of a StoredWebhook. */
 const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as "isEnabled",
   http_method as "httpMethod", headers,
   jsonb_strip_nulls(jsonb_build_object('siteIds', site_ids, 'sourceIds', source_ids, 'variableIds', variable_ids))

@@ -123,7 +123,7 @@ export async function isAllowedOn(database: Queryable, { userId, role }: Caller,
   return rowCount === 1;
 }
 
-/** Whether there is an account with this id. */
+/** Whether an account with this id exists. */
 export async function accountExists(database: Queryable, accountId: number): Promise<boolean> {
   const { rowCount } = await database.query('select from account where id = $1', [accountId]);
   return rowCount === 1;

@@ -34,7 +34,7 @@ interface VariableItem {
 }
 
 export interface SilentVariable extends VariableItem {
-  /** Date of the newest point. */
+  /** Date of the newest point of the variable. */
   readonly lastDate: string;
   readonly granularity: number;
   readonly granularityTimeBase: TimePeriod;
@@ -56,9 +56,9 @@ export interface AccountHealth {
   readonly checkedDate: string;
   readonly variables: {
     readonly total: number;
-    /** Variables with a granularity, which can become silent. */
+    /** Number of variables with a granularity: only these can become silent. */
     readonly watched: number;
-    /** Watched variables that never had a point. */
+    /** Number of watched variables that never had a point. */
     readonly empty: number;
     readonly silent: Items<SilentVariable>;
   };

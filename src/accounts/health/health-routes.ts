@@ -13,7 +13,7 @@ export const HEALTH_QUERY = declareQuery({
   ),
 });
 
-/** Mount at the root, behind bearer authentication. */
+/** Routes of `GET /account/health`. Mount at the root, behind bearer authentication. */
 export function accountHealthRoutes({ database }: { readonly database: Queryable }): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/account/health', async (c) => {
     c.header('Cache-Control', 'no-store');

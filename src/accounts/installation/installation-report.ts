@@ -18,7 +18,7 @@ export interface ConnectedRoles {
   /** Such as `api ingester`; empty: a process without roles, such as an operator command. */
   readonly roles: string;
   readonly connections: number;
-  /** Instant of the oldest connection. */
+  /** Instant at which the oldest connection was opened. */
   readonly since: string;
 }
 
@@ -31,7 +31,7 @@ export interface RunFigures {
   /** Median and 95th percentile of the whole duration, in seconds; null without runs. */
   readonly medianSeconds: number | null;
   readonly p95Seconds: number | null;
-  /** Median time between request and start, in seconds. */
+  /** Median time from the request of a run to its start, in seconds. */
   readonly medianWaitSeconds: number | null;
 }
 

@@ -16,7 +16,7 @@ export interface StoredPart {
 
 export interface InstallationServices {
   readonly database: Database;
-  /** Waiting work by metric name. */
+  /** Reads the amount of waiting work, by metric name. */
   readonly readBacklog: () => Promise<Readonly<Record<string, number>>>;
   /** Counts stored points; takes seconds to minutes. */
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
@@ -28,7 +28,7 @@ const STORAGE_MAX_AGE_MS = 10 * 60_000;
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;
 
-/** Mount at the root, behind bearer authentication. */
+/** Routes of `GET /admin/operate`. Mount at the root, behind bearer authentication. */
 export function installationRoutes({ database, readBacklog, measureStorage }: InstallationServices): Hono<CallerEnv> {
   const backlog = recent(readBacklog, BACKLOG);
   const storage = recent(async () => sumByAccount(database, await measureStorage()), {

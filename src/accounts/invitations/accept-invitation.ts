@@ -15,13 +15,13 @@ import type { RoleName } from '../users/user-rules.ts';
 import { writeUserSites } from '../users/user-sites.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
-/** Separates these advisory locks from others. */
 declare module '../../platform/database/outbox.ts' {
   interface OutboxEvents {
     InvitationAccepted: Readonly<Record<'id' | 'userId' | 'userName' | 'email', string>>;
   }
 }
 
+/** Keeps the advisory locks on addresses apart from the other advisory locks. */
 const ADDRESS_LOCK_SEED = 7;
 
 export interface RegisterUserResult {
@@ -35,7 +35,7 @@ interface ExistingUser {
   readonly userName: string;
   readonly email: string | null;
   readonly role: RoleName;
-  /** Already a member of the account. */
+  /** Whether the user is already a member of the account. */
   readonly isMember: boolean;
 }
 

@@ -33,7 +33,7 @@ export const invitationSchema = lenientObject({
   lastName: shortTextSchema.nullish(),
   language: languageSchema.nullish(),
   role: roleSchema.nullish(),
-  /** Alternative to `role`, which takes precedence. */
+  /** Alternative to `role`; `role` wins when both are given. */
   roles: z.array(roleSchema).nullish(),
   claims: claimsSchema.nullish(),
   sites: sitesSchema.nullish(),

@@ -18,7 +18,7 @@ export interface UserSelection {
   readonly filters: readonly UserFilter[];
 }
 
-/** Users sorted by user name, and their number. */
+/** One page of users sorted by user name, with the number of all matching users. */
 export interface UserListing extends Listing<string, UserInfoLight> {
   readonly count: (queryable: Queryable) => Promise<number>;
 }

@@ -49,7 +49,7 @@ export const filterSchema = lenientObject({
 
 const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
-/** UserSearchRequest without its filter. */
+/** Schema of UserSearchRequest (§4.3) except its filter. */
 export const requestSchema = lenientObject({
   displayLevel: enumerationSchema(USER_DISPLAY_LEVEL).nullish(),
   paging: lenientObject(pagingMembers).nullish(),

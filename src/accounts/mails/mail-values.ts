@@ -1,4 +1,4 @@
-/** Instants and account names as mails show them. */
+/** Formats instants and account names for the texts of mails. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 /** Formats an instant in the reader's language. @param timeZone IANA name. */

@@ -83,7 +83,7 @@ async function changeClaims(
   return changed;
 }
 
-/** @returns the changed claims, or the removed ones. */
+/** @returns the claims that were changed or removed. */
 async function changeInTransaction(
   transaction: Transaction,
   c: Context<AccountEnv>,

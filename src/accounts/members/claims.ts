@@ -80,7 +80,7 @@ export interface UserClaim {
   readonly userId: string;
   /** Key of the claim. The type of a permission is its name, such as `datapusher.standard` (R-B8). */
   readonly claimType: string;
-  /** Default "true". The value "false" denies a permission. */
+  /** Value of the claim; default "true". The value "false" denies a permission. */
   readonly claimValue?: string;
 }
 

@@ -297,7 +297,7 @@ interface NewUser {
   readonly userName: string;
   readonly role: RoleName;
   readonly language?: string | undefined;
-  /** Undefined when the user gets a temporary password. */
+  /** Password to set; undefined when the user gets a temporary one. */
   readonly password: string | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface ClientRegistration {
   readonly grantTypes: readonly string[];
   /** Addresses a sign-in in a browser may return to. */
   readonly redirectUris: readonly string[];
-  /** Addresses a sign-out may return to. */
+  /** Addresses that the issuer may redirect to after a sign-out. */
   readonly logoutUris: readonly string[];
 }
 

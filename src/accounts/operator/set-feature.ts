@@ -45,7 +45,7 @@ async function setFeature(
     });
   }
   if (level === undefined) return;
-  // Admin is the level without a limit.
+  // `Admin` grants the feature without a limit.
   await transaction.query(
     `delete from account_feature where account_id = $1 and kind = 'Feature' and feature_id = $2`,
     [accountId, feature.id],

@@ -5,7 +5,7 @@ export type RoleName = 'ADMIN' | 'MANAGER' | 'USER';
 export interface Changer {
   readonly userId: string;
   readonly role: RoleName;
-  /** Accounts of the user who makes the change. */
+  /** Ids of the accounts of the user who makes the change. */
   readonly accountIds: readonly number[];
 }
 

@@ -24,7 +24,7 @@ export interface Asker {
 
 export interface Question {
   readonly accountId: number;
-  /** Null for a task that concerns no variable. */
+  /** Id of the variable; null for a task that concerns none. */
   readonly variableId: number | null;
   readonly task: PreviewTask;
 }

@@ -34,13 +34,13 @@ import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 const ROOT = '$.calculated';
 const PATH = '/sources/:sourceId/variables/:id/calculated';
 
-/** Dates of a preview. */
+/** Members of a body or query with the dates of a preview. */
 const datesShape = {
   from: momentSchema.nullish(),
   to: momentSchema.nullish(),
   triggerDate: momentSchema.nullish(),
 };
-/** Body of validate and evaluate. */
+/** Body of `validate` and `evaluate`. */
 export const previewSchema = lenientObject({
   ...datesShape,
   /** A declaration to use instead of the saved one. */
@@ -123,7 +123,7 @@ async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: 
 }
 
 interface Problem extends ErrorDetail {
-  /** Line of the script, counted from 1. */
+  /** Line of the script at which the problem is, counted from 1. */
   readonly line?: number;
 }
 
@@ -155,7 +155,7 @@ function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Runs every check that saving runs. */
+/** Finds the problems for which saving the declaration would be refused. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -186,7 +186,7 @@ function findUndeclared(
   return names.flatMap((name) => (declared.has(name) ? [] : [{ path, message: `${name} is not declared` }]));
 }
 
-/** Dates of a body or a query. */
+/** Dates of a preview as a body or a query gives them. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
 /** A date without a zone is local time of the source of the variable (R-A11). */

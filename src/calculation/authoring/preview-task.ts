@@ -27,7 +27,7 @@ export type PreviewTask =
 
 /** A syntax error of a script. */
 export interface ScriptProblem {
-  /** Index of the formula. */
+  /** Index of the formula in the declaration. */
   readonly formula: number;
   readonly message: string;
   /** Line of the error, counted from 1; null when R names none. */
@@ -37,11 +37,11 @@ export interface ScriptProblem {
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
-  /** Counted from 1. */
+  /** Line of the grouping in the script, counted from 1. */
   readonly line: number;
 }
 
-/** A package of R that scripts can load. */
+/** An installed R package, which scripts can load. */
 export interface RPackage {
   readonly name: string;
   readonly version: string;

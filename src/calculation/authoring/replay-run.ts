@@ -51,7 +51,7 @@ interface Difference {
   readonly date: string;
   readonly version?: string;
   readonly replayed: number;
-  /** Stored value; null when no point is stored. */
+  /** Value stored at the date and Version; null when there is no such point. */
   readonly stored: number | null;
 }
 
@@ -124,7 +124,7 @@ interface Comparison {
   replayed: number;
   different: number;
   missing: number;
-  /** The first `MAX_NAMED` differences. */
+  /** At most `MAX_NAMED` of the differences found. */
   readonly differences: Difference[];
 }
 

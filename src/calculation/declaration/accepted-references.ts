@@ -7,7 +7,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
 import { nameMembers } from './present-declarations.ts';
 
-/** The references that an earlier declaration had. */
+/** References of an earlier declaration of the variable, which were checked when it was saved. */
 export interface AcceptedReferences {
   hasVariable(variableId: number): boolean;
   /** Whether the input was converted into this unit. */
@@ -24,7 +24,7 @@ export const NONE_ACCEPTED: AcceptedReferences = {
   hasSource: () => false,
 };
 
-/** The references of formulas that were accepted. */
+/** Collects the references of the formulas of an accepted declaration. */
 export function acceptedReferences(formulas: readonly FormulaDeclaration[]): AcceptedReferences {
   const inputs = formulas.flatMap(({ variables }) => variables);
   const entities = formulas.flatMap((formula) => formula.entities);

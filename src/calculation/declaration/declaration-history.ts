@@ -8,7 +8,7 @@ import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import { DECLARATION_SCHEMA, type Declaration, hashDeclaration } from './declaration.ts';
 import { presentDeclarations } from './present-declarations.ts';
 
-/** A saved declaration as clients read it. */
+/** One save of a declaration, as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
   /**
@@ -17,12 +17,12 @@ export type DeclarationSave = {
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;
-  /** The ADMIN who impersonated the author. */
+  /** The ADMIN who saved the declaration while impersonating the author. */
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
   /** The hash that runs of this declaration record; null when `calculated` is null. */
   readonly declarationHash: string | null;
-  /** Null: the variable stopped being calculated. */
+  /** The declaration; null: the save ended the calculation of the variable. */
   readonly calculated: Readonly<Record<string, unknown>> | null;
 };
 

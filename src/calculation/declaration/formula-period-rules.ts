@@ -13,14 +13,14 @@ export interface Validity {
 
 /** A range of dates in which one formula is valid. */
 export interface FormulaPeriod {
-  /** Index among the formulas. */
+  /** Index of the formula in the declaration. */
   readonly formula: number;
   readonly fromMicros: Micros;
   /** Exclusive. */
   readonly untilMicros: Micros;
 }
 
-/** Both ends inclusive. */
+/** A range of dates; both ends are inclusive. */
 export interface DateRange {
   readonly fromMicros: Micros;
   readonly toMicros: Micros;

@@ -31,9 +31,9 @@ const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourc
 const CONSTANT_NAMES = namesOf('alias', 'value');
 
 interface Owners {
-  /** Variable → its source. */
+  /** Source id of each variable, by variable id. */
   readonly sources: ReadonlyMap<number, number>;
-  /** Source → its site. */
+  /** Site id of each source, by source id. */
   readonly sites: ReadonlyMap<number, number>;
 }
 

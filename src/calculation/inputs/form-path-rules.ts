@@ -3,7 +3,7 @@
  * other characters is written in single quotes, and a quote inside it is doubled. A leading `clientData` is ignored.
  */
 
-/** The rule for paths, for error messages. */
+/** Rule for paths into forms, as error messages state it. */
 export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.'Field name'";
 
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'][^.'"(){}]*))(\.|$)/y;

@@ -49,7 +49,7 @@ export async function loadFormValues(
   };
 }
 
-/** The site or source that owns the form. */
+/** @returns the site or source whose form an entity of a declaration names. */
 export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, home: Home): { readonly id: number } {
   return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
 }

@@ -27,7 +27,7 @@ export class InputColumns {
   #rows = 0;
   #points = 0;
 
-  /** Points read so far. */
+  /** Number of points added to the columns so far. */
   get pointCount(): number {
     return this.#points;
   }
@@ -140,7 +140,7 @@ function codeTexts(
     const ids = columnOf(part);
     for (let row = 0; row < part.dates.length; row += 1, at += 1) {
       const id = ids?.[row] ?? 0;
-      // Adjacent rows mostly have the same labels.
+      // Adjacent rows mostly have the same labels: the last code is reused.
       if (id !== lastId) [lastId, lastCode] = [id, codeFor(id)];
       codes[at] = lastCode;
     }

@@ -31,7 +31,7 @@ export interface InputRecord {
   readonly variableId: number;
   readonly from: string | null;
   readonly to: string | null;
-  /** Number of points, or buckets, that were read. */
+  /** Number of points read, or of buckets for an input with a granularity. */
   readonly points: number;
   readonly granularity?: string;
   readonly aggregation?: string;
@@ -70,7 +70,7 @@ export interface InputsWanted {
   readonly changed: DateRange;
   /** Every existing variable that the inputs name. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
-  /** Maximum points to read. */
+  /** Maximum number of points that the inputs may read together. */
   readonly remainingPoints: number;
 }
 
@@ -128,7 +128,7 @@ interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
   readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
-  /** Buckets of the input; undefined for raw points. */
+  /** Buckets that the input is aggregated by; undefined for raw points. */
   readonly buckets: Buckets | undefined;
 }
 

@@ -13,7 +13,7 @@ import { type Alignment, type InputDeclaration, instantMicros } from '../declara
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
-/** Both ends inclusive; an undefined end is open. */
+/** Window of an input: both ends are inclusive; an undefined end is open. */
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
@@ -102,7 +102,7 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
   const reach = {
-    // The start is exclusive; dates have microseconds.
+    // The start of the shifted range is exclusive: one microsecond later is the first date.
     fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
     toMicros: shift(changed.toMicros, input, 1, timeZoneId),
   };

@@ -20,7 +20,7 @@ export const RUN_LOCK_CLASS = 0x7275;
 
 export interface ClaimedRun extends RunRequest {
   readonly id: number;
-  /** Milliseconds from the request to the claim. */
+  /** Time from the request of the run to its claim, in milliseconds. */
   readonly waitMs: number;
 }
 

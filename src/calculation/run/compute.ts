@@ -69,7 +69,7 @@ export interface Computed {
   /** Points read. */
   readonly read: number;
   readonly notes: Readonly<Record<string, unknown>>;
-  /** Milliseconds per phase. */
+  /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
   /** The declaration whose scripts were run; undefined when none was. */

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
 
-/** The run that computed a version. */
+/** The run that stored a version of a calculated variable. */
 export interface RunOrigin {
   readonly kind: 'Run';
   readonly runId: number;

@@ -20,7 +20,7 @@ export interface RunParts {
   readonly inputs: readonly InputRecord[];
   readonly notes: Readonly<Record<string, unknown>>;
   readonly counts: Readonly<Record<string, number>>;
-  /** Milliseconds per phase. */
+  /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly declaration?: RunDeclaration | undefined;
 }

@@ -27,7 +27,7 @@ export interface OutputPoint {
 }
 
 export interface OutputCounts {
-  /** Rows the script returned. */
+  /** Number of rows that the script returned. */
   readonly returned: number;
   /** Rows whose date or value was NA or not finite. */
   readonly dropped: number;
@@ -55,7 +55,7 @@ export interface OutputSettings {
   readonly isVersioned: boolean;
   /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** The dates the formula is valid for. */
+  /** The dates for which the formula is valid; rows outside it are dropped. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 }
 

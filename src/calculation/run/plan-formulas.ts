@@ -15,9 +15,9 @@ export interface PlannedFormula {
   /** Index of the formula in the declaration. */
   readonly index: number;
   readonly formula: FormulaDeclaration;
-  /** Only points in this period are stored. */
+  /** Period of the formula's validity: only points in it are stored. */
   readonly period: FormulaPeriod;
-  /** The changed dates of this formula. */
+  /** The changed dates, clamped into the period. */
   readonly changed: DateRange;
   readonly triggerMicros: Micros;
 }

@@ -28,7 +28,7 @@ export interface RunServices extends ComputeServices {
   readonly clock: Clock;
 }
 
-/** Outcome of the attempt to run a variable. */
+/** Outcome of an attempt to run a variable. */
 export type RunResult =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy' }

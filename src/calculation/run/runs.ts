@@ -34,7 +34,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly formulas: readonly FormulaRecord[];
   /** Calculated variables through whose results the change reached this variable. */
   readonly ancestors: readonly number[];
-  /** Inputs whose change requested the run. */
+  /** Ids of the inputs whose change requested the run. */
   readonly causes: readonly number[];
 };
 
@@ -71,7 +71,7 @@ export function listRuns(caller: Caller, variableId: number, filter: RunFilter =
   };
 }
 
-/** The page of runs that a request names. */
+/** Applies the default page size of listings of runs. */
 export function pageOfRuns({ limit = DEFAULT_PAGE, offset }: Paging): Paging {
   return { limit, offset };
 }

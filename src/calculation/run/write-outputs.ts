@@ -58,7 +58,7 @@ function merge(whole: WrittenRange | undefined, range: WrittenRange): WrittenRan
   };
 }
 
-/** Sums over the formulas of a run. */
+/** Adds the counts of all formulas of a run. */
 export function sumCounts(outputs: readonly Output[]): OutputCounts {
   const sum = { returned: 0, dropped: 0, outside: 0, merged: 0, stored: 0 };
   for (const output of outputs) {

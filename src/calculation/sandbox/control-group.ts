@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findLeftovers, makeOwnedName } from './leftovers.ts';
 
-/** Limits of all runs of a container together. */
+/** Limits that all runs of a container share. */
 export interface SharedLimits {
   readonly memoryBytes: number;
   readonly maxProcesses: number;
@@ -18,7 +18,7 @@ export interface ControlGroup {
   readonly directories: readonly string[];
   /** @returns a command line that joins the group and then executes `command`. */
   join(command: readonly string[]): readonly string[];
-  /** Call after the last process has ended. */
+  /** Removes the control group; call it after the group's last process has ended. */
   remove(): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export type ResultFrame =
       readonly message: string;
       readonly call: string;
       readonly line: number | null;
-      /** `Errors` that a script returned without a series. */
+      /** Texts of `Errors` that a script returned without a series. */
       readonly errors: readonly string[];
       readonly messages: readonly string[];
       readonly warnings: readonly string[];
@@ -346,7 +346,7 @@ class FrameReader {
     let remaining = this.#limits.maxTextBytes;
     this.#eachText(count, (from, length) => {
       if (remaining <= 0) return;
-      // A character is at most 4 bytes long.
+      // Decodes no more than needed: UTF-8 uses at most 4 bytes for a character.
       const end = from + Math.min(length, remaining * 4);
       const text = this.#bytes.toString('utf8', from, end).slice(0, remaining);
       kept.push(text);

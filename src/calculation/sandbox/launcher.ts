@@ -33,7 +33,7 @@ export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: 'C.UTF-8',
   TZ: 'UTC',
   R_LIBS: RUNTIME_LIBRARY,
-  // Threads do not survive a fork.
+  // Keeps libraries single-threaded: threads do not survive a fork.
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
 };

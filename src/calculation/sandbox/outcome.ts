@@ -14,7 +14,7 @@ const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 interface Ending {
   readonly notes: Notes;
   readonly timing: RunTiming;
-  /** Line of the script that was reached last. */
+  /** Line of the script that the run reached last; null when unknown. */
   readonly line: number | null;
 }
 

@@ -51,7 +51,7 @@ export interface SandboxScalar {
   readonly value: ScalarValue;
 }
 
-/** One run. `triggerDate` is in UNIX seconds. */
+/** A run as the sandbox gets it. `triggerDate` is in UNIX seconds. */
 export interface SandboxJob {
   readonly script: string;
   readonly inputs: readonly SandboxInput[];
@@ -131,7 +131,7 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
-      /** Present only when plots were requested. */
+      /** Plots and sample data; present only when the job requested plots. */
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;
@@ -139,11 +139,11 @@ export type SandboxOutcome =
   | {
       readonly kind: 'script_error';
       readonly message: string;
-      /** R's call, '' when there is none. */
+      /** The R call that raised the note; empty when R reports none. */
       readonly call: string;
       /** Line of the script, counted from 1; null when none is to blame. */
       readonly line: number | null;
-      /** `Errors` that the script returned without a series. */
+      /** Texts of `Errors` that the script returned without a series. */
       readonly errors?: readonly string[];
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;

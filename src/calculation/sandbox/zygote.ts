@@ -37,7 +37,7 @@ export class Zygote {
   readonly #launcher: Launcher;
   readonly #log: Log;
   readonly #metrics: ZygoteMetrics;
-  /** Whether `#current` runs and sends its heartbeat. */
+  /** Whether the zygote `#current` runs and sends its heartbeat. */
   #isAlive = false;
   readonly #closing = new AbortController();
   /**

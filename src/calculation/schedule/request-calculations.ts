@@ -249,20 +249,20 @@ export async function forceUpdate(
   return rows.map(({ variableId }) => variableId);
 }
 
-/** A requested run: variable, dates and trigger. */
+/** A request to run a variable: changed dates, trigger and causes. */
 export interface RunRequest {
   readonly variableId: number;
   readonly accountId: number;
   readonly trigger: string;
   readonly isBackground: boolean;
-  /** Changed dates, both inclusive. */
+  /** First and last changed date, both inclusive. */
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
   /** Calculated variables through whose results the change reached this variable (R-H11). */
   readonly ancestors: readonly number[];
-  /** Inputs whose change requested the run (R-H8). */
+  /** Ids of the inputs whose change requested the run (R-H8). */
   readonly causes: readonly number[];
   readonly attempt: number;
   /** Id of the first HTTP request that caused the run (R-A10); null when none did. */

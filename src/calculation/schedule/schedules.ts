@@ -52,7 +52,7 @@ interface Step {
   readonly row: Row;
   readonly due: DueSchedule | undefined;
   readonly afterMillis: number;
-  /** Next instant; Infinity when there is none. */
+  /** Next instant of the schedule, in epoch milliseconds; Infinity when there is none. */
   readonly nextMillis: number;
 }
 

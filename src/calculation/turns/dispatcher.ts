@@ -23,14 +23,14 @@ export interface Dispatcher {
 }
 
 export interface DispatcherOptions {
-  /** Maximum concurrent runs and previews. */
+  /** Maximum number of runs and previews at the same time. */
   readonly slots: number;
   /** Performs a run or a preview. Must end soon after the signal is aborted, whose reason is a `HandBack`. */
   readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
-/** Opens a dispatcher without turns. */
+/** Opens a dispatcher whose queue of turns is empty. */
 export function openDispatcher({ slots, perform, log }: DispatcherOptions): Dispatcher {
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();

@@ -17,7 +17,7 @@ export type Urgency = (typeof URGENCIES)[number];
 export interface Turn {
   readonly accountId: number;
   readonly urgency: Urgency;
-  /** Id of the preview or of the variable. */
+  /** Id of the variable to run, or of the preview to answer. */
   readonly id: number;
 }
 
@@ -62,7 +62,7 @@ export class FairQueue {
     this.#nowMs = nowMs;
   }
 
-  /** Accounts that wait, run or are in debt. */
+  /** Number of accounts that have waiting turns, running turns or a debt. */
   get size(): number {
     return this.#accounts.size;
   }

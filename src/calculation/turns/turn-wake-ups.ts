@@ -42,7 +42,7 @@ export function openTurnTaker(
     countWaiting(accountId: number, urgency: Urgency): number;
   },
 ): TurnTaker {
-  /** Keys with further members in Redis. */
+  /** Keys that still have members in Redis after the last take. */
   const unfinished = new Set<string>();
   const take = async (key: string): Promise<void> => {
     const [account, urgency] = key.split(':');

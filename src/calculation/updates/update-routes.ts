@@ -33,7 +33,7 @@ export interface UpdateRouteServices {
   readonly database: Database;
   readonly queue: Pick<MemberQueue, 'wakeMembers'>;
   readonly log: Log;
-  /** Clock of the routes. Default: the system clock. */
+  /** Clock that the routes read. Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -89,7 +89,7 @@ export function updateRoutes(services: UpdateRouteServices): Hono<CallerEnv & Re
       const { cron, timeZoneId, from, until, count } = INSTANTS_QUERY.parse(c.req.url);
       const millisOf = (moment: ParsedMoment) => (toMicros(moment, timeZoneId) ?? 0) / MICROS_PER_MILLI;
       const now = clock.nowMillis();
-      // The next instant may be `from` itself.
+      // `begin` is exclusive, and an instant of a schedule may be `from` itself.
       const begin = from ? Math.max(now, millisOf(from) - 1) : now;
       const end = until ? millisOf(until) : Number.POSITIVE_INFINITY;
       const instants = nextInstants(cron, timeZoneId, begin, count).filter((millis) => millis < end);

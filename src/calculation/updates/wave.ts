@@ -34,11 +34,11 @@ interface WaveRun {
   readonly finishedDate: string | null;
 }
 
-/** A variable of a wave. */
+/** A variable with its run in a wave of recalculations. */
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
-  /** `Changed`: an input that the change itself wrote. */
+  /** State of the run; `Changed` for an input that the change itself wrote. */
   readonly state: string;
   /** Null for an input without a run in this wave. */
   readonly trigger: string | null;

@@ -8,7 +8,7 @@ import type { paths } from './openapi.d.ts';
 /** The error that the API returned for a failed call. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status; 0: the server was not reached. */
+  /** HTTP status of the answer; 0 when the server was not reached. */
   readonly status: number;
   readonly code: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];

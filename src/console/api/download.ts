@@ -14,7 +14,7 @@ export function pointAddress(path: string, query: PointQuery): string {
   return address.href;
 }
 
-/** @throws {ApiError} unless the call succeeded. */
+/** Requests points in the format that the query names. @throws {ApiError} unless the call succeeded. */
 export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
   const request = new Request(pointAddress(path, query), signal ? { signal } : {});
   const response = await fetchWithToken(request);
@@ -22,7 +22,7 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
   return response;
 }
 
-/** Saves the answer as a file in the browser. @throws {ApiError} unless the call succeeded. */
+/** Requests points and saves them as a file of the browser. @throws {ApiError} unless the call succeeded. */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
   saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
 }

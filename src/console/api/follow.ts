@@ -5,7 +5,7 @@ import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause before a broken stream is opened again. */
+/** Pause between the end of a broken stream and the next attempt to open it. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {

@@ -8,7 +8,7 @@ import { useSession } from '../session/session.tsx';
 import type { Variable } from '../variable/variable-queries.ts';
 import classes from './calculated-links.module.css';
 
-/** Shows the links that the role may use. */
+/** Links from a variable to its script, runs and properties, as far as the role may open them. */
 export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {
   const { t } = useTranslation();
   const { mayManage } = useSession();

@@ -29,7 +29,7 @@ const MAX_FOUND = 20;
 const BUSY_MS = 1000;
 const CALM_MS = 10_000;
 
-/** @returns problems and warnings of a declaration. */
+/** @returns the problems and warnings that the service finds in a declaration. */
 export function useValidation({ sourceId, id }: Place, declaration: Declaration, isWanted: boolean) {
   return useQuery({
     queryKey: ['validate', id, declaration],
@@ -102,7 +102,7 @@ export async function saveDeclaration(
   );
 }
 
-/** @returns the saved declarations, newest first. */
+/** @returns the saves of a variable's declaration, newest first. */
 export function useHistory({ sourceId, id }: Place) {
   return useQuery({
     queryKey: ['declarations', id],
@@ -140,7 +140,7 @@ export function useFoundVariables(text: string, isWanted: boolean) {
   });
 }
 
-/** @returns the next instants of a cron expression. */
+/** @returns the next instants of a cron expression in a zone. */
 export function useInstants(cron: string, timeZoneId: string) {
   return useQuery({
     queryKey: ['instants', cron, timeZoneId],
@@ -179,7 +179,7 @@ export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   });
 }
 
-/** The query of one run with its declaration. */
+/** @returns the query of one run with the declaration it used. */
 export function runQuery(id: number) {
   return queryOptions({
     queryKey: ['run', id],

@@ -57,7 +57,7 @@ export const EMPTY_FORMULA: Formula = { formula: '', variables: [], entities: []
 /** A script without points: a preview with it shows the windows of inputs without running the author's script. */
 export const NO_RESULT = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 
-/** @returns a first script for one input. */
+/** @returns the first script of a new calculated variable with one input. */
 export function starterScript(alias: string): string {
   return `ts <- inputVariables$${alias}$TimeSeries\n\nlist(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values))\n`;
 }
@@ -83,7 +83,7 @@ function withoutPlace({
   return input;
 }
 
-/** @returns the declaration with one formula changed. */
+/** @returns a copy of the declaration with one formula changed. */
 export function changeFormula(declaration: Declaration, index: number, change: Partial<Formula>): Declaration {
   const formulas = declaration.calculatedVariableFormulas.map((formula, at) =>
     at === index ? { ...formula, ...change } : formula,
@@ -143,7 +143,7 @@ function sortKeys(value: unknown): unknown {
   );
 }
 
-/** Whether two declarations mean the same. */
+/** Whether two declarations are equal, whatever the order of members; a null member equals an absent one. */
 export function isSame(a: Declaration, b: Declaration): boolean {
   return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
 }

@@ -11,7 +11,7 @@ const TABS = [
   { to: '/console/variables/$variableId/runs', text: 'tabs.runs' },
 ] as const;
 
-/** @param children actions, shown at the right. */
+/** Heading of the pages of a calculated variable. @param children buttons, shown at the right. */
 export function Heading({ context, children }: { readonly context: VariableContext; readonly children?: ReactNode }) {
   const { t } = useTranslation('calculated');
   const { variable, source, site } = context;

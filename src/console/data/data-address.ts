@@ -2,13 +2,13 @@
 
 export interface DataSearch {
   readonly tab?: string;
-  /** Id of a file. */
+  /** Id of the file that is open. */
   readonly file?: string;
-  /** Id of an import of structure. */
+  /** Id of the structure import that is open. */
   readonly import?: string;
-  /** Label of a push. */
+  /** Label of the push that is open. */
   readonly label?: string;
-  /** GUID of a mapper, or `new`. */
+  /** GUID of the mapper that is open, or `new`. */
   readonly mapper?: string;
 }
 

@@ -6,13 +6,13 @@ import { Icon } from '../shell/icon.tsx';
 import classes from './data.module.css';
 
 interface DropZoneProps {
-  /** Extensions, such as `.csv,.xlsx`. */
+  /** Accepted file extensions, such as `.csv,.xlsx`. */
   readonly accept: string;
   readonly hint: string;
   readonly onFile: (file: File) => void;
 }
 
-/** Takes the first of several dropped files. */
+/** A field for one file; of several dropped files it takes the first. */
 export function DropZone({ accept, hint, onFile }: DropZoneProps) {
   const { t } = useTranslation('data');
   const input = useRef<HTMLInputElement>(null);

@@ -9,9 +9,9 @@ export type Site = components['schemas']['Site'];
 export type Source = components['schemas']['Source'];
 export type Variable = components['schemas']['Variable'];
 
-/** Number of elements of one request. */
+/** Number of elements that one request of a list returns. */
 const PAGE = 500;
-/** Number of hits shown of each kind. */
+/** Maximum hits shown of sites, of sources and of variables. */
 const MAX_HITS = 50;
 const headers = { 'x-total-count': 'true' };
 
@@ -39,7 +39,7 @@ export interface LoadedList {
   readonly error: unknown;
 }
 
-/** Loads pages of lists on demand. */
+/** Loads the children of sites and sources page by page, when they are shown. */
 export function useLists() {
   const [wanted, setWanted] = useState<ReadonlyMap<ListKey, number>>(new Map([['sites', 1]]));
   const requests = [...wanted].flatMap(([key, count]) => Array.from({ length: count }, (_, page) => ({ key, page })));

@@ -12,7 +12,7 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
-/** The whole structure of the account. */
+/** The sites, sources and variables of the account as a tree. */
 export function Tree() {
   const { t } = useTranslation();
   const navigate = useNavigate();

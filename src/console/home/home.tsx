@@ -22,7 +22,7 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
   webhooks: 'webhook',
 };
 
-/** The first route. */
+/** The start page: what needs attention in the account, or the first steps when it has no variables. */
 export function Home() {
   const { t } = useTranslation();
   const health = useHealth();
@@ -134,7 +134,7 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   );
 }
 
-/** An account without variables. */
+/** Shown when the account has no variables: the first steps. */
 function Nothing() {
   const { t } = useTranslation();
   const { mayManage } = useSession();

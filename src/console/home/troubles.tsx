@@ -7,10 +7,10 @@ import { Ago } from '../parts/moment.tsx';
 import type { Health, Kind } from './health.ts';
 import classes from './troubles.module.css';
 
-/** Items shown before the rest is asked for. */
+/** Number of items of a list that are shown before "show all". */
 const SHOWN_FIRST = 8;
 
-/** Every list of the account's health. */
+/** Shows the lists of the account's health: failing calculations, pushes, files, webhooks and silent variables. */
 export function Troubles({ health }: { readonly health: Health }) {
   return (
     <>

@@ -8,13 +8,13 @@ interface FiguresProps {
   readonly note?: string;
   readonly columns: readonly string[];
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
-  /** Shown instead of a table without rows. */
+  /** Text shown instead of a table without rows. */
   readonly empty: string;
   /** Number of leading text columns; the other columns hold numbers. */
   readonly texts?: number;
 }
 
-/** Numbers are right-aligned. */
+/** A table of figures in a card, with a heading; numbers are right-aligned. */
 export function Figures({ title, note, columns, rows, empty, texts = 1 }: FiguresProps) {
   const classOf = (column: number) => (column < texts ? undefined : classes.number);
   return (

@@ -141,7 +141,7 @@ function Report() {
 
 interface WaitingKind {
   readonly name: 'pushes' | 'setAside' | 'events' | 'calculations' | 'files' | 'webhooks' | 'mails';
-  /** Names of metrics. */
+  /** Name of the metric that holds the number. */
   readonly count: string;
   readonly age?: string;
 }

@@ -27,7 +27,7 @@ export function formatMoment(instant: string | number, timeZone?: string): strin
   }).format(new Date(instant));
 }
 
-/** How long ago an instant was. */
+/** Shows how long ago an instant was. */
 export function Ago({ instant }: { readonly instant: string }) {
   return (
     <Tooltip label={formatMoment(instant)}>

@@ -1,4 +1,4 @@
-/** A state, as a coloured word. */
+/** Shows a state as a coloured word. */
 import type { ReactNode } from 'react';
 import classes from './view.module.css';
 

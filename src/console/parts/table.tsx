@@ -6,7 +6,7 @@ import { Frame } from './frame.tsx';
 import classes from './view.module.css';
 
 interface TableProps {
-  /** What the table shows, for screen readers. */
+  /** Description of the table for screen readers. */
   readonly label: string;
   /** Names of the columns; one in an array holds numbers, aligned to the right. */
   readonly columns: readonly (string | readonly [string])[];
@@ -40,7 +40,7 @@ export function Table({ label, columns, children }: TableProps) {
 }
 
 interface PagesProps {
-  /** Number of the page, from 0. */
+  /** Index of the page shown, from 0. */
   readonly page: number;
   readonly pageRows: number;
   readonly total: number;

@@ -4,7 +4,7 @@ const NAMES = ['tab', 'user', 'q', 'action', 'by', 'target', 'from', 'to', 'scop
 
 export type PeopleSearch = { readonly [Name in (typeof NAMES)[number]]?: string };
 
-/** @returns the known members as texts. */
+/** @returns the known parameters of the address, as texts. */
 export function parsePeopleSearch(search: Readonly<Record<string, unknown>>): PeopleSearch {
   return Object.fromEntries(
     NAMES.flatMap((name) =>

@@ -9,10 +9,10 @@ export type Role = 'ADMIN' | 'MANAGER' | 'USER';
 export interface Session {
   readonly userId: string;
   readonly userName: string;
-  /** Name to show. */
+  /** Name of the user, as the console shows it. */
   readonly name: string;
   readonly role: Role;
-  /** Account of the token. */
+  /** Account that the token is for. */
   readonly accountId: number | undefined;
   /** Whether the role may change structure, scripts and settings of the account. */
   readonly mayManage: boolean;
@@ -20,7 +20,7 @@ export interface Session {
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** @returns the session of claims of the issuer. */
+/** @returns the session that the claims of the ID token describe. */
 export function toSession({ profile }: User): Session {
   const claims = profile as Readonly<Record<string, unknown>>;
   const roles = Array.isArray(claims.roles) ? claims.roles : [];

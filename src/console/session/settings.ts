@@ -3,9 +3,9 @@
 export interface Settings {
   /** Public address of the API, without a trailing slash. */
   readonly api: string;
-  /** Public address of push. */
+  /** Public address of the push API. */
   readonly push: string;
-  /** The issuer that signs people in. */
+  /** Address of the issuer that signs users in. */
   readonly issuer: string;
   readonly clientId: string;
 }

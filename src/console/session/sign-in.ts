@@ -11,7 +11,7 @@ const SIGNED_OUT_PATH = '/console/signed-out';
 const RENEW_BEFORE_SEC = 60;
 
 interface ReturnState {
-  /** Path, query and fragment to return to. */
+  /** Path, query and fragment that sign-in returns to. */
   readonly address: string;
 }
 
@@ -44,7 +44,7 @@ export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;
   if (location.origin !== canonical) {
-    // The issuer returns to the registered address only.
+    // The issuer redirects to the registered address only.
     location.replace(canonical + here());
     return { kind: 'leaving' };
   }

@@ -4,7 +4,7 @@ const NAMES = ['tab', 'form', 'catalogue'] as const;
 
 export type SettingsSearch = { readonly [Name in (typeof NAMES)[number]]?: string };
 
-/** @returns the known members as texts. */
+/** @returns the known parameters of the address, as texts. */
 export function parseSettingsSearch(search: Readonly<Record<string, unknown>>): SettingsSearch {
   return Object.fromEntries(
     NAMES.flatMap((name) =>

@@ -1,4 +1,4 @@
-/** An address that no route has. */
+/** The page for an address without a route. */
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 

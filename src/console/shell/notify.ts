@@ -1,4 +1,4 @@
-/** Short messages at the edge of the window. */
+/** Shows short messages at the edge of the window. */
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { ApiError } from '../api/client.ts';

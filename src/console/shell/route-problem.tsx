@@ -1,4 +1,4 @@
-/** A route that failed while it was shown. */
+/** The page for a route that failed while it was rendered. */
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { Problem } from '../parts/problem.tsx';
 

@@ -32,7 +32,7 @@ import {
 interface ElementFormProps {
   readonly kind: Kind;
   readonly target: Target;
-  /** Absent for a new element. */
+  /** The element as stored; absent for a new element. */
   readonly stored?: Stored;
   readonly onSaved: (id: number) => void | Promise<void>;
 }

@@ -13,7 +13,7 @@ interface FieldInputProps {
   readonly onChange: (text: string) => void;
 }
 
-/** The input that fits the field. */
+/** Renders the input that fits the type of a field. */
 export function FieldInput({ field, text, options, isDisabled, onChange }: FieldInputProps) {
   const { t } = useTranslation('structure');
   const common = {

@@ -8,7 +8,7 @@ export type FormField = Form['groups'][number]['fields'][number];
 /** Texts by path: the JSON of form, group and field. */
 export type FormTexts = Readonly<Record<string, string>>;
 
-/** @returns the key of a field's text. */
+/** @returns the key under which a draft holds the text of a field. */
 export function pathOf(form: string, group: string, field: string): string {
   return JSON.stringify([form, group, field]);
 }

@@ -11,7 +11,7 @@ interface FormValuesProps {
   readonly onChange: (texts: FormTexts) => void;
 }
 
-/** A fieldset for each form and group. */
+/** A fieldset for each group of each form. */
 export function FormValues({ forms, texts, onChange }: FormValuesProps) {
   const units = useCatalogues(['units']).get('units') ?? [];
   return forms.map((form) => (

@@ -22,13 +22,13 @@ const sourceRoute = getRouteApi('/console/sources/$sourceId');
 const newVariableRoute = getRouteApi('/console/sources/$sourceId/new-variable');
 const propertiesRoute = getRouteApi('/console/variables/$variableId/properties');
 
-/** A site with its sources. */
+/** The page of a site, with its sources. */
 export function SitePage() {
   const { siteId } = siteRoute.useParams();
   return <ElementPage key={siteId} kind="Site" id={siteId} />;
 }
 
-/** A source with its variables. */
+/** The page of a source, with its variables. */
 export function SourcePage() {
   const { sourceId } = sourceRoute.useParams();
   return <ElementPage key={sourceId} kind="Source" id={sourceId} />;
@@ -84,7 +84,7 @@ interface PathProps {
   readonly stored: Stored;
 }
 
-/** Links to the elements above. */
+/** Links to the site and source that the element belongs to. */
 function Path({ kind, stored: { siteId = 0, siteName, sourceId = 0, sourceName } }: PathProps) {
   if (kind === 'Site') return null;
   return kind === 'Source' ? (
@@ -118,7 +118,7 @@ function Heading({ path, title, lead, children }: HeadingProps) {
   );
 }
 
-/** A new site. */
+/** The page that creates a site. */
 export function NewSitePage() {
   const { t } = useTranslation('structure');
   const navigate = useNavigate();
@@ -135,7 +135,7 @@ export function NewSitePage() {
   );
 }
 
-/** A new source of a site. */
+/** The page that creates a source. */
 export function NewSourcePage() {
   const { siteId } = newSourceRoute.useParams();
   const { t } = useTranslation('structure');

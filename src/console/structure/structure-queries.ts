@@ -3,11 +3,11 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { answerOf, api, bodyOf } from '../api/client.ts';
 import type { CatalogueName, Kind, Members } from './fields.ts';
 
-/** Children that a page lists. */
+/** Maximum children that the page of an element lists. */
 export const MAX_CHILDREN = 100;
 const STALE_MS = 300_000;
 
-/** An element with its large members. */
+/** An element of the structure, with `clientData` and `calculated`. */
 export interface Stored extends Members {
   readonly id: number;
   readonly name: string | null;
@@ -28,7 +28,7 @@ async function load(kind: Kind, id: number): Promise<Stored> {
   return bodyOf(api.GET('/variables/{id}', { params: { path, query } }));
 }
 
-/** @returns the query of an element. */
+/** @returns the query of a site, source or variable. */
 export function useElement(kind: Kind, id: number) {
   return useQuery({ queryKey: ['element', kind, id], queryFn: () => load(kind, id) });
 }
@@ -84,7 +84,7 @@ const LOADERS: Readonly<Record<CatalogueName, () => Promise<readonly Entry[]>>> 
   variableTypes: () => bodyOf(api.GET('/variables/types')),
 };
 
-/** An option of a select. */
+/** An option of a select field. */
 export interface Option {
   readonly value: string;
   readonly label: string;

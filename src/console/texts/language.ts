@@ -12,7 +12,7 @@ export type Language = keyof typeof LANGUAGES;
 
 const KEY = 'tidemark.language';
 
-/** Starts i18next in the person's language. */
+/** Starts i18next in the language of the user. */
 export async function startTexts(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: 'en',
@@ -32,7 +32,7 @@ export async function chooseLanguage(language: Language): Promise<void> {
   await changeLanguage(language);
 }
 
-/** @returns the language shown. */
+/** @returns the language that the console is shown in. */
 export function currentLanguage(): Language {
   return i18next.language as Language;
 }

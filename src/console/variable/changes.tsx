@@ -27,7 +27,7 @@ interface ChangesProps {
   readonly timeZone: string;
 }
 
-/** The table below the version bar. */
+/** Table of the points that differ between two versions. */
 export function Changes({ variableId, range, left, right, timeZone }: ChangesProps) {
   const { t } = useTranslation();
   const comparison = useQuery({

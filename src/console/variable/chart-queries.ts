@@ -10,10 +10,10 @@ const MAX_STOPS = 300;
 /** When the chart shows more points than this, their versions are not read for the stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
-/** Last points whose distance is looked at. */
+/** Number of last points from whose distances the step is estimated. */
 const MAX_LAST = 100;
 
-/** The bounds of a variable; null without points. */
+/** @returns the query of the first and last date of a variable; its result is null without points. */
 export function boundsQuery(variableId: number) {
   return queryOptions({
     queryKey: ['bounds', variableId],
@@ -38,7 +38,7 @@ export function useVersions(variableId: number) {
   });
 }
 
-/** Query of the points of a side. */
+/** @returns the parameters that read the points of one side of a comparison. */
 export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution): PointQuery {
   return {
     variableIds: variableId,
@@ -53,18 +53,18 @@ export interface ChartPoints {
   readonly variableId: number;
   readonly side: Side;
   readonly points: Points;
-  /** Least and greatest values of buckets. */
+  /** Least and greatest value of each bucket; undefined for raw points. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
 }
 
-/** One line of the chart. */
+/** What one line of the chart shows. */
 export interface WantedPoints {
   readonly variableId: number;
   readonly side: Side;
   readonly hasBand: boolean;
 }
 
-/** Reads every line. */
+/** Reads the points of every line of the chart. */
 export function useChartPoints(wanted: readonly WantedPoints[], range: Range, resolution: Resolution) {
   return useQueries({
     queries: wanted.map(({ variableId, side, hasBand }) => ({
@@ -124,7 +124,7 @@ function thin(stops: readonly string[]): readonly string[] {
   return Array.from({ length: MAX_STOPS }, (_, index) => stops[Math.round(index * every)] as string);
 }
 
-/** Unix seconds as ISO 8601. */
+/** Converts Unix seconds to an ISO 8601 instant. */
 export function toInstant(seconds: number): string {
   return new Date(Math.round(seconds * 1000)).toISOString();
 }

@@ -1,6 +1,6 @@
 /** Decides the range and the resolution of a chart, and which versions it reads. Pure. */
 
-/** Unix seconds; `to` is exclusive. */
+/** A period in Unix seconds; `to` is exclusive. */
 export interface Range {
   readonly from: number;
   readonly to: number;
@@ -12,7 +12,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
-/** Step of a variable without a granularity. */
+/** Assumed step of a variable without a granularity. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;
@@ -100,13 +100,13 @@ export type Selection =
   | { readonly kind: 'known'; readonly at: string | undefined }
   | { readonly kind: 'compare'; readonly left: Side; readonly right: Side };
 
-/** Members of a query that select versions. */
+/** Parameters of a query that select versions. */
 export interface VersionQuery {
   readonly version?: string;
   readonly asOf?: string;
 }
 
-/** @returns the version that a side names. */
+/** @returns the parameters that read the version of a side. */
 export function versionOf(side: Side): VersionQuery {
   if (side.startsWith('label:')) return { version: side.slice('label:'.length) };
   if (side.startsWith('known:')) return { asOf: side.slice('known:'.length) };

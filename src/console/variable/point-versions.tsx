@@ -31,7 +31,7 @@ interface PointVersionsProps {
   readonly onClose: () => void;
 }
 
-/** The panel below the version bar. */
+/** Table of the versions of one point, below the version bar. */
 export function PointVersions({ variableId, seconds, isCalculated, timeZone, onClose }: PointVersionsProps) {
   const { t } = useTranslation();
   const { t: tv } = useTranslation('variable');

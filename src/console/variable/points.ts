@@ -6,9 +6,9 @@ const MICROS_PER_SEC = 1e6;
 const TWO_32 = 2 ** 32;
 
 export interface Points {
-  /** Unix seconds, ascending. */
+  /** Dates in Unix seconds, ascending. */
   readonly seconds: Float64Array;
-  /** NaN where there is no value. */
+  /** Values of the dates; NaN for a missing value. */
   readonly values: Float64Array;
 }
 

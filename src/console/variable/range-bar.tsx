@@ -15,11 +15,11 @@ interface RangeBarProps {
   readonly range: Range;
   readonly timeZone: string;
   readonly onRange: (range: Range) => void;
-  /** Shows all points. */
+  /** Called when the user asks to see all points. */
   readonly onWhole: () => void;
 }
 
-/** Buttons above the chart. */
+/** Buttons above the chart that choose its period. */
 export function RangeBar({ range, timeZone, onRange, onWhole }: RangeBarProps) {
   const { t } = useTranslation();
   return (

@@ -5,19 +5,19 @@ import type { Selection } from './chart-rules.ts';
 export const MAX_OTHERS = 5;
 
 export interface VariableSearch {
-  /** ISO 8601; both ends are given, or none. */
+  /** Start of the chart as ISO 8601; `from` and `to` are given together or not at all. */
   readonly from?: string;
   readonly to?: string;
   readonly v?: 'labels' | 'known' | 'compare';
   readonly labels?: readonly string[];
-  /** Instant of the choice `known`. */
+  /** Instant at which the shown state was known, for the choice `known`. */
   readonly at?: string;
-  /** Sides of `compare`. */
+  /** The two sides that the choice `compare` shows. */
   readonly left?: string;
   readonly right?: string;
   /** Ids of further variables in the chart. */
   readonly with?: readonly number[];
-  /** Date of the point whose versions are shown. */
+  /** Date of the point whose versions the page lists. */
   readonly point?: string;
 }
 
@@ -47,7 +47,7 @@ function toInstantText(value: unknown): string | undefined {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString();
 }
 
-/** @returns which versions the address selects. */
+/** @returns which versions of the points the address selects. */
 export function toSelection({ v, labels = [], at, left = 'latest', right = 'latest' }: VariableSearch): Selection {
   switch (v) {
     case 'labels':

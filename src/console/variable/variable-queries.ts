@@ -8,7 +8,7 @@ type Source = components['schemas']['Source'];
 type Site = components['schemas']['Site'];
 type Unit = components['schemas']['Unit'];
 
-/** A variable with the elements it belongs to. */
+/** A variable with its source, site and unit. */
 export interface VariableContext {
   readonly variable: Variable;
   readonly source: Source;

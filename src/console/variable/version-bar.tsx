@@ -24,7 +24,7 @@ interface VersionBarProps {
   readonly onSelect: (selection: Selection) => void;
 }
 
-/** The bar below the chart. */
+/** Chooses the versions that the chart shows; below the chart. */
 export function VersionBar(props: VersionBarProps) {
   const { t } = useTranslation();
   const { variableId, selection, stops, onSelect } = props;

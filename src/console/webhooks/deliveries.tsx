@@ -18,7 +18,7 @@ const REFRESH_MS = 3000;
 const STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 type AttemptState = (typeof STATES)[number];
 
-/** @param id id of the webhook. */
+/** Lists the deliveries of a webhook. @param id id of the webhook. */
 export function Deliveries({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const [state, setState] = useState<AttemptState>();

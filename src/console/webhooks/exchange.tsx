@@ -1,4 +1,4 @@
-/** A message and its answer, side by side. */
+/** Shows a request to a receiver and its response, side by side. */
 import { useTranslation } from 'react-i18next';
 import type { components } from '../api/openapi.d.ts';
 import { Frame } from '../parts/frame.tsx';

@@ -18,13 +18,13 @@ export interface WebhookFields {
   readonly eventType: EventType;
   readonly httpMethod: 'POST' | 'PUT';
   readonly isEnabled: boolean;
-  /** One `Name: value` per line. */
+  /** Custom headers, one `Name: value` per line. */
   readonly headers: string;
-  /** Ids separated by commas. */
+  /** Ids of the sites that filter events, separated by commas. */
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;
-  /** Empty: the whole message as JSON. */
+  /** Template of the body; empty: the whole message as JSON. */
   readonly bodyTemplate: string;
 }
 
@@ -33,7 +33,7 @@ export const NEW_WEBHOOK: WebhookFields = {
   ...{ headers: '', siteIds: '', sourceIds: '', variableIds: '', bodyTemplate: '' },
 };
 
-/** @returns the fields of a stored webhook. */
+/** @returns the texts of the form for a stored webhook. */
 export function toFields(webhook: Webhook): WebhookFields {
   const {
     name,

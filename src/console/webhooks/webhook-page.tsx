@@ -25,7 +25,7 @@ import {
 /** Secrets of webhooks created since the page was loaded: the API returns each secret only once. */
 const secrets = new Map<string, string>();
 
-/** @param id id of a webhook, or `new`. */
+/** Form of a webhook. @param id id of the webhook, or `new`. */
 export function WebhookPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const isNew = id === 'new';

@@ -32,7 +32,7 @@ export class CellKeys {
     this.#numberOf = numberOf;
   }
 
-  /** Returns the number of the row's key. */
+  /** Returns the number of the row's key, from the cache or from `numberOf`. */
   idOf(cells: RowCells): number {
     const length = this.#readKey(cells);
     if (length > MAX_KEY_BYTES) return this.#numberOf(cells);
@@ -46,7 +46,7 @@ export class CellKeys {
     return id;
   }
 
-  /** Forgets every key. */
+  /** Empties the cache. */
   clear(): void {
     this.#slots.fill(0);
     this.#starts.length = this.#ids.length = this.#storedBytes = 0;

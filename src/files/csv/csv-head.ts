@@ -15,7 +15,7 @@ const MIN_COLUMNS = 3;
 export interface CsvHead {
   readonly dialect: Dialect;
   readonly columns: Columns;
-  /** Position of the first record below the header. */
+  /** Position in the file of the first record below the header. */
   readonly position: FilePosition;
 }
 

@@ -7,7 +7,7 @@
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
-/** Special characters of a CSV, one character each. */
+/** The separator and quote of a CSV, one character each. */
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';
@@ -38,7 +38,7 @@ export class RecordScanner {
   readonly #visitor: RecordVisitor;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Columns of the current record with doubled quotes. */
+  /** Columns of the current record whose text has doubled quotes. */
   readonly #doubled: number[] = [];
   #buffer: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#buffer;
@@ -48,7 +48,7 @@ export class RecordScanner {
   #reason = '';
   /** Byte offset of the next record in the file. */
   offset: number;
-  /** Row number of the last record. */
+  /** Number of the row of the last record. */
   row: number;
 
   /**

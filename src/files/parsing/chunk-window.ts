@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 
-/** Descriptor of the file in the parser process. */
+/** File descriptor of the shared chunk buffers in the parser process. */
 export const CHUNK_DESCRIPTOR = 4;
 
 const SLOTS = 2;

@@ -18,9 +18,9 @@ import type {
   ToParser,
 } from './parser-messages.ts';
 
-/** Answers to the questions of the parser. */
+/** Answers the requests that a parser process makes while it parses a file. */
 export interface ParseHelp {
-  /** @param index index of the part, from 0. */
+  /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
   /** Resolves combinations that the file has for the first time. */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
@@ -35,7 +35,7 @@ export interface FileParser {
    * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
-  /** Ends the idle processes. */
+  /** Ends the idle parser processes. */
   close(): Promise<void>;
 }
 

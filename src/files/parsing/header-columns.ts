@@ -4,7 +4,7 @@ import { FileRefusal } from '../standard-file.ts';
 
 type Identifier = keyof TargetIdentifiers;
 
-/** Column indexes, from 0. */
+/** Indexes of the known columns, from 0. */
 export interface Columns {
   readonly date: number;
   readonly value: number;
@@ -39,7 +39,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
 const NOT_IDENTIFIERS: ReadonlySet<Role> = new Set(['date', 'value', 'version', 'tags']);
 const MAX_SHOWN = 20;
 
-/** Counts the known names of a header. */
+/** @returns how many names of the header are known columns. */
 export function countKnown(header: readonly string[]): number {
   return header.filter((name) => ROLES.has(normalize(name))).length;
 }

@@ -27,7 +27,7 @@ export class LabelTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** Number of times the table was cleared. */
+  /** Number of times the table was cleared; see `generation`. */
   #generation = 0;
 
   /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
@@ -46,13 +46,13 @@ export class LabelTable {
     return this.#entries.flatMap(({ labels, ids }, id) => (labels && !ids ? [{ id, labels }] : []));
   }
 
-  /** Sets the dictionary ids of a combination. */
+  /** Stores the dictionary ids of a combination of labels. */
   resolve(id: number, ids: LabelIds): void {
     const entry = this.#entries[id];
     if (entry) entry.ids = ids;
   }
 
-  /** Changes when earlier numbers become invalid. */
+  /** Increases when the table is cleared: numbers given before are no longer valid. */
   get generation(): number {
     return this.#generation;
   }

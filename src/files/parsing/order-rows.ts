@@ -8,7 +8,7 @@
 export interface RowColumns {
   readonly size: number;
   readonly variableIds: Int32Array;
-  /** Microseconds since 1970-01-01 UTC. */
+  /** Dates in microseconds since 1970-01-01 UTC. */
   readonly dates: Float64Array;
   readonly versionTagIds: Int32Array;
 }
@@ -53,7 +53,7 @@ function sortedRows({ size, variableIds, dates, versionTagIds }: RowColumns): Ui
       if (variableIds[row] !== variableIds[first] || dates[row] !== dates[first]) break;
       lasts.set(versionTagIds[row] as number, row);
     }
-    // Compacts in place: `count` never passes `index`.
+    // Compacts in place: `count` is at most `index`, so no unread element is overwritten.
     for (let index = start; index < end; index += 1) {
       const row = rows[index] as number;
       if (lasts.get(versionTagIds[row] as number) === row) rows[count++] = row;

@@ -8,7 +8,7 @@ export interface FileSource {
   readonly sizeBytes: number;
   /** Every part but the last has this many bytes. */
   readonly partBytes: number;
-  /** @param index index of the part, from 0. */
+  /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<Uint8Array>;
 }
 
@@ -17,11 +17,11 @@ export type EmitRows = (collector: RowCollector, position: FilePosition, isLast:
 
 /** Findings in the header. */
 export interface HeaderNote {
-  /** Names of unknown columns. */
+  /** Names of columns that the parser does not know and ignores. */
   readonly ignored: readonly string[];
 }
 
-/** One file to be parsed. */
+/** A file that a parser process parses. */
 export interface ParseJob {
   readonly source: FileSource;
   readonly limits: FileLimits;

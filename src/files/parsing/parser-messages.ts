@@ -8,7 +8,7 @@ import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWa
 import type { ChunkRange } from './chunk-window.ts';
 import type { LabelIds } from './label-table.ts';
 
-/** A file to be parsed. */
+/** Order to the parser process: the file to parse. */
 export interface ParseOrder {
   readonly format: FileFormat;
   readonly sizeBytes: number;
@@ -23,24 +23,24 @@ export interface ResolveRequest {
   readonly labels: readonly { readonly id: number; readonly labels: Labels }[];
 }
 
-/** Resolved combinations, by the numbers of the request. */
+/** Answer to a request for targets and labels, in the order of the request. */
 export interface ResolveAnswer {
   readonly targets: readonly { readonly id: number; readonly target: Target | Unresolved }[];
   readonly labels: readonly { readonly id: number; readonly ids: LabelIds }[];
 }
 
-/** Rows to be written in one transaction. */
+/** Rows that the parser passes on; they are written in one transaction. */
 export interface ParsedChunk {
   /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
-  /** Valid rows, repeats included. */
+  /** Number of valid rows, including repeats of a date. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
-  /** Position after these rows. */
+  /** Position in the file after the rows of this chunk. */
   readonly position: FilePosition;
-  /** Whether the file ends with this chunk. */
+  /** Whether this is the last chunk of the file. */
   readonly isLast: boolean;
 }
 

@@ -16,14 +16,14 @@ import { TargetTable } from './target-table.ts';
 const FIRST_CAPACITY = 65_536;
 const MAX_WARNINGS = 100;
 
-/** A chunk ready to be written. */
+/** A chunk that is ready to be written. */
 export interface EncodedRows {
   /** COPY tuples without repeats (R-D5). */
   readonly tuples: Buffer;
-  /** Valid rows, repeats included. */
+  /** Number of valid rows, including repeats of a date. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
-  /** The first 100 of `warningCount`. */
+  /** The first 100 row errors; `warningCount` counts all. */
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
 }
@@ -75,7 +75,7 @@ export class RowCollector {
     this.#labelIds[at] = labelId;
   }
 
-  /** Adds an invalid row. */
+  /** Adds the row error of an invalid row. */
   reject(row: number, code: RowErrorCode, message: string): void {
     this.#errors.push({ row, code, message });
   }

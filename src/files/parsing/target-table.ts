@@ -17,7 +17,7 @@ const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
 
-/** Why rows with a combination are rejected. */
+/** Reason why rows with a combination of identifiers are rejected. */
 export interface Problem {
   readonly code: RowErrorCode;
   readonly message: string;
@@ -38,7 +38,7 @@ export class TargetTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** Number of times the table was cleared. */
+  /** Number of times the table was cleared; see `generation`. */
   #generation = 0;
 
   /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
@@ -71,7 +71,7 @@ export class TargetTable {
         : { kind: 'found', ...target, clock: localClock(target.timeZoneId) };
   }
 
-  /** Changes when earlier numbers become invalid. */
+  /** Increases when the table is cleared: numbers given before are no longer valid. */
   get generation(): number {
     return this.#generation;
   }

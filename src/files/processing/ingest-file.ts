@@ -24,7 +24,7 @@ export interface IngestFileServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly parser: FileParser;
-  /** Paces the chunks of each account. */
+  /** Divides the writing of chunks fairly among accounts. */
   readonly pace: AccountPace;
   readonly limits: FileLimits;
   /** Relays events after each commit; must not reject. Readers see points before the whole file is written. */

@@ -33,7 +33,7 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // A NUL further down only rejects its row.
+  // A NUL after the first line is left to the row that has it, which is rejected.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
   }

@@ -10,10 +10,10 @@ import { limited } from '../../platform/streaming/open-body.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature } from './file-signature.ts';
 
-/** Content of files. */
+/** Table with the parts of uploaded files. */
 export const FILE_PARTS: PartTable = { name: 'stored_file_part', owner: 'file_id' };
 
-/** A file being received; iterate `content` once. */
+/** A file that is being received; `content` can be iterated once. */
 export interface Upload {
   readonly filename: string;
   /** undefined: an attachment, whose content is not inspected. */
@@ -29,14 +29,14 @@ export interface Sender {
 
 export interface StoreServices {
   readonly database: Database;
-  /** Bytes of buffers for files being received. */
+  /** Bounds the buffers of the files that the process receives at the same time. */
   readonly memory: SharedBudget;
-  /** Paces the storing of parts. */
+  /** Divides the storing of parts fairly among accounts. */
   readonly pace: AccountPace;
   readonly maxBytes: number;
 }
 
-/** Message of body_too_large. @param maxBytes FILE_MAX_BYTES. */
+/** Message of the error body_too_large. @param maxBytes FILE_MAX_BYTES. */
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
@@ -104,7 +104,7 @@ async function insertFile(
   return file.id;
 }
 
-/** @param format undefined for an attachment. */
+/** @returns the kind of a file. @param format undefined for an attachment. */
 export function kindOf(format: FileFormat | undefined): FileKind {
   return format ? 'StandardFile' : 'Attachment';
 }

@@ -27,13 +27,13 @@ const KINDS: ReadonlyMap<string, number> = new Map([
   ['e', KIND.error],
   ['d', KIND.date],
 ]);
-/** The row has another form, or is incomplete. */
+/** Result when the row has another form or is incomplete; the XML scanner then reads it. */
 const NOT_PLAIN = -1;
 
 /** Fills a `SheetRow` with one plain row at a time. */
 export class PlainRows {
   readonly #row: SheetRow;
-  /** Number of the row read last. */
+  /** Number of the row that was read last. */
   rowNumber = 0;
   #column = -1;
 
@@ -60,7 +60,7 @@ export class PlainRows {
     return NOT_PLAIN;
   }
 
-  /** @returns the index after the `>`. */
+  /** Reads the start tag of a row. @returns the index after its `>`; NOT_PLAIN when the tag has another form. */
   #openRow(bytes: Buffer, start: number): number {
     let at = start;
     let given = 0;
@@ -78,7 +78,7 @@ export class PlainRows {
     return at + 1;
   }
 
-  /** @returns the index after the cell. */
+  /** Reads a cell. @returns the index after it; NOT_PLAIN when it has another form. */
   #cell(bytes: Buffer, start: number): number {
     let at = start + CELL.length;
     let column = this.#column + 1;

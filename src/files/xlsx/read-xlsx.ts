@@ -52,9 +52,9 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 /** Adds each valid row to the collector and rejects the others; the first row that is not empty is the header. */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
-  /** Set once the header is read. */
+  /** Collects the rows; undefined until the header is read. */
   collector: RowCollector | undefined;
-  /** Rows seen below the header, without empty ones. */
+  /** Number of rows read below the header, without empty ones. */
   rows = 0;
   rowNumber = 0;
   #columns: Columns | undefined;
@@ -88,7 +88,7 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(cells: SheetCells): void {
-    // Many cells may refer to one long text.
+    // Counts the characters of every cell, because many cells may refer to one long text.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);
@@ -177,7 +177,7 @@ function isEmpty({ kinds }: SheetCells): boolean {
   return true;
 }
 
-/** Formats a date cell in a text column. */
+/** Formats a date as text, for a date cell in a column of texts. */
 function toDateText(serial: number, system: DateSystem): string | undefined {
   const micros = serialToMicros(serial, system);
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');

@@ -7,7 +7,7 @@ import { MAX_CELL_BYTES } from './sheet-cells.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { decodeXml, XmlScanner } from './xml-scanner.ts';
 
-/** The shared strings of a workbook. */
+/** The shared strings of a workbook, by index. */
 export interface SharedStrings {
   /**
    * @param index from 0.
@@ -60,13 +60,13 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
 
 class StringTable implements SharedStrings {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  /** End offset of each text. */
+  /** End offset of each text in the bytes. */
   #ends = new Uint32Array(FIRST_COUNT);
   #count = 0;
   #size = 0;
   readonly #cache = new Map<number, string>();
 
-  /** @param raw latin1 text with XML entities. */
+  /** Appends a text. @param raw latin1 text with XML entities. */
   add(raw: string): void {
     if (this.#count >= MAX_COUNT) throw tooLarge(`at most ${MAX_COUNT} different texts`);
     if (this.#count === this.#ends.length) {

@@ -7,7 +7,7 @@ import type { RowCells } from '../cells/row-cells.ts';
  */
 export const KIND = { empty: 0, number: 1, serial: 2, shared: 3, text: 4, boolean: 5, error: 6, date: 7 } as const;
 
-/** The bytes are XML text, with entities. */
+/** Cells of a row of a sheet; their bytes are XML text, with entities. */
 export interface SheetCells extends RowCells {
   readonly kinds: readonly number[];
 }
@@ -22,7 +22,7 @@ export interface RowVisitor {
 export const MAX_COLUMNS = 16_384;
 /** Maximum bytes of text in the kept cells of a row. */
 export const MAX_ROW_BYTES = 4 << 20;
-/** Longer text of a cell is cut. */
+/** Maximum bytes of a cell's text; the rest is cut off. */
 export const MAX_CELL_BYTES = 1 << 17;
 
 /** The current row; reused for each row of a sheet. */

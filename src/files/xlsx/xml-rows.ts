@@ -11,7 +11,7 @@ export class XmlRows implements XmlVisitor {
   /** Texts of the cells of the current row; offsets refer to their concatenation. */
   #raws: string[] = [];
   #size = 0;
-  /** Cells of the current row so far. */
+  /** Number of cells of the current row so far. */
   #cells = 0;
   #column = -1;
   #kind: number = KIND.empty;
@@ -21,7 +21,7 @@ export class XmlRows implements XmlVisitor {
   #isInCell = false;
   #isText = false;
   #phoneticDepth = 0;
-  /** Number of the row started last. */
+  /** Number of the row that was started last. */
   rowNumber = 0;
 
   constructor(row: SheetRow, visitor: RowVisitor) {

@@ -17,7 +17,7 @@ export function toInt64Bytes(micros: Float64Array): Buffer {
   return bytes;
 }
 
-/** Encodes doubles; NaN stays NaN. */
+/** Encodes doubles as eight little-endian bytes each; NaN stays NaN. */
 export function toDoubleBytes(values: Float64Array): Buffer {
   const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
   for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);

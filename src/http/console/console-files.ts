@@ -9,7 +9,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFile {
   readonly type: string;
-  /** @returns the bytes in an encoding. */
+  /** Reads the file in an encoding, such as br. */
   read(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 

@@ -12,9 +12,9 @@ export interface ConsoleOptions {
   readonly directory: string;
   /** Public address at which browsers open the console and call the API. */
   readonly api: string;
-  /** Public address of push. */
+  /** Public address of the push API. */
   readonly push: string;
-  /** The issuer that signs people in. */
+  /** Address of the issuer that signs users in. */
   readonly issuer: string;
   readonly clientId: string;
 }

@@ -18,10 +18,10 @@ import { type Addresses, INTRODUCTION, PARAMETERS, RESPONSE_HEADERS, securitySch
 
 export interface Description {
   readonly operations: readonly Operation[];
-  /** Webhook requests the service sends, and their tag. */
+  /** Requests that the service sends to webhooks. */
   readonly events: readonly SentEvent[];
   readonly eventTag: string;
-  /** Tag → its description, in display order. */
+  /** Description of each tag, in the order of display. */
   readonly tags: Readonly<Record<string, string>>;
   readonly addresses: Addresses;
 }
@@ -32,9 +32,9 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Operations of the webhooks, by type of event. */
+  /** Operations of the webhooks of an OpenAPI document, by type of event. */
   readonly webhooks: Readonly<Record<string, JsonSchema>>;
-  /** Components by kind, such as `schemas`, and name. */
+  /** Components of an OpenAPI document by kind, such as `schemas`, then by name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export type JsonSchema = { readonly [Name in string]?: unknown };
 
-/** `input`: what clients send; `output`: what clients receive. */
+/** `input` for what clients send, `output` for what clients receive. */
 export type Direction = 'input' | 'output';
 
 export interface SchemaCollector {

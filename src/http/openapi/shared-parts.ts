@@ -80,7 +80,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
 };
 
-/** Introduction of the document, CommonMark. */
+/** Introduction of the OpenAPI document, in CommonMark. */
 export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps every revision of a versioned point, recalculates
 derived series by R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
 the label of a revision.

@@ -18,7 +18,7 @@ import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-p
 import type { VerifiedToken } from './verify-token.ts';
 
 export interface BasicAuthentication extends Authentication {
-  /** undefined: HTTP Basic is not accepted. */
+  /** Exchanges the password of HTTP Basic for a token; undefined: Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;

@@ -16,7 +16,7 @@ import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 export interface Credentials {
   readonly userName: string;
   readonly password: string;
-  /** Network of the client. */
+  /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
 }
 
@@ -53,7 +53,7 @@ export function passwordExchange(
   return isTrusted ? exchangeHere(config, database, own, clock) : undefined;
 }
 
-/** The settings of sign-in by password. */
+/** @returns the settings of sign-in by password. */
 export function signInPolicy(config: Config): SignInPolicy {
   const { SIGN_IN_MAX_FAILURES: maxFailures, SIGN_IN_LOCK_SEC: lockSec, PROXY_HOPS: proxyHops } = config;
   return { maxFailures, lockSec, proxyHops };

@@ -10,9 +10,9 @@ export interface TokenUser {
   /** ISO 639-1. */
   readonly language: string;
   readonly isLocked: boolean;
-  /** The password is temporary (R-B10). */
+  /** Whether the password is temporary and must be changed (R-B10). */
   readonly mustChangePassword: boolean;
-  /** Unix seconds; tokens issued earlier are revoked. */
+  /** Unix seconds; tokens issued before are revoked. */
   readonly tokensValidFromSec: number;
   /** undefined: the user has no account, or no access to the requested one. */
   readonly accountId: number | undefined;

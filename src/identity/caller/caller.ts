@@ -22,7 +22,7 @@ export interface Caller {
   readonly scopes: ReadonlySet<string>;
   /** Site access in all accounts. Read it through site-reach.ts, together with `accountId` (R-B9). */
   readonly sites: 'all' | readonly SiteGrant[];
-  /** The ADMIN who impersonates the user (R-B14). */
+  /** The ADMIN who impersonates the user; absent without impersonation (R-B14). */
   readonly actor?: Actor;
 }
 

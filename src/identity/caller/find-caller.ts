@@ -26,7 +26,7 @@ export interface CallerCache extends FindCaller {
 
 export interface CallerCacheOptions {
   readonly database: Queryable;
-  /** Seconds a caller is cached: config.ACCESS_CACHE_SEC. */
+  /** Seconds for which a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
   /** The embedded issuer, whose `sub` is a user's id; undefined: the `sub` of every issuer is a user's id. */
@@ -40,9 +40,9 @@ interface Access {
   readonly validity: TokenValidity;
 }
 
-/** Which tokens of the user are still valid. */
+/** What decides which tokens of the user are still valid. */
 interface TokenValidity {
-  /** Unix seconds; tokens issued earlier are revoked. */
+  /** Unix seconds; tokens issued before are revoked. */
   readonly tokensValidFromSec: number;
   /** null: the user has no password, or a temporary one. */
   readonly passwordFingerprint: string | null;
@@ -51,7 +51,7 @@ interface TokenValidity {
 interface Entry {
   readonly access: Promise<Access>;
   readonly untilMs: number;
-  /** Result of `access`; undefined until it resolves. */
+  /** Result of the promise `access`; undefined until it resolves. */
   resolved?: Access;
 }
 

@@ -6,9 +6,9 @@ import type { Caller, SiteGrant } from './caller.ts';
 
 /** Ids a caller may access; `null`: everything in the account. */
 export interface Reach {
-  /** Sites with all their sources. */
+  /** Sites the caller may use with all their sources; null: all sites of the account. */
   readonly siteIds: readonly number[] | null;
-  /** Single sources of other sites. */
+  /** Sources the caller may use in sites not in `siteIds`. */
   readonly sourceIds: readonly number[];
   /** Sites the caller may see: `siteIds` and the sites of `sourceIds`. */
   readonly shownSiteIds: readonly number[] | null;

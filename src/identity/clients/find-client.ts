@@ -1,4 +1,4 @@
-/** Registered clients as metadata of oidc-provider. */
+/** Reads registered clients and converts them to metadata of oidc-provider. */
 import type { AdapterPayload } from 'oidc-provider';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -6,7 +6,7 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 /** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
-/** The console's public client, created by a migration. */
+/** Id of the console's public client, which a migration creates. */
 export const CONSOLE_CLIENT_ID = 'tidemark-console';
 
 /** @returns the metadata of a client; undefined when the client does not exist. */
@@ -34,7 +34,7 @@ export function clientFinder(database: Queryable, ownClient: AdapterPayload, con
 
 interface ClientRow {
   readonly client_id: string;
-  /** Hash of the secret; null: a public client. */
+  /** Hash of the client's secret; null for a public client. */
   readonly secret_hash: string | null;
   readonly name: string | null;
   readonly redirect_uris: readonly string[];

@@ -1,7 +1,7 @@
 /** OpenID Connect claims of a user, for userinfo and ID tokens. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Claims without a value are absent. */
+/** Profile claims of a user; claims without a value are absent. */
 export interface Profile {
   readonly sub: string;
   readonly preferred_username: string;

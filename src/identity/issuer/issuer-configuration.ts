@@ -31,7 +31,7 @@ const ROUTES: NonNullable<Configuration['routes']> = {
 };
 
 export interface IssuerContext extends GrantContext {
-  /** Address of the issuer. */
+  /** Address of the issuer, which is the claim `iss`. */
   readonly issuer: string;
   readonly findClient: FindClient;
 }

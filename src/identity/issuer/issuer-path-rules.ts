@@ -19,7 +19,7 @@ const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
 export interface IssuerPaths {
   /** Path of the issuer's address before `/realms`, such as `/auth`; usually empty. */
   readonly basePath: string;
-  /** The realm and its aliases. */
+  /** Names of the realm: its own and its aliases. */
   readonly realms: readonly string[];
 }
 

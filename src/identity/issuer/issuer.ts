@@ -42,7 +42,7 @@ import { apiUrl, issuerUrl } from './issuer-url.ts';
 import { userinfo } from './userinfo.ts';
 
 export interface Issuer {
-  /** The `iss` of its tokens. */
+  /** Address of the issuer, which is the claim `iss` of its tokens. */
   readonly url: string;
   /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
   handles(path: string): boolean;
@@ -59,7 +59,7 @@ export interface IssuerOptions {
   readonly clock?: Clock;
   /** The directory that administers passwords; default: the embedded issuer's. */
   readonly directory?: UserDirectory;
-  /** Sends waiting mails now. */
+  /** Makes the mail sender send queued mails now. */
   readonly wakeMail?: () => void;
   /** Invalidates the cached access of these users in all processes; called after the commit of a changed password. */
   readonly invalidateAccess?: (userIds: readonly string[]) => Promise<void>;
@@ -138,7 +138,7 @@ function acceptScopeAliases({ OIDCContext }: Provider): void {
   });
 }
 
-/** Key ids in order: the first key signs. */
+/** @returns the ids of the keys in order; a change of the first means another key signs. */
 function kidsOf({ jwks }: IssuerKeys): string {
   return jwks.keys.map(({ kid }) => kid).join();
 }

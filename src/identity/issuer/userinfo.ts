@@ -18,7 +18,7 @@ export interface UserinfoContext {
 
 const PATH = '/protocol/openid-connect/userinfo';
 
-/** Middleware to mount before the provider's routes. */
+/** Middleware that answers `userinfo`. Mount it before the provider's routes. */
 export function userinfo(context: UserinfoContext) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     if (ctx.path !== PATH || (ctx.method !== 'GET' && ctx.method !== 'POST')) return next();

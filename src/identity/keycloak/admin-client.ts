@@ -51,7 +51,7 @@ export interface KeycloakAdminOptions {
 
 interface CallOptions {
   readonly body?: unknown;
-  /** Statuses besides 2xx that count as success. */
+  /** Statuses that count as success besides 2xx. */
   readonly allowed?: readonly number[];
 }
 

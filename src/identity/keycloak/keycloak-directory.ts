@@ -21,7 +21,7 @@ export interface KeycloakDirectoryOptions {
   readonly admin: KeycloakAdmin;
   /** Address of the realm: the `iss` of its tokens. */
   readonly issuer: string;
-  /** Public client through which users open Keycloak's pages. */
+  /** Id of the public client through which users open Keycloak's pages. */
   readonly accountClientId: string;
 }
 

@@ -11,7 +11,7 @@ export interface KeyAge {
 export interface KeyPolicy {
   /** Age at which the newest key gets a successor. */
   readonly rotateAfterMs: number;
-  /** Time a key is published before it signs. */
+  /** Time for which a key is published before it signs. */
   readonly publishAheadMs: number;
   /** Time a key stays after its successor began to sign. */
   readonly keepMs: number;

@@ -23,9 +23,9 @@ export const DEFAULT_KEY_POLICY: KeyPolicy = {
 const PUBLIC_MEMBERS = ['kty', 'n', 'e', 'crv', 'x', 'y', 'kid', 'alg', 'use'] as const;
 
 export interface IssuerKeys {
-  /** Private keys; the first one signs. */
+  /** Private signing keys; the first one signs. */
   readonly jwks: { readonly keys: readonly JWK[] };
-  /** The first key signs, all keys verify. */
+  /** Secrets of the cookies: the first one signs, all verify. */
   readonly cookieKeys: readonly string[];
 }
 

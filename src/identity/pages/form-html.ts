@@ -20,7 +20,7 @@ export interface FormHtml {
   readonly button: string;
   /** Why the previous attempt was refused. */
   readonly problem?: string | undefined;
-  /** Error message shown above the form. */
+  /** Message shown above the form that says what to do. */
   readonly advice?: string | undefined;
   /** User name in a hidden field, under which password managers store the password. */
   readonly userName?: string | undefined;

@@ -59,7 +59,7 @@ export function formTargets({ params }: InteractionDetails): readonly string[] {
   }
 }
 
-/** Language of a page of an interaction. */
+/** Chooses the language of a page of an interaction. */
 export function interactionLanguage(
   ctx: PageRequest,
   { params }: InteractionDetails,
@@ -68,7 +68,7 @@ export function interactionLanguage(
   return languageOf(ctx, userLanguage, params.ui_locales);
 }
 
-/** Answers that the page has expired. */
+/** Answers with a page that says that the interaction has expired. */
 export function sendUnknownInteraction(ctx: PageRequest): void {
   sendExpired(ctx, languageOf(ctx));
 }

@@ -14,11 +14,11 @@ export interface PageContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly policy: SignInPolicy;
-  /** Address of the issuer. */
+  /** Address of the issuer, which is the claim `iss` of its tokens. */
   readonly issuer: string;
   readonly passwordMinLength: number;
   readonly directory: UserDirectory;
-  /** Sends waiting mails now. */
+  /** Makes the mail sender send queued mails now. */
   readonly wakeMail: () => void;
   /** Invalidates the cached access of these users in all processes; call it after the commit of a changed password. */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
@@ -26,7 +26,7 @@ export interface PageContext {
 
 export type PageRequest = KoaContextWithOIDC;
 
-/** A page handler. */
+/** Handler of a page: answers a request with HTML. */
 export type AnswerPage = (context: PageContext, provider: Provider, ctx: PageRequest) => Promise<void>;
 
 const EXPIRED_STATUS = 400;
@@ -36,7 +36,7 @@ export interface SentPage extends Page {
   readonly formTargets?: readonly string[];
 }
 
-/** Answers with a page; default status 200. */
+/** Answers with a page; the default status is 200. */
 export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...page }: SentPage): void {
   const rendered = renderPage(page, formTargets);
   ctx.status = status;

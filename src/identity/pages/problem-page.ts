@@ -9,7 +9,7 @@ export interface Problem {
   readonly status: number;
   /** Seconds until the next attempt may succeed; undefined: unknown. */
   readonly waitSec?: number | undefined;
-  /** Identifies the request in the service's logs. */
+  /** Request id, under which the service logs the problem. */
   readonly requestId: string;
   /** `Accept-Language`. */
   readonly languages: string | undefined;

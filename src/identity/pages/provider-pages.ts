@@ -26,7 +26,7 @@ export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error):
   sendPage(ctx, { language, title, body, status });
 }
 
-/** Answers 404 with a page. */
+/** Answers 404 with a page of the issuer. */
 export function showMissing(ctx: KoaContextWithOIDC): void {
   const language = languageOf(ctx);
   const { missingTitle: title, missingLead } = PAGE_TEXTS[language];
@@ -49,7 +49,7 @@ ${raw(form)}
   });
 }
 
-/** Confirms that the user is signed out. */
+/** Answers with a page that confirms that the user is signed out. */
 export async function showSignedOut(ctx: KoaContextWithOIDC): Promise<void> {
   const language = languageOf(ctx);
   const { signedOutTitle: title, signedOutLead } = PAGE_TEXTS[language];

@@ -10,7 +10,7 @@ export interface LinkToken {
   readonly expiresDate: Date;
 }
 
-/** @returns 256 random bits in base64url (R-B11). */
+/** @returns the random token of a link, 256 bits in base64url (R-B11). */
 export function makeLinkToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
@@ -42,7 +42,7 @@ export async function findResetUserName(database: Queryable, token: string): Pro
 
 export interface PasswordReset {
   readonly userId: string;
-  /** Address the link was mailed to. */
+  /** Address that the link was mailed to; null: it was not mailed. */
   readonly sentTo: string | null;
 }
 

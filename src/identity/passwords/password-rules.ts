@@ -4,7 +4,7 @@ export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged'
 
 export interface ChosenPassword {
   readonly password: string;
-  /** The password, typed a second time. */
+  /** The new password, typed a second time. */
   readonly repeated: string;
   /** User name and mail address, which are refused as passwords. */
   readonly names: readonly (string | null)[];

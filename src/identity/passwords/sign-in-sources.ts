@@ -16,7 +16,7 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 export interface SignInPolicy {
   /** Wrong passwords in a row that block sign-in from a network. */
   readonly maxFailures: number;
-  /** Seconds sign-in stays blocked. */
+  /** Seconds for which sign-in from the source stays blocked. */
   readonly lockSec: number;
   /** Number of own proxies that append to X-Forwarded-For; decides the network of a client. */
   readonly proxyHops: number;
@@ -34,7 +34,7 @@ export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
   readonly mustChangePassword: boolean;
-  /** Changes with every counted failure. */
+  /** Number of counted failures; changes with each. */
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;
@@ -55,7 +55,7 @@ const FIND = `
   from app_user u left join sign_in_source source on source.user_id = u.id and source.network = $3
   where lower(u.user_name) = lower($1)`;
 
-/** @returns undefined for an unknown user. */
+/** @returns the failures of a user from a network; undefined for an unknown user. */
 export async function findSource(
   database: Queryable,
   userName: string,

@@ -26,7 +26,7 @@ export type SignInResult =
 interface SignIn {
   readonly userName: string;
   readonly password: string;
-  /** Network of the client (`clientNetwork`). */
+  /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
   /** Whether a device signs in to push (HTTP Basic): it repeats its password, and no user is present to correct it. */
   readonly isDevice?: boolean;

@@ -21,7 +21,7 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const argv = process.argv.slice(2);
-  // The usage needs no running stack.
+  // Printing the usage needs no running stack.
   if (argv.length === 0 || argv.includes('help') || argv.includes('--help')) {
     process.stdout.write(ADMIN_USAGE);
     return 0;

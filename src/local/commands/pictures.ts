@@ -15,7 +15,7 @@ const DIRECTORY = join(CHECKOUT, 'src/console/pictures');
 const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 const SIZE = { width: 1140, height: 690 };
 const USER = 'manager@demo.example';
-/** Opens every route. */
+/** A user of the demo whose role may open every route. */
 const ADMIN = 'admin@demo.example';
 
 /** A picture: an address of the demo, and what is done there before it is taken. */
@@ -35,7 +35,7 @@ const PICTURES: readonly (Picture & { readonly variable: string })[] = [
     path: '?v=compare&left=label%3Aweek-ahead-forecast&right=label%3Ameasured&from=2000-08-14T00:00:00Z&to=2000-08-20T00:00:00Z',
     prepare: async (page) => {
       await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();
-      // The chart and the version bar below it.
+      // Scrolls to the chart and the version bar below it.
       await page.evaluate('scrollTo(0, 190)');
     },
   },
@@ -95,7 +95,7 @@ async function signIn(page: Page, { api, users }: Stack, name: string): Promise<
   await page.getByRole('navigation').first().waitFor();
 }
 
-/** @throws {SetupError} when neither program is in PATH. */
+/** @returns the browser that takes the pictures. @throws {SetupError} when neither program is in PATH. */
 function findBrowser(): string {
   const directories = (process.env.PATH ?? '').split(delimiter);
   const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));

@@ -13,7 +13,7 @@ export interface CheckNetwork {
 }
 
 export interface CheckPlan {
-  /** Prefix of every container, network and volume. */
+  /** Prefix of the names of containers, networks and volumes. */
   readonly prefix: string;
   readonly file: ComposeFile;
   readonly networks: Readonly<Record<string, CheckNetwork>>;

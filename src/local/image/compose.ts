@@ -14,7 +14,7 @@ const condition = z.enum(['service_healthy', 'service_completed_successfully']);
 
 const service = z.strictObject({
   image: z.string(),
-  /** image:check starts the services of every profile. */
+  /** Profiles of the service; image:check starts the services of every profile. */
   profiles: z.array(z.string()).default([]),
   build: z.strictObject({ context: z.literal('.'), target: z.string(), args: z.record(z.string(), z.string()) }),
   command: z.array(z.string()).default([]),

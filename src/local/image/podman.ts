@@ -18,9 +18,9 @@ export interface PodmanOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Standard input. */
   readonly input?: string;
-  /** Receives every line of stdout and stderr. */
+  /** Called for every line of stdout and stderr. */
   readonly onLine?: (line: string) => void;
-  /** Exit codes that count as success; default: 0. */
+  /** Exit codes that count as success; default: 0 only. */
   readonly goodCodes?: readonly number[];
 }
 

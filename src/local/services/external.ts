@@ -120,7 +120,7 @@ export function isOlder(version: string, oldest: readonly [number, number]): boo
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
-/** Host and port, without the password. */
+/** @returns host and port of a URL, without its password. */
 function addressOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'not a URL';
 }

@@ -112,7 +112,7 @@ export function locateState(kind: LauncherKind, root: string, localPath: string)
   return { hostPath: join(root, innerPath), innerPath };
 }
 
-/** Starts `program`; it dies with this process. */
+/** Starts a program that dies with this process. */
 export function launch(kind: LauncherKind, program: RootProgram): RunningProgram {
   return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
 }

@@ -19,16 +19,16 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Options of both services of a stack. */
+/** Options that both services of a stack share. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
-  /** Root file system of the database. */
+  /** Directory of the root file system of the database. */
   readonly root: string;
-  /** Directory of the service's data. */
+  /** Directory of the data of the service. */
   readonly directory: string;
   readonly logFile: string;
   readonly password: string;
-  /** Descriptor of the stack's lock. */
+  /** File descriptor of the stack's lock, which the service inherits. */
   readonly lock: number;
   /** Port of the last start, used again if it is free. */
   readonly wantedPort: number | undefined;

@@ -28,7 +28,7 @@ export interface ServicesOptions {
 }
 
 export interface Services {
-  /** URL of the database `postgres`. */
+  /** Connection URL of the database `postgres`. */
   readonly serverUrl: string;
   readonly redisUrl: string;
   readonly launcher: LauncherKind;

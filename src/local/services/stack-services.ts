@@ -14,7 +14,7 @@ export interface StackServices {
   readonly redisUrl: string;
   /** Resolves with the name of the first own service that ends by itself. */
   readonly firstEnded: Promise<string>;
-  /** Stops own services; external ones keep running. */
+  /** Stops the services it started; external ones keep running. */
   stop(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import { type Services, startServices, takeLock } from './services.ts';
 const CREATE_WAIT_SEC = 60;
 
 export interface TemporaryStackOptions {
-  /** Start of the directory's name. */
+  /** First part of the directory's name. */
   readonly purpose: 'test' | 'bench';
   readonly isDurable: boolean;
   readonly progress: Progress;

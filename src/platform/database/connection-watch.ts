@@ -31,7 +31,7 @@ interface SessionReport {
   readonly awaitsClient: boolean | null;
 }
 
-/** State of one connection between two checks. */
+/** State of a connection at the last check. */
 interface Watched {
   bytes: number;
   /** Time at which a byte last moved, or at which the connection last had no query in flight. */

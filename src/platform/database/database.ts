@@ -17,9 +17,9 @@ export interface SnapshotSource extends Queryable {
   /** Memory for reading ahead of the consumer. Default: none. */
   readonly ahead?: ReadAhead;
 }
-/** A pool of sessions. */
+/** A pool of database sessions. */
 export interface Database extends pg.Pool, Pick<SnapshotSource, 'readLimits' | 'borrow'> {}
-/** One session of the pool. */
+/** One session of the pool, outside a transaction. */
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
 export type Transaction = Connection;
@@ -31,7 +31,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly applicationName: string;
   readonly log: Log;
-  /** Time-outs of `streamInSnapshot`; 60 s each by default. */
+  /** Time-outs of `streamInSnapshot`; the default is 60 s for each. */
   readonly readLimits?: Partial<ReadLimits>;
 }
 

@@ -26,7 +26,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Tries for ten minutes in total. */
+/** Attempts to take a lock; together they last ten minutes. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** lock_not_available, deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);

@@ -21,14 +21,14 @@ export type NewEvent = {
   readonly [Name in EventName]: {
     readonly accountId: number;
     readonly type: Name;
-    /** A JSON value. */
+    /** The event's data, a JSON value. */
     readonly payload: OutboxEvents[Name];
   };
 }[EventName];
 
 export type OutboxEvent = NewEvent & {
   readonly id: number;
-  /** Instant of the append, ISO 8601 in UTC. */
+  /** Instant at which the event was appended, ISO 8601 in UTC. */
   readonly createdDate: string;
 };
 

@@ -3,7 +3,7 @@
  * slow consumer does. Once the memory is used up, the producer waits for the consumer, one item ahead.
  */
 
-/** Memory shared by the reads of an account. */
+/** Memory for reading ahead that the reads of an account share. */
 export interface ReadAheadBudget {
   /** @returns false, without taking anything, when the bytes exceed what is left. */
   take(bytes: number): boolean;

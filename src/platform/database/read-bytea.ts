@@ -6,7 +6,7 @@ import type { Transaction } from './database.ts';
 const HEADER_BYTES = 19;
 const COLUMN_COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
-/** Column count that ends the data. */
+/** Column count that marks the end of COPY data. */
 const END = -1;
 
 /**

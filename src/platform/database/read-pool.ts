@@ -9,9 +9,9 @@ import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 
 export interface ReadPoolOptions {
-  /** Sized for `connections`; nothing else uses it. */
+  /** Pool with `connections` sessions, which nothing else uses. */
   readonly readDatabase: Database;
-  /** Runs the short statements before a snapshot. */
+  /** Pool for the short statements that precede a snapshot. */
   readonly database: Database;
   readonly connections: number;
   readonly connectionsPerAccount: number;
@@ -22,7 +22,7 @@ export interface ReadPoolOptions {
 export interface ReadPool {
   /** @returns the source of snapshots for reads of an account. */
   of(accountId: number): SnapshotSource;
-  /** Reads that wait for a connection. */
+  /** Number of reads that wait for a connection. */
   waiting(): number;
 }
 

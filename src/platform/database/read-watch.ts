@@ -5,7 +5,7 @@
  */
 
 export interface WatchedConnection {
-  /** Bytes received from the database so far. */
+  /** Number of bytes received from the database so far. */
   readonly bytesRead: () => number;
   /** Closes the connection, which ends the statement that runs on it. */
   readonly cut: () => void;

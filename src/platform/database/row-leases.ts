@@ -21,9 +21,9 @@ export interface LeasedRow {
 export interface LeasedTable {
   readonly table: 'mail' | 'webhook_attempt' | 'webhook_test';
   readonly idType: 'int8' | 'uuid';
-  /** Column with the end of the lease. */
+  /** Column that holds the end of the lease. */
   readonly column: 'claimed_until' | 'not_before_date';
-  /** State of rows that have not ended. */
+  /** State of the rows that still have work to do. */
   readonly state: 'Pending' | 'Waiting';
 }
 

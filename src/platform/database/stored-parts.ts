@@ -57,7 +57,7 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
       const index = part;
       const store = () => addPart(database, table, ownerId, index, bytes);
       const stored = inTurn(store).then(() => Buffer.from(bytes.buffer));
-      // `takeBuffer` or `settle` reports the error.
+      // `takeBuffer` or `settle` reports the error; this handler only prevents an unhandled rejection.
       stored.catch(() => {});
       buffers.push(stored);
       part += 1;
@@ -84,7 +84,7 @@ async function addPart(
 export interface ContentTarget {
   readonly table: PartTable;
   readonly ownerId: string;
-  /** Called before a buffer is allocated; may throw. */
+  /** Called before a buffer is allocated; throws when the memory for it is not available. */
   readonly charge: (bytes: number) => void;
   /** Runs the storing of a part when it is the turn of the account. */
   readonly inTurn: (store: () => Promise<void>) => Promise<void>;
@@ -118,7 +118,7 @@ export async function storeContent(
   return sizeBytes;
 }
 
-/** A part as stored; `inflatePart` returns its bytes. */
+/** A part as stored, maybe compressed; `inflatePart` returns its bytes. */
 export interface StoredPart {
   readonly isCompressed: boolean;
   readonly bytes: Uint8Array;
@@ -131,7 +131,7 @@ export async function readPart(
   ownerId: string,
   part: number,
 ): Promise<StoredPart> {
-  // COPY takes no parameters.
+  // The values are put into the text, because COPY takes no parameters.
   if (!isGuid(ownerId) || !Number.isSafeInteger(part)) throw new Error(`part ${part} of ${ownerId} cannot exist`);
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;

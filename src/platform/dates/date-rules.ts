@@ -6,15 +6,15 @@
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
-/** Rule for a date, for error messages. */
+/** Rule for a date, as error messages state it. */
 export const DATE_RULE =
   'must be an ISO 8601 date such as 2026-03-01T00:15:00Z, or epoch milliseconds, from 1700 to 2199';
 
-/** Rule for a moment, for error messages. */
+/** Rule for a moment, as error messages state it. */
 export const MOMENT_RULE =
   'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds';
 
-/** Rule for an instant, for error messages. */
+/** Rule for an instant, as error messages state it. */
 export const INSTANT_RULE =
   'must be an ISO 8601 date and time such as 2026-03-01T12:00:00Z, or epoch milliseconds; without a zone it is UTC';
 
@@ -24,7 +24,7 @@ export const LOCAL_DAY = 2;
 export interface ParsedDate {
   /** Microseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */
   readonly micros: Micros;
-  /** Whether the text has no zone. */
+  /** Whether the text has no zone, so that the zone of the request applies. */
   readonly isLocal: boolean;
   /** The text is a date without a time of day: `micros` is its midnight, and `isLocal` is set. */
   readonly isDay?: boolean;
@@ -177,7 +177,7 @@ function twoDigits(text: string, offset: number): number {
 interface IsoDate {
   /** Milliseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */
   readonly millis: number;
-  /** Microseconds after `millis`, 0 to 999. */
+  /** Microseconds after `millis`, from 0 to 999. */
   readonly subMillis: number;
   /** Whether non-zero digits finer than microseconds were cut off. */
   readonly isCut: boolean;

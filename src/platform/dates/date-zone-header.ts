@@ -8,7 +8,7 @@ export function setDateZones(c: Context, zones: readonly string[]): void {
   if (zones.length > 0) c.header(DATE_ZONE_HEADER, formatDateZones(zones));
 }
 
-/** @param zones IANA names. */
+/** Formats the value of the header that names the zones of dates. @param zones IANA names. */
 export function formatDateZones(zones: readonly string[]): string {
   return zones.join(', ');
 }

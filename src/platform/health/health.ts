@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 
 /** One part of the service, as `/health/ready` reports it. */
 export interface HealthCheck {
-  /** Rejects when the part does not work. */
+  /** Checks the part; rejects when it does not work. */
   readonly run: () => Promise<unknown>;
   /** The process works without the part, only slower: readiness is then `degraded`, with status 200. */
   readonly isOptional?: boolean;

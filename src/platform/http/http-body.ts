@@ -7,7 +7,7 @@ import { DomainError } from '../errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
-// .NET's `Encoding.Unicode`: little-endian without a byte order mark.
+// Decodes what .NET calls `Encoding.Unicode`: little-endian UTF-16 without a byte order mark.
 const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
 const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
@@ -172,7 +172,7 @@ async function readPlain(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length >= 0) {
-    // Refuses by Content-Length, before reading.
+    // Refuses a body by its Content-Length before reading it.
     if (length > maxBytes) throw tooLarge(maxBytes);
     if (length <= SMALL_BYTES || !incoming) {
       const bytes = new Uint8Array(await request.arrayBuffer());

@@ -2,9 +2,9 @@
 import { DomainError } from '../errors.ts';
 
 export interface InputLocation {
-  /** Subject of the message, such as `query siteIds`. */
+  /** Subject of the error message, such as `query siteIds`. */
   readonly subject: string;
-  /** Path in `details`, such as `query.siteIds`. */
+  /** Path in the member `details`, such as `query.siteIds`. */
   readonly path: string;
 }
 

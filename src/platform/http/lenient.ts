@@ -106,7 +106,7 @@ export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   return new DomainError('invalid_input', message, details.slice(0, MAX_DETAILS));
 }
 
-/** `$`, `['data', 3, 'date']` → `$.data[3].date`. */
+/** Formats a JSON path: `$` and `['data', 3, 'date']` give `$.data[3].date`. */
 export function jsonPath(root: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${String(part)}`),

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { declareQuery } from './query.ts';
 import { flagParameter } from './query-parameters.ts';
 
-/** A parameter of every listing, besides its own. */
+/** The parameter that every listing has besides its own. */
 export const COUNT_QUERY = declareQuery({
   includeItemsCount: flagParameter('`true` requests the response header `x-total-count`.'),
 });

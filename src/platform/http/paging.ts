@@ -8,7 +8,7 @@ export interface Paging {
   readonly offset: number;
 }
 
-/** The whole listing as one page. */
+/** Paging that returns the whole listing as one page. */
 export const WHOLE: Paging = { limit: undefined, offset: 0 };
 
 /** Query parameters of a paged listing (§2 Paging). */

@@ -18,7 +18,7 @@ interface Range {
   readonly max?: number;
 }
 
-/** An integer in a range. */
+/** Declares a query parameter that is an integer in a range. */
 export function integerParameter(
   description: string,
   range: Range & { readonly default: number },

@@ -37,7 +37,7 @@ export interface QueryParameter<Value> {
 
 type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>;
 
-/** `Paging.PageNumber` → `pageNumber`. */
+/** Name of the parsed member: `Paging.PageNumber` becomes `pageNumber`. */
 type MemberName<Name extends string> = Name extends `${string}.${infer Rest}` ? MemberName<Rest> : Uncapitalize<Name>;
 
 export type QueryValues<Parameters extends QueryParameters> = {

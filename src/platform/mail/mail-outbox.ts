@@ -7,18 +7,18 @@ import type { LeasedRow, LeasedTable } from '../database/row-leases.ts';
 import type { MailValues } from './mail-render.ts';
 
 export interface NewMail {
-  /** Key of the mail's text (MailTexts). */
+  /** Key of the mail's text in MailTexts. */
   readonly kind: string;
   readonly to: string;
   /** ISO 639-1. */
   readonly language: string;
-  /** Values of the text's placeholders, except secrets. */
+  /** Values of the placeholders of the text; never secrets. */
   readonly data?: MailValues;
   /** Account whose sender name and reply address are used. */
   readonly accountId?: number;
-  /** The mail is deleted together with this user. */
+  /** Id of the user with whom the mail is deleted. */
   readonly userId?: string;
-  /** The mail is deleted together with this invitation. */
+  /** Id of the invitation with which the mail is deleted. */
   readonly invitationId?: string;
   /** Hours to wait before the mail is sent; default 0. */
   readonly delayHours?: number;
@@ -34,7 +34,7 @@ export interface WaitingMail extends LeasedRow {
   readonly userId: string | null;
   readonly invitationId: string | null;
   readonly messageId: string;
-  /** Attempts so far, including this one. */
+  /** Number of attempts so far, including this one. */
   readonly attempts: number;
   readonly createdDate: string;
   readonly senderName: string | null;

@@ -39,7 +39,7 @@ export interface MailSenderOptions {
 }
 
 export interface MailSender extends Sweeper {
-  /** Polls now, because a mail was queued. */
+  /** Polls now; call it after a mail was queued. */
   wake(): void;
 }
 

@@ -6,11 +6,11 @@ export type MailLanguage = (typeof MAIL_LANGUAGES)[number];
 /** The text of one kind of mail. Placeholders such as `{userName}` are filled when the mail is sent. */
 export interface MailText {
   readonly subject: string;
-  /** Paragraphs before the button. */
+  /** Paragraphs of the mail before the button. */
   readonly lines: readonly string[];
   /** Label of the link `{link}`; absent in a mail without a link. */
   readonly button?: string;
-  /** Paragraphs after the button. */
+  /** Paragraphs of the mail after the button. */
   readonly closing: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface OutgoingMail extends RenderedMail {
   /** Display name of the sender. */
   readonly senderName?: string | undefined;
   readonly replyTo?: string | undefined;
-  /** Part of the Message-ID before the @. */
+  /** Part of the header Message-ID before the @. */
   readonly messageId: string;
 }
 
@@ -21,17 +21,17 @@ export interface MailTransport {
   close(): void;
 }
 
-/** The server refused this mail permanently. */
+/** The mail server refused this mail permanently. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError';
 }
 
 export interface MailTransportOptions {
-  /** smtp:// or smtps://, with credentials. */
+  /** URL of the mail server, smtp:// or smtps://, with credentials. */
   readonly smtpUrl: string | undefined;
   /** Directory mails are written to when there is no server. */
   readonly directory: string | undefined;
-  /** Address of the sender. */
+  /** Address of the sender of the mails. */
   readonly from: string;
   readonly log: Log;
 }

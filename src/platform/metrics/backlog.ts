@@ -6,7 +6,7 @@ import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';
 import { recent } from './recent.ts';
 
-/** One query, and the gauges of its row. */
+/** A query with one row, and the gauges that show its columns. */
 export interface BacklogQuery {
   /** Returns one row with a numeric column per gauge. */
   readonly sql: string;

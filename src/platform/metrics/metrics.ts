@@ -6,19 +6,19 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A series of a counter. */
+/** A series of a counter, which only increases. */
 export interface Count {
-  /** @param by increment, at least 0; default 1. */
+  /** Increases the series. @param by at least 0; default 1. */
   inc(by?: number): void;
 }
 
-/** A series of a histogram. */
+/** A series of a histogram, which counts observations in buckets. */
 export interface Distribution {
   observe(value: number): void;
 }
 
 export interface MetricName<Label extends string = never> {
-  /** Full name, such as `tidemark_push_bytes_total`. */
+  /** Full name of the metric, such as `tidemark_push_bytes_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
@@ -50,7 +50,7 @@ export interface Metrics {
   /** Adds prom-client's default metrics of the process: event loop, heap, garbage collection. */
   watchProcess(): void;
   readonly contentType: string;
-  /** All metrics in the text format of Prometheus. */
+  /** Writes all metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
 

@@ -76,7 +76,7 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
   ],
 };
 
-/** Mails not yet sent, and those due. */
+/** Gauges of the mails that are not yet sent, and of those that are due. */
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,

@@ -22,7 +22,7 @@ export const errorSchema = z
   })
   .meta({ id: 'Error' });
 
-/** Meaning of each error code. */
+/** Description of each error code in the OpenAPI document. */
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   invalid_input: 'the request is not valid; `details` lists every problem',
   malformed_json: 'the body is not valid JSON; the message names line and column',

@@ -14,9 +14,9 @@ export type Access =
   | {
       readonly kind: 'caller';
       readonly scope: 'datahub-api' | 'push-data';
-      /** Minimum role; absent: every user. */
+      /** Minimum role of the caller; absent: every user may call. */
       readonly role?: 'MANAGER' | 'ADMIN';
-      /** Claim the user must have. */
+      /** Claim that the caller must have. */
       readonly permission?: string;
     };
 
@@ -27,12 +27,12 @@ export interface Parameter {
   readonly isRequired?: true;
 }
 
-/** A request body, by media type. */
+/** A request body: a schema for its media types. */
 export interface Body {
   readonly description?: string;
   readonly types: Readonly<Record<string, z.ZodType>>;
   readonly isOptional?: true;
-  /** `Content-Encoding: gzip` is accepted. */
+  /** Whether `Content-Encoding: gzip` is accepted. */
   readonly mayBeGzip?: true;
 }
 
@@ -41,7 +41,7 @@ export interface Answer {
   readonly description: string;
   /** Media type → schema; absent: the body is empty. */
   readonly types?: Readonly<Record<string, z.ZodType>>;
-  /** Header → description. */
+  /** Description of each response header, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +53,7 @@ export interface DescribedQuery {
 
 export interface Operation {
   readonly method: Method;
-  /** Pattern of the route, such as `/sites/:id`. */
+  /** Path pattern of the route, such as `/sites/:id`. */
   readonly path: string;
   /** Operation id; stable, because generated clients use it as function name. */
   readonly operationId: string;
@@ -65,7 +65,7 @@ export interface Operation {
   /** Path parameters; one without an entry is an id. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
   readonly query?: DescribedQuery;
-  /** Supports `x-total-count` (R-A7). */
+  /** Whether the operation supports `x-total-count` (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
   readonly answers: readonly [Answer, ...Answer[]];
@@ -77,7 +77,7 @@ export interface Operation {
 /** An event the service sends to webhooks. */
 export interface SentEvent {
   readonly type: string;
-  /** Example of the member `data`. */
+  /** Example of the member `data` of the event. */
   readonly data: unknown;
 }
 
@@ -89,7 +89,7 @@ export const ALL_USERS: Access = { kind: 'caller', scope: 'datahub-api' };
 export const MANAGERS: Access = { ...ALL_USERS, role: 'MANAGER' };
 export const ADMINS: Access = { ...ALL_USERS, role: 'ADMIN' };
 
-/** A request body of type `application/json`. */
+/** Describes a request body of type `application/json`. */
 export function jsonBody(schema: z.ZodType, more: Omit<Body, 'types'> = {}): Body {
   return { ...more, types: { [JSON_TYPE]: schema } };
 }
@@ -104,14 +104,14 @@ export function answersJson(description: string, schema: z.ZodType, more: Partia
   return { status: 200, description, types: { [JSON_TYPE]: schema }, ...more };
 }
 
-/** An answer without a body. */
+/** Describes an answer without a body. */
 export function answersNothing(description: string, status: 200 | 204 = 204, more: Partial<Answer> = {}): Answer {
   return { status, description, ...more };
 }
 
 export const idSchema = z.int().min(1).max(MAX_INT4);
 
-/** An ISO 8601 instant with a zone. */
+/** Schema of an ISO 8601 instant with a zone. */
 export const instantSchema = z.string().meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
 /** The header of an answer to a request with dates (R-A11). */

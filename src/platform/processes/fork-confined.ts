@@ -11,11 +11,11 @@ export interface ConfinedProgram {
   readonly program: string;
   /** Files and folders that the program reads besides its packages, relative to the checkout; a folder ends in `/`. */
   readonly readable: readonly string[];
-  /** Maximum size of V8's heap. */
+  /** Maximum size of V8's heap in the process. */
   readonly heapMebibytes: number;
   /** Memory outside the heap, besides that of Node itself: texts and buffers. */
   readonly bufferMebibytes: number;
-  /** Further options of Node. */
+  /** Further command-line options of Node. */
   readonly options?: readonly string[];
   /** A descriptor that the program inherits as number 4. */
   readonly descriptor?: number;
@@ -25,7 +25,7 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
 /** Memory of Node itself: its threads, heap and program. */
 const BASE_MEBIBYTES = 96;
-/** A tool of util-linux. */
+/** Sets resource limits of a process; part of util-linux. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /** @returns the process. At the limit of memory, an allocation fails or the process aborts. */

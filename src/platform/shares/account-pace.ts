@@ -14,7 +14,7 @@ export interface AccountPaceOptions {
   /** Part of the time, above 0 and below 1, in which a paced account may work. */
   readonly share: number;
   readonly nowMs?: () => number;
-  /** Resolves after the given milliseconds. */
+  /** Resolves after the given number of milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Pacing {
   debtMs: number;
   debtAtMs: number;
   lastMs: number;
-  /** Resolves when a unit of work ends. */
+  /** Resolves when the next unit of work ends. */
   ended: PromiseWithResolvers<void>;
   /** Resolves when the unit of work requested last has begun: units begin in the order of their calls. */
   begun: Promise<void>;

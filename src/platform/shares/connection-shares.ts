@@ -10,7 +10,7 @@ import { openFairSemaphore } from './fair-semaphore.ts';
 
 interface Holder {
   readonly accountId: number;
-  /** Connections that this request holds. */
+  /** Number of connections that this request holds. */
   held: number;
 }
 

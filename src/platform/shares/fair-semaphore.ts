@@ -27,7 +27,7 @@ export interface FairSemaphore<Key extends number | string = number> {
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;
   /** Whether another account waits only because of the total, with permits left of its own. */
   isWantedByOthers(accountId: Key): boolean;
-  /** Waiters of all accounts. */
+  /** Number of waiters of all accounts. */
   waiting(): number;
 }
 
@@ -35,13 +35,13 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** Opens a semaphore with all permits free. */
+/** Opens a semaphore whose permits are all free. */
 export function openFairSemaphore<Key extends number | string = number>(
   options: FairSemaphoreOptions,
 ): FairSemaphore<Key> {
   const { permits, permitsPerAccount, waitersPerAccount, holder = 'account' } = options;
   const used = new Map<Key, number>();
-  /** Accounts in the order of their next turn. */
+  /** Accounts with waiters, in the order of their next turn. */
   const queues = new Map<Key, Set<Waiter>>();
   let free = permits;
   const usedBy = (accountId: Key) => used.get(accountId) ?? 0;

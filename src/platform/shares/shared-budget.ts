@@ -19,7 +19,7 @@ export interface BudgetOwner {
 export interface Holding {
   /** Adds `amount` to the holding. @returns the bound that would be exceeded; undefined: it is added. */
   take(amount: number): BudgetBound | undefined;
-  /** Gives everything back. */
+  /** Gives back all that this holder took. */
   release(): void;
 }
 
@@ -31,7 +31,7 @@ export interface BudgetBound {
 
 const USER_SHARE = 0.75;
 
-/** @param total maximum sum of all holdings. */
+/** Opens a budget. @param total maximum sum of all holdings. */
 export function openSharedBudget(total: number): SharedBudget {
   let held = 0;
   const byAccount = new Map<number, number>();
@@ -72,7 +72,7 @@ export function openSharedBudget(total: number): SharedBudget {
   };
 }
 
-/** Keeps only keys with a holding above 0. */
+/** Adds to a key's holding; removes the key when its holding becomes 0. */
 function addTo<Key>(amounts: Map<Key, number>, key: Key, amount: number): void {
   const sum = (amounts.get(key) ?? 0) + amount;
   if (sum > 0) amounts.set(key, sum);

@@ -7,7 +7,7 @@ export interface PaceLimits {
   /** Maximum time without progress of the client; also the time over which the rate is measured. */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
-  /** Maximum lifetime of an answer. */
+  /** Maximum lifetime of an answer, in milliseconds. */
   readonly maxMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface ClientPace {
   offer(bytes: number | undefined): void;
   /** Notes that the client has taken all bytes that were offered. */
   taken(): void;
-  /** Ends the watch. */
+  /** Ends the watch of the client's pace. */
   end(): void;
 }
 

@@ -11,9 +11,9 @@ const KEEP_ALIVE_MS = 15_000;
 export interface Followed<Status> {
   readonly watch: StatusWatch<Status>;
   readonly caller: BudgetOwner;
-  /** The state when the request arrived. */
+  /** State of the subject when the request arrived. */
   readonly first: Status & { readonly id: string };
-  /** Whether a state is final. */
+  /** Whether a state is final, which ends the stream. */
   readonly isOver: (status: Status) => boolean;
 }
 

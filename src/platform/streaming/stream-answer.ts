@@ -12,7 +12,7 @@ import { type PaceLimits, watchPace } from './client-pace.ts';
 
 export interface StreamServices {
   readonly log: Log;
-  /** Limits of the clients. */
+  /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
 }
 
@@ -49,7 +49,7 @@ export async function streamAnswer(
   const pieces = write(leaving.signal);
   const end = (): void => {
     leaving.abort();
-    // Errors caused by the abort have no recipient.
+    // Nothing reads an error that the abort causes.
     pieces.return(undefined).catch(() => {});
   };
   // When the client leaves before the answer begins, the stream is neither read nor cancelled.

@@ -8,12 +8,12 @@ import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
-/** Random access to stored content. */
+/** Source of stored content that is read in parts, in any order. */
 export interface PartSource {
   readonly sizeBytes: number;
   /** Every part but the last has this many bytes. */
   readonly partBytes: number;
-  /** @param index index of the part, from 0. */
+  /** Reads a part. @param index index of the part, from 0. */
   readPart(index: number): Promise<Uint8Array>;
 }
 
@@ -84,7 +84,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
   const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
   const bomb = (reason: string) => new ArchiveRefusal('zip_bomb', `the workbook was not read: ${reason}`);
-  // Overlapping entries count the same bytes repeatedly.
+  // Overlapping entries make an archive inflate to far more than it holds.
   if (compressed > sizeBytes) throw bomb('its parts overlap');
   if (inflated > limits.maxInflatedBytes) {
     throw bomb(`it must inflate to at most ${limits.maxInflatedBytes} bytes, got ${inflated}`);

@@ -29,7 +29,7 @@ export interface Buckets {
 export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
-  /** First instant of each bucket. */
+  /** First instant of each bucket, in microseconds. */
   readonly dates: Float64Array;
   /** NaN: no value, as for the sample variance and standard deviation of a single point. */
   readonly values: Float64Array;

@@ -11,7 +11,7 @@ export const MAX_FILLED = 5_000_000;
 export interface BucketRun {
   readonly variableId: number;
   readonly starts: Float64Array;
-  /** NaN: the bucket has no value. */
+  /** Value of each bucket; NaN: the bucket has none. */
   readonly values: Float64Array;
 }
 

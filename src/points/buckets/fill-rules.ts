@@ -14,7 +14,7 @@ import type { Fill } from './bucket.ts';
 
 export interface FoundBucket {
   readonly start: Micros;
-  /** NaN: the bucket has no value. */
+  /** Value of the bucket; NaN: it has none. */
   readonly value: number;
 }
 

@@ -3,15 +3,15 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { type Positions, positionsOf } from './variable-runs-codec.ts';
 
-/** What brought the versions of a write. */
+/** A write, and what brought its versions: pushes or a file. */
 export interface FoundWrite {
-  /** The file of the write; null: pushes. */
+  /** Id of the file of the write; null for pushes. */
   readonly fileId: string | null;
   /** Ids of operations in the order in which they took effect. */
   readonly operationIds: readonly number[];
   /** Readings of each operation; null: all readings are of one operation. */
   readonly readingCounts: readonly number[] | null;
-  /** Readings of the variable in the write. */
+  /** Positions of the variable's readings in the write. */
   readonly positions: readonly Positions[];
 }
 

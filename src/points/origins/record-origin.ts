@@ -48,7 +48,7 @@ export const RECORD_ORIGIN = `
   insert into write_origin (${STAMP_COLUMNS}, account_id, file_id, operation_ids)
   select ${STAMP_COLUMNS}, $4, $5::uuid, $6::int8[] from ${STAMPS}`;
 
-/** The single origin of a write. */
+/** The origin of a write that one file or one operation brought. */
 export type SoleOrigin = { readonly fileId: string } | { readonly operationId: number };
 
 /** Records a write whose readings all have the same origin, in the transaction of the write. */

@@ -48,7 +48,7 @@ export function encodeVariables(variableIds: Iterable<number>): Buffer {
   return runs.finish();
 }
 
-/** Two varints of at most five bytes each. */
+/** A run is two varints of at most five bytes each. */
 const MAX_RUN_BYTES = 10;
 
 function openRuns() {

@@ -8,7 +8,7 @@ import type { Transaction } from '../../platform/database/database.ts';
 import { CopyOut } from './copy-out.ts';
 import type { RowBlock, RowLayout } from './row-codec.ts';
 
-/** Maximum rows of a block. */
+/** Maximum rows of a block that is passed on. */
 export const BLOCK_ROWS = 10_000;
 
 /** Rows of the first block. A short answer, such as a last point, allocates and clears no more. */

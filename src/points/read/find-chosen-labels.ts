@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import type { PointSelection, VersionChoice } from '../point.ts';
 
-/** Undefined members do not restrict the rows. */
+/** Ids of labels that a selection names; an undefined member does not restrict the rows. */
 export interface ChosenLabels {
   readonly versionTagIds: readonly number[] | undefined;
   /** PostgreSQL array text such as `{1,2}`; it can be very long. */
@@ -18,7 +18,7 @@ export function needsLabels({ version: { versionTags, tags = [] } }: PointSelect
   return versionTags !== undefined || tags.length > 0;
 }
 
-/** Whether no row can match (R-G2). */
+/** Whether no row can match because no row has the labels (R-G2). */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }

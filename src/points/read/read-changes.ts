@@ -27,7 +27,7 @@ export interface ChangePosition {
   readonly dateMicros: Micros;
 }
 
-/** Range of dates, both ends inclusive. */
+/** A range of dates; both ends are inclusive. */
 interface Period {
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
@@ -37,7 +37,7 @@ interface Period {
 export interface ChangedVariable {
   readonly variableId: number;
   readonly since: ChangePosition;
-  /** Ascending and disjoint. */
+  /** Changed periods, ascending and disjoint. */
   readonly periods: readonly Period[];
   /** Greatest VersionTimestamp assigned to the variable. */
   readonly lastVersionTimestamp: Micros;
@@ -151,7 +151,7 @@ export async function* readChanges(
   }
 }
 
-/** The statement of `readChanges` (R-J1). */
+/** @returns the statement of `readChanges` for some variables (R-J1). */
 export function selectChanges(group: readonly ChangedVariable[]): string {
   const periods = group.flatMap((change) => change.periods);
   const hull = hullOf(periods);

@@ -155,7 +155,7 @@ export async function countPoints(transaction: Transaction, selection: PointSele
   return count;
 }
 
-/** The statement of `readPoints` for some variables. */
+/** @returns the statement of `readPoints` for some variables. */
 export function selectPoints(
   selection: PointSelection,
   variableIds: readonly number[],

@@ -45,14 +45,14 @@ export interface RowBlock {
   readonly layout: RowLayout;
 }
 
-/** Consecutive rows of one variable. `end` is exclusive. */
+/** Consecutive rows of one variable in a block; `end` is exclusive. */
 export interface RowRun {
   readonly variableId: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** Splits a block where the variable changes. */
+/** Splits a block into runs of rows of one variable. */
 export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Generator<RowRun> {
   for (let start = 0; start < rowCount; ) {
     const variableId = view.getInt32(start * rowBytes + VARIABLE_ID);

@@ -89,7 +89,7 @@ export function narrowingConditions(selection: PointSelection, { versionTagIds }
 }
 
 interface Merging {
-  /** Conditions on `point` and on `point_version`. */
+  /** SQL conditions on rows of `point` and of `point_version`. */
   readonly current: string;
   readonly superseded: string;
   readonly ordered: string;

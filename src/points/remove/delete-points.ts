@@ -28,7 +28,7 @@ const RANGES = `
 /** Counts the dates of one chunk by variable (R-G5). @param target quoted name of the chunk. */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
-/** Deletes superseded versions from one chunk (R-G5). */
+/** @returns the statement that deletes superseded versions from one chunk (R-G5). */
 export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
 /** Deletes current values from one chunk and returns their dates by variable (R-G5). */
@@ -137,7 +137,7 @@ async function collect(
   return [...ranges.values()].sort((a, b) => a.variableId - b.variableId);
 }
 
-/** Joins two ranges of one variable. */
+/** @returns the smallest range that contains two ranges of one variable. */
 function join(first: WrittenRange | undefined, second: WrittenRange): WrittenRange {
   if (!first) return second;
   return {
@@ -162,7 +162,7 @@ function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   ];
 }
 
-/** Dates outside 1700 to 2199 become infinite. */
+/** @returns the SQL bound of an instant; dates outside 1700 to 2199 become infinite. */
 function boundOf(micros: Micros): string {
   if (micros < MIN_DATE_MICROS) return '-infinity';
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);

@@ -73,7 +73,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** Null when nothing was deleted. */
+  /** Instant from which states are complete; null when nothing was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 

@@ -22,18 +22,17 @@ export interface Rollup {
   /** Points before this instant are rolled up. */
   readonly untilMicros: Micros;
   readonly bucket: Extract<Bucket, 'hour' | 'day'>;
-  /** IANA zone of the buckets. */
+  /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   /**
    * Points written within this many seconds are not rolled up, because the rest of an old history may still arrive.
-   * Default:
-   * 0.
+   * Default: 0.
    */
   readonly settleSec?: number;
 }
 
 export interface RolledUp {
-  /** Points, superseded versions and rollups of the step. */
+  /** Rows that the step replaced: points, superseded versions and rollups. */
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;

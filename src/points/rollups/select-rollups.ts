@@ -5,7 +5,7 @@ import { narrowingConditions, periodConditions } from '../read/select-versions.t
 
 const MOMENTS = 'merge_moments(array[points, sum_value, squares])';
 
-/** Aggregate functions over the columns of `withRollups`. */
+/** SQL of the aggregate functions over the columns of `withRollups`. */
 export const MERGED_FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   sum: 'sum(sum_value)',
   min: 'min(min_value)',
@@ -16,7 +16,7 @@ export const MERGED_FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   stdev: `float8_stddev_samp(${MOMENTS})`,
 };
 
-/** Columns of a part after its date. */
+/** Columns of a rollup part, after its date. */
 export const PART_COLUMNS = 'points, sum_value, squares, min_value, max_value';
 
 /**

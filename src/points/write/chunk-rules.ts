@@ -36,7 +36,7 @@ export function lengthOf(chunkNumber: number): Micros {
   return isLong(chunkNumber) ? LONG * CHUNK_MICROS : CHUNK_MICROS;
 }
 
-/** @returns the dates of a chunk. */
+/** @returns the range of dates that a chunk holds. */
 export function spanOf(chunkNumber: number): Span {
   const fromMicros = chunkNumber * CHUNK_MICROS;
   return { fromMicros, toMicros: fromMicros + lengthOf(chunkNumber) };

@@ -39,14 +39,14 @@ export interface WritePlan {
   readonly earlier: readonly Buffer[];
   /** Dates that may be stored already, by chunk number. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
-  /** The existing variables with rows, each once. */
+  /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];
 }
 
 // Keeps the bound within the range of its column; a bound above every possible version limit needs no precision.
 const MAX_VERSION_BOUND = 1_000_000;
 
-/** Variables and chunks of a write. */
+/** The variables and the chunks that a write concerns. */
 export interface WriteTargets {
   /** Ascending. */
   readonly variableIds: readonly number[];

@@ -113,7 +113,7 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   await client.query('commit');
 }
 
-/** Connection settings of a transaction's database. */
+/** Connection settings that identify the database of a transaction. */
 function identityOf(transaction: Transaction) {
   const { host, port, database, user, password, ssl } = transaction as unknown as pg.Client;
   return { host, port, database, user, password, ssl };

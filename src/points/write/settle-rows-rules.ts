@@ -19,7 +19,7 @@ export interface SettledRows {
   readonly earlier: Buffer;
   /** As `current`. */
   readonly dates: readonly DateRows[];
-  /** Greatest number of rows kept for one date. */
+  /** Greatest number of versions kept for one date. */
   readonly maxKept: number;
 }
 

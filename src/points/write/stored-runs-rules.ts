@@ -29,17 +29,17 @@ export interface Runs {
 
 /** The runs of one chunk in sets, by what happens to the stored rows. A run can be in several sets. */
 export interface ChunkRuns {
-  /** Not versioned: the stored row is deleted. */
+  /** Runs of a variable that is not versioned: the stored row is deleted. */
   readonly overwritten: Runs;
   /** No longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
   /** Versioned, history cut before (R-F9): the VersionTag may be that of the first version kept after the cut. */
   readonly exposed: Runs;
-  /** Versioned: the stored row becomes history. */
+  /** Runs of a versioned variable: the stored row becomes history. */
   readonly superseded: Runs;
   /** The VersionTag may be in history: that version is deleted. */
   readonly replaced: Runs;
-  /** The date may exceed the version limit. */
+  /** Runs whose dates may exceed the version limit. */
   readonly limited: Runs;
 }
 
@@ -48,7 +48,7 @@ export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 /** Collects the ascending dates of one variable into runs. */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
-  /** Closes the last run. */
+  /** Closes the run that is still open. */
   end(): void;
 }
 

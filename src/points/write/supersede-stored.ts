@@ -228,7 +228,7 @@ async function executeStep(
 
 interface Cut {
   readonly variableId: number;
-  /** Null: states are complete from the write on. */
+  /** Instant from which states are complete; null: from this write on. */
   readonly historyFromMicros: Micros | null;
 }
 

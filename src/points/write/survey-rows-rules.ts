@@ -21,7 +21,7 @@ export interface Series {
   readonly maxDateMicros: Micros;
   /** Greatest VersionTimestamp assigned; -Infinity when none was. */
   readonly lastVersionTimestamp: Micros;
-  /** False: `point_version` has no rows of the variable. */
+  /** Whether `point_version` may have rows of the variable. */
   readonly hasHistory: boolean;
   /** Greatest VersionTag id written; a greater id cannot be stored yet. */
   readonly lastVersionTagId: number;
@@ -33,7 +33,7 @@ export interface Series {
   readonly rolledUntilMicros?: Micros | null;
 }
 
-/** Rows of one variable in a write. */
+/** Survey of the rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
   /** VersionTimestamp of the first row of every date. */
@@ -42,7 +42,7 @@ export interface VariableSurvey {
   count: number;
   fromMicros: Micros;
   toMicros: Micros;
-  /** Date of the last row visited. */
+  /** Date of the row that was visited last. */
   lastMicros: Micros;
   /** The dates strictly ascend, so no date occurs twice. */
   isOrdered: boolean;
@@ -50,7 +50,7 @@ export interface VariableSurvey {
 }
 
 export interface Survey {
-  /** Existing variables with rows. */
+  /** Surveys of the variables that exist and have rows, by id. */
   readonly variables: ReadonlyMap<number, VariableSurvey>;
   readonly hasUnknown: boolean;
 }

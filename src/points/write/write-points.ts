@@ -38,7 +38,7 @@ export interface WriteResult {
 // long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
-/** Rows that are written within milliseconds. */
+/** Maximum rows of a write that takes milliseconds. */
 const MAX_SHORT_ROWS = 2000;
 
 /**
@@ -105,7 +105,7 @@ async function copyCurrent(
   }
 }
 
-/** @returns views of the tuples by chunk number. */
+/** Groups tuples by chunk. @returns views of the tuples by chunk number. */
 function splitByChunk(batches: readonly Buffer[]): ReadonlyMap<number, readonly Buffer[]> {
   const parts = new Map<number, Buffer[]>();
   for (const tuples of batches) {

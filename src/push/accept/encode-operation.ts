@@ -10,13 +10,13 @@ import type { NewOperation } from '../store/new-operation.ts';
 
 export interface PushContext {
   readonly caller: Caller;
-  /** The client's label, or a generated one. */
+  /** Label of the operation: the client's, or a generated one. */
   readonly label: string;
   /** Whether the client gave the label; then the same body sent again is the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
-  /** Mapper of a custom format; null: standard format. */
+  /** Mapper of a push in a custom format; null: standard format. */
   readonly mapperId: string | null;
   /** Hash of the client's body, if a mapper has changed it. */
   readonly bodyHash?: Uint8Array | undefined;

@@ -62,7 +62,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
       new Promise((resolve, reject) => {
         const turn = turnKey(submission.accountId, submission.push.userId);
         waiting.push({ ...submission, turn, resolve, reject });
-        // A push starts the groups of all accounts.
+        // Any push starts the waiting groups of all accounts.
         if (groups < MAX_GROUPS && !busy.has(turn)) void runForAll(run);
       }),
   };

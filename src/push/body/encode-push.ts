@@ -44,7 +44,7 @@ export interface EncodedPush {
 }
 
 const MAX_WARNINGS = 100;
-/** Limits the header `Time-Zone` to some 400 characters. */
+/** Keeps the header `Time-Zone` below some 400 characters. */
 const MAX_TIME_ZONES = 20;
 
 /**
@@ -94,7 +94,7 @@ interface OrderScan {
   readonly readingCount: number;
   /** Whether the dates of every variable strictly ascend: no repeats, nothing to sort. */
   readonly isAscending: boolean;
-  /** Earliest date of each variable. */
+  /** Earliest date of each variable of the push. */
   readonly firstDates: ReadonlyMap<number, number>;
 }
 
@@ -130,7 +130,7 @@ function scanOrder(contents: PushContents, variableIds: readonly number[]): Orde
 
 interface OrderedRows {
   readonly rows: readonly number[];
-  /** The variable of each row. */
+  /** Variable id of each row. */
   readonly variableIds: readonly number[];
   /** Whether each variable has each date only once. */
   readonly isStrict: boolean;

@@ -41,7 +41,7 @@ export type ParsedPush =
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A push element without its readings. */
+/** The members of a push element besides its readings. */
 interface ElementHead {
   readonly target: TargetIdentifiers;
   readonly given: GivenLabels;
@@ -77,10 +77,10 @@ class PushReader {
   readonly labels = new LabelTable();
   readonly dates: Float64Array;
   readonly values: Float64Array;
-  /** Indexes into `labels.table`. */
+  /** Index into `labels.table` of each reading. */
   readonly columns: Int32Array;
   isLocal: Uint8Array | undefined;
-  /** Row of the next reading. */
+  /** Index of the row for the next reading. */
   row = 0;
 
   /** @param capacity maximum number of readings. */
@@ -148,7 +148,7 @@ class PushReader {
     return target;
   }
 
-  /** Treats an empty version as absent. */
+  /** Reads VersionTag and tags of a reading; an empty version is absent. */
   #readLabels(version: unknown, tags: unknown, path: string): GivenLabels {
     const labels: { version?: string; tags?: Tags } = {};
     if (isText(version, MAX_VERSION)) {

@@ -74,7 +74,7 @@ class PushThread {
     this.#log = log;
   }
 
-  /** Number of unanswered requests. */
+  /** Number of requests to the thread that have no answer yet. */
   get load(): number {
     return this.#waiting.size;
   }

@@ -141,5 +141,5 @@ const element = lenientObject(
   anObject,
 ).meta({ id: 'PushElement' });
 
-/** The body of `POST /api/data` (§2, R-D2–R-D4). */
+/** Schema of the body of `POST /api/data` (§2, R-D2–R-D4). */
 export const pushSchema = z.array(element, { error: (issue) => mustBe('an array of push elements', issue.input) });

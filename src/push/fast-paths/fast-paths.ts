@@ -84,7 +84,7 @@ export interface SmallPushServices extends SmallPushParts {
 export interface SmallPush {
   readonly structureVersion: number | null;
   readonly push: PlainPush;
-  /** Zones applied to dates without an offset (R-A11). */
+  /** Zones that were applied to dates without an offset (R-A11). */
   readonly timeZones: readonly string[];
 }
 

@@ -39,7 +39,7 @@ export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly R
 
 interface Field {
   readonly value: string;
-  /** Position of the separator or line end. */
+  /** Position of the separator or line end after the field. */
   readonly end: number;
 }
 

@@ -12,7 +12,7 @@ export type BodyFormat = 'json' | 'xml' | 'csv';
 export interface MapRequest {
   readonly id: number;
   readonly expression: string;
-  /** undefined: only check the expression. */
+  /** The body to map; undefined: only the expression is checked. */
   readonly body?: { readonly format: BodyFormat; readonly hasHeader: boolean; readonly bytes: Uint8Array };
   /** Maximum bytes of the answer as JSON. A longer answer stays in this process. */
   readonly maxBytes: number;

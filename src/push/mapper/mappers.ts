@@ -8,14 +8,14 @@ import { booleanSchema, lenientObject } from '../../platform/http/lenient.ts';
 import type { Listing } from '../../platform/streaming/stream-listing.ts';
 
 export interface Mapper {
-  /** The GUID of `POST /api/generic/{guid}`. */
+  /** Id in the path of `POST /api/generic/{guid}`. */
   readonly id: string;
   readonly name: string;
   /** JSONata. */
   readonly expression: string;
   /** Whether the first row of CSV names the columns. */
   readonly hasHeader: boolean;
-  /** false: pushes to the mapper get 404. */
+  /** Whether the mapper accepts pushes; a disabled mapper answers 404. */
   readonly isEnabled: boolean;
   readonly createdDate: string;
   readonly modifiedDate: string;

@@ -66,7 +66,7 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
   };
 }
 
-/** @throws {DomainError} mapping_failed, body_too_large. */
+/** Reads the reply of a mapper process. @throws {DomainError} mapping_failed, body_too_large. */
 function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind: 'mapped' | 'checked' }> {
   switch (reply.kind) {
     case 'failed': {

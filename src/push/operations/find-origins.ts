@@ -50,7 +50,7 @@ export async function findPushOrigins(
   );
 }
 
-/** The readings of one operation in a write. */
+/** The readings that one operation brought to a write. */
 interface Part {
   readonly operationId: number;
   /** Position of its first reading in the write. */
@@ -60,7 +60,7 @@ interface Part {
   readonly positions: readonly Positions[];
 }
 
-/** The operations with readings of the variable. */
+/** @returns the parts of a write that have readings of the variable. */
 function concernedParts({ operationIds, readingCounts, positions }: FoundWrite): readonly Part[] {
   let start = 0;
   return operationIds.flatMap((operationId, index) => {

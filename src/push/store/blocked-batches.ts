@@ -112,7 +112,7 @@ async function takeFrom(transaction: Transaction, found: Blocked): Promise<Taken
 }
 
 interface Push {
-  /** Index of its operation in the batch. */
+  /** Index of the push's operation in the batch. */
   readonly operation: number;
   readonly tuples: Buffer;
   readonly variableIds: ReadonlySet<number>;

@@ -105,7 +105,7 @@ export interface RetriedBatches {
   readonly batches: number;
   readonly elements: number;
   readonly readings: number;
-  /** Accounts whose ingester should be woken. */
+  /** Accounts whose ingester must be woken. */
   readonly accountIds: readonly number[];
 }
 

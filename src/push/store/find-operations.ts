@@ -18,7 +18,7 @@ export interface Operation {
   readonly failure: string | null;
   readonly mapperId: string | null;
   readonly isReplay: boolean;
-  /** Instants as ISO 8601 in UTC. */
+  /** Dates of the operation: instants as ISO 8601 in UTC. */
   readonly acceptedDate: string;
   readonly startedDate: string | null;
   readonly completedDate: string | null;

@@ -5,7 +5,7 @@ import type { Rejection } from '../push-answer.ts';
 
 export interface KeptRejection extends Rejection {
   readonly operationId: number;
-  /** The element as JSON. */
+  /** The rejected element as JSON. */
   readonly element: string;
 }
 

@@ -4,7 +4,7 @@ import type { PushWarning, Rejection } from '../push-answer.ts';
 /** A push to store: its operation and the tuples of its readings. */
 export interface NewOperation {
   readonly userId: string;
-  /** `operationId` of the API. */
+  /** Label of the operation: `operationId` of the API. */
   readonly label: string;
   readonly requestId: string;
   readonly acceptedElements: number;
@@ -18,9 +18,9 @@ export interface NewOperation {
   /** SHA-256 over account, user, label and body; null: the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
-  /** Whether the operation replays elements rejected before (R-D8). */
+  /** Whether the operation replays elements that were rejected before (R-D8). */
   readonly isReplay: boolean;
-  /** COPY tuples; empty if nothing was accepted. */
+  /** COPY tuples of the readings; empty if nothing was accepted. */
   readonly tuples: Buffer;
   /** Every variable of the tuples, possibly more and repeated. */
   readonly variableIds: readonly number[];

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 const RANDOM_BYTES = 8;
 const MEMBER_DIGITS = 4;
 
-/** Maximum number of pushes in a shared row. */
+/** Maximum number of pushes that share a row. */
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /**
@@ -57,7 +57,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Keeps labels of the same millisecond distinct. */
+/** Tells apart the labels that a process generates in one millisecond. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

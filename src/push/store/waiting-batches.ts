@@ -39,7 +39,7 @@ export interface TakenBatches {
   readonly waitedSec: number | null;
   /** Request id of the first push (R-A10); null: none was taken. */
   readonly requestId: string | null;
-  /** Start of this transaction; null: none was taken. */
+  /** Start of the transaction that took the batches; null: it took none. */
   readonly takenDate: string | null;
 }
 
@@ -68,11 +68,11 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
   return readBytea(transaction, text);
 }
 
-/** Batches whose points the transaction has written. */
+/** The batches whose points a transaction has written. */
 export interface WrittenBatches {
   readonly ids: readonly number[];
   readonly operationIds: readonly number[];
-  /** Their COPY tuples, in order. */
+  /** COPY tuples of the batches, in order. */
   readonly batches: readonly Buffer[];
 }
 

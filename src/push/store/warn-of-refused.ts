@@ -32,7 +32,7 @@ export async function warnOfRefused(
 
 /** The operations of a batch, and the number of its readings that belong to each. */
 export interface BatchOperations {
-  /** 64-bit integers, which the driver returns as texts. */
+  /** Ids of the operations; texts, because the driver returns 64-bit integers so. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }

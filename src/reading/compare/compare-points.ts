@@ -129,7 +129,7 @@ async function* merge(
   if (!rows.isEmpty) yield rows.take();
 }
 
-/** Buffer of the next chunk. */
+/** Collects the rows of the next chunk. */
 class Rows {
   #dates = new Float64Array(CHUNK_ROWS);
   #left = new Float64Array(CHUNK_ROWS);

@@ -12,14 +12,14 @@ import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
 export interface CompareRequest {
-  /** The left side, without paging. */
+  /** The request for the left side, without paging. */
   readonly left: ReadRequest;
   /** The right side; without VersionTag and instant the latest version. */
   readonly right: VersionRequest;
   /** Pages the rows of the answer, not the comparison. */
   readonly limit: number | undefined;
   readonly offset: number;
-  /** Zone of written dates; undefined is UTC. */
+  /** Zone of the dates in the answer; undefined is UTC. */
   readonly timeZoneId: string | undefined;
   /** Format of the answer; undefined: the header `Accept` decides. */
   readonly format: Given['format'];

@@ -20,7 +20,7 @@ import { type ComparedChunk, streamCompared } from './compare-points.ts';
 import { type CompareRequest, parseCompareRequest } from './compare-request.ts';
 import { type CompareCounter, compareCounter } from './compare-rules.ts';
 
-/** `GET /data/compare` (R-G6). Mount at `/data/compare`. */
+/** Routes of `GET /data/compare` (R-G6). Mount at `/data/compare`. */
 export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/', (c) => answerCompare(services, c));
 }

@@ -1,13 +1,13 @@
 /** The summary of two versions of a variable, date by date (R-G6). */
 
 export interface CompareSummary {
-  /** Dates with a value in either version. */
+  /** Number of dates with a value in either version. */
   readonly points: number;
-  /** Dates in both versions with different values. */
+  /** Number of dates in both versions with different values. */
   readonly changed: number;
-  /** Dates only in the right version. */
+  /** Number of dates only in the right version. */
   readonly added: number;
-  /** Dates only in the left version. */
+  /** Number of dates only in the left version. */
   readonly removed: number;
   /** Mean over the dates in both versions; null when there are none. */
   readonly meanAbsoluteDifference: number | null;
@@ -19,7 +19,7 @@ export interface CompareCounter {
   summary(): CompareSummary;
 }
 
-/** @returns a counter for one comparison (R-G6). */
+/** @returns a counter for the rows of one comparison (R-G6). */
 export function compareCounter(): CompareCounter {
   let [points, changed, added, removed, absoluteSum] = [0, 0, 0, 0, 0];
   return {

@@ -26,7 +26,7 @@ import type { Batch, Cells, Column, Table } from './table.ts';
 
 const TWO_32 = 2 ** 32;
 
-/** Sink that returns written bytes synchronously. */
+/** Sink of the Arrow writer that hands out the written bytes at once. */
 class Pieces extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -70,7 +70,7 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
-/** Yields the batches that share a record batch. */
+/** Groups the batches that become one record batch. */
 async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
   let group: Batch[] = [];
   let rowCount = 0;
@@ -221,7 +221,7 @@ function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
   return { field: new Field(name, type, true), encode };
 }
 
-/** Writes the code of every row. */
+/** Writes the dictionary code of every row. */
 function writeCodes(
   codes: Int16Array,
   columns: readonly Keyed<unknown>[],

@@ -12,7 +12,7 @@ const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 const DAY_CHARACTERS = '2026-03-01T'.length;
 const [ZERO, COLON, DOT] = [0x30, 0x3a, 0x2e];
 
-/** Maximum length, as in `2026-03-01T01:15:00.000001+01:00`. */
+/** Maximum length of a written instant, such as `2026-03-01T01:15:00.000001+01:00`. */
 export const INSTANT_BYTES = 32;
 
 /** @returns a writer of instants in UTC: `2026-03-01T00:15:00Z`. */

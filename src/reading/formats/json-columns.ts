@@ -77,7 +77,7 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** Parts of one element, with its comma. */
+/** @returns what is written for each element of a column, with its comma. */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];
@@ -85,7 +85,7 @@ function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter 
   return [Buffer.from(','), partOf(column, withNulls(cells, column), writeInstant, TEXTS)];
 }
 
-/** Labels as JSON, `null` where there is none. */
+/** @returns the cells with `null` for each missing label. */
 function withNulls(cells: Cells, { kind }: Column): Cells {
   if (cells.kind !== 'codes') return cells;
   const textOf = (id: number): string => {

@@ -11,7 +11,7 @@ import type { Cells, Column, InstantWriter } from './table.ts';
 export type Part = Uint8Array | PartWriter;
 
 export interface PartWriter {
-  /** Maximum bytes written. */
+  /** Maximum number of bytes that `write` writes for a row. */
   readonly maxBytes: number;
   /** @returns the offset after the written bytes. */
   readonly write: (bytes: Uint8Array, at: number, row: number) => number;
@@ -27,13 +27,13 @@ export interface CellTexts {
 const PIECE_BYTES = 1 << 16;
 const FIRST_CAPACITY = 1 << 12;
 
-/** Growing buffer of rows, emptied batch by batch. */
+/** Growing buffer of encoded rows; the writer empties it after each batch. */
 export class RowBytes {
   #bytes = Buffer.alloc(0);
   #size = 0;
   #capacity = FIRST_CAPACITY;
 
-  /** Writes the parts of every row. */
+  /** Encodes rows: for each row, its parts one after the other. */
   writeRows(parts: readonly Part[], rowCount: number): void {
     const rowBytes = parts.reduce((sum, part) => sum + ('maxBytes' in part ? part.maxBytes : part.length), 0);
     for (let row = 0; row < rowCount; row++) {
@@ -52,7 +52,7 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
-  /** Whether the buffer holds enough bytes to send. */
+  /** Whether the buffer holds enough bytes to send them. */
   get isPiece(): boolean {
     return this.#size >= PIECE_BYTES;
   }
@@ -102,7 +102,7 @@ export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter
   }
 }
 
-/** Joins adjacent constant parts. */
+/** Joins adjacent parts that are constant. */
 export function joinParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {

@@ -11,7 +11,7 @@ export interface Column {
 
 /** The cells of one column in one batch. */
 export type Cells =
-  /** No values; a JSON row omits the member. */
+  /** A column without any value; a JSON row omits the member. */
   | { readonly kind: 'absent' }
   /** One id for all rows. */
   | { readonly kind: 'constant'; readonly value: number | null }
@@ -30,7 +30,7 @@ export interface Batch {
 
 export interface Table {
   readonly columns: readonly Column[];
-  /** Batches of at least one row. */
+  /** The rows in batches of at least one row. */
   readonly batches: AsyncGenerator<Batch>;
   /** Metadata of the answer, for formats with metadata; known once the first batch, or the end, was read. */
   readonly metadata?: () => ReadonlyMap<string, string>;

@@ -23,9 +23,9 @@ export interface OriginServices {
     caller: Caller,
     writes: readonly FoundWrite[],
   ): Promise<readonly (readonly Origin[])[]>;
-  /** @returns files by id. */
+  /** Finds files. @returns those the caller may see, by id. */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
-  /** @returns runs of the variable by VersionTimestamp. */
+  /** Finds runs. @returns runs of the variable, by VersionTimestamp. */
   findRuns(
     queryable: Queryable,
     accountId: number,
@@ -34,7 +34,7 @@ export interface OriginServices {
   ): Promise<ReadonlyMap<Micros, Origin>>;
 }
 
-/** `GET /data/origins`. Mount at `/data/origins`. */
+/** Routes of `GET /data/origins`. Mount at `/data/origins`. */
 export function originRoutes(services: OriginServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/', (c) => answerOrigins(services, c));
 }

@@ -14,7 +14,7 @@ import { pointTable } from '../point-tables.ts';
 
 type Variables = ReadonlyMap<number, ReadVariable>;
 
-/** Writes a message as an event. */
+/** Encodes a message of a watch as a server-sent event. */
 export type EventWriter = (message: WatchMessage, variables: Variables) => Promise<Buffer>;
 
 /** @returns a writer that encodes points once for all streams that send them. */
@@ -58,7 +58,7 @@ export interface EventQueue {
   events(): AsyncGenerator<Buffer>;
 }
 
-/** @param write encodes messages. */
+/** Opens the queue between a watch and its response. @param write encodes messages. */
 export function openEventQueue(write: EventWriter): EventQueue {
   let waiting: { readonly event: Promise<Buffer>; readonly taken: () => void } | undefined;
   let end: { readonly error: unknown } | undefined;

@@ -29,7 +29,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-/** `GET /data/watch` (R-J1). Mount at `/data/watch`. */
+/** Routes of `GET /data/watch` (R-J1). Mount at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
   // After READ_MAX_SEC the watch ends with an event; when the client does not take the event, the connection is closed. A

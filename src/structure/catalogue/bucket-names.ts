@@ -2,7 +2,7 @@
 import type { AggregateFunction, Bucket } from '../../points/buckets/bucket.ts';
 import type { Aggregate, Granularity } from './enumerations.ts';
 
-/** Granularity → bucket length; undefined for raw points. */
+/** Bucket length of each granularity; undefined for raw points. */
 export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   Raw: undefined,
   Minute: 'minute',
@@ -14,7 +14,7 @@ export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   All: 'all',
 };
 
-/** Aggregate → aggregate function. */
+/** Aggregate function of each aggregate that clients name. */
 export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
   SUM: 'sum',
   MIN: 'min',

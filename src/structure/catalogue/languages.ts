@@ -1,4 +1,4 @@
-/** Languages of accounts and users (R-C8): ISO 639-1. */
+/** Languages of accounts and users as ISO 639-1 codes (R-C8). */
 
 const CODES =
   `aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
@@ -8,7 +8,7 @@ const CODES =
   te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu`.split(/\s+/);
 
 export interface Language {
-  /** ISO 639-1 code. */
+  /** ISO 639-1 code of the language. */
   readonly id: string;
   /** English name. */
   readonly name: string;

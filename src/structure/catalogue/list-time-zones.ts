@@ -1,11 +1,11 @@
-/** The catalogue of time zones (R-C8). */
+/** Lists the catalogue of time zones (R-C8). */
 import type { Queryable } from '../../platform/database/database.ts';
 import { findTimeZone } from './time-zones.ts';
 
 export interface TimeZone {
   /** IANA name. */
   readonly id: string;
-  /** IANA name with spaces instead of underscores. */
+  /** IANA name of the zone, with spaces instead of underscores. */
   readonly name: string;
 }
 

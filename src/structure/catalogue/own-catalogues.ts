@@ -23,22 +23,22 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member of an entry that clients write. */
+/** A member of an own entry that clients write. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
   /** Value of the member when a new entry omits it; absent: the member is required. */
   readonly fallback?: unknown;
-  /** Enumeration: name → stored number. */
+  /** Stored number of each name of an enumeration. */
   readonly stored?: Readonly<Record<string, number>>;
   /** The member cannot change after the entry was created. */
   readonly isFixed?: true;
 }
 
 export interface OwnCatalogue {
-  /** Path of the routes of the catalogue. */
+  /** Path of the routes of the catalogue, such as `/units`. */
   readonly path: string;
-  /** Name of an entry in messages. */
+  /** What messages call an entry of the catalogue. */
   readonly label: string;
   readonly table: 'unit' | 'unit_family' | 'catalogue_entry';
   /** Value of the column `catalogue` in a table that several catalogues share. */

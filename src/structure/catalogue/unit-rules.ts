@@ -2,7 +2,7 @@
 import type { LinearScale } from '../../points/point.ts';
 
 export interface UnitConversion {
-  /** Number of these units in one base unit. */
+  /** How many of this unit are one base unit. */
   readonly divisor: number;
   /** Value in this unit when the base unit is 0. */
   readonly offset: number;

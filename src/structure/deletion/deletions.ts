@@ -11,7 +11,7 @@ import { deleteVariables } from '../variable.ts';
 
 /** Sources and variables that a request deletes at once. */
 const MAX_AT_ONCE = 500;
-/** Sources or variables per step. */
+/** Maximum sources or variables that one step deletes. */
 const STEP = 500;
 const STEP_TIMEOUT_MS = 300_000;
 const KEPT = `interval '30 days'`;
@@ -51,7 +51,7 @@ export interface StartedDeletion {
   readonly id: string;
   /** Whether the structure is deleted in the background. */
   readonly isLarge: boolean;
-  /** Whether the same deletion was requested before. */
+  /** Whether the same deletion was requested before, so that no job was added. */
   readonly isRepeated: boolean;
 }
 

@@ -27,7 +27,7 @@ interface List {
   readonly names?: readonly string[];
 }
 
-/** Answers the template to every user. */
+/** Routes of the template, which every user may download. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
   // Cache of one template: it is the same for all accounts without own catalogue entries, and takes 0.1 s to write.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;

@@ -28,7 +28,7 @@ interface Compilation {
   readonly values: unknown[];
 }
 
-/** Name of the query parameter. */
+/** Name of the query parameter with the filter. */
 export const PARAMETER = 'customFilter';
 const CLIENT_DATA = 'clientdata';
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;

@@ -25,7 +25,7 @@ export interface Comparison extends Positioned {
 
 export interface FilterValue extends Positioned {
   readonly text: string;
-  /** A quoted value is always text. */
+  /** Whether the value was quoted; a quoted value is always text. */
   readonly isQuoted: boolean;
 }
 
@@ -118,7 +118,7 @@ class TokenReader {
     this.#tokens = tokens;
   }
 
-  /** Counts a comparison that begins at this position. */
+  /** Counts a comparison and its position, for the limit of comparisons. */
   count(position: number): void {
     this.#comparisons += 1;
     if (this.#comparisons <= MAX_COMPARISONS) return;

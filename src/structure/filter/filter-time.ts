@@ -9,7 +9,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { runForAll } from '../../platform/shares/connection-shares.ts';
 import { PARAMETER } from './custom-filter.ts';
 
-/** The README names it. */
+/** The README documents this limit. */
 const MAX_TIME_MS = 10_000;
 const RETRY_MS = 1000;
 const QUERY_CANCELED = '57014';

@@ -21,7 +21,7 @@ export const FORM_LIMITS = { formsPerKind: 100, groups: 100, fields: 300, items:
 const MAX_NAME = 200;
 const MAX_TEXT = 1000;
 
-/** Names of properties that every JavaScript object inherits. */
+/** Field names that are refused: properties that every JavaScript object inherits. */
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const nameSchema = z

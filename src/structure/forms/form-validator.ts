@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Definition = Pick<Form, 'name' | 'groups'>;
 
 const ISO_DATE = 'iso-date';
-/** Maximum problems reported per form. */
+/** Maximum problems that are reported for one form. */
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
 const MAX_SHOWN = 60;
@@ -135,7 +135,7 @@ function show(value: unknown): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** RFC 6901 §4. */
+/** Decodes a part of a JSON pointer (RFC 6901 §4). */
 function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }

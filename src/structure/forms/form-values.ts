@@ -16,20 +16,20 @@ import { VARIABLE } from '../variable.ts';
 import { findNewProblems } from './check-values.ts';
 import type { EntityType, Form } from './form-definition.ts';
 
-/** The values of one resource. */
+/** The values of a form in one resource. */
 export interface FilledForm {
-  /** Id of the site, source or variable. */
+  /** Id of the site, source or variable with the values. */
   readonly id: number;
   readonly name: string;
   readonly siteId?: number;
   readonly sourceId?: number;
-  /** Group → field → value. */
+  /** Values by name of the group, then by name of the field. */
   readonly values: unknown;
   readonly problems?: readonly ErrorDetail[];
 }
 
 const RESOURCES: Readonly<Record<EntityType, Resource>> = { Site: SITE, Source: SOURCE, Variable: VARIABLE };
-/** Members of an entry besides its values. */
+/** Members of a listed entry besides the values. */
 const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
   Site: ['name'],
   Source: ['name', 'siteId'],

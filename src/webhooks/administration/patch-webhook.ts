@@ -33,7 +33,7 @@ export function planPatch(
   // A placeholder to write the secret to: assertAllowed refuses operations that would read it.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
   const patched = applyOperations(shown, named);
-  // A removed member is cleared.
+  // A member that the patch removed is cleared.
   const whole = [...WRITABLE, SECRET].map((name) => [name, patched[name] ?? null]);
   return parseInput(webhookChangeSchema(policy, webhook), Object.fromEntries(whole));
 }
@@ -43,7 +43,7 @@ function assertAllowed(operation: PatchOperation, index: number): void {
   const { op, path } = operation;
   if ('from' in operation) {
     assertMember(operation.from, [...WRITABLE, ...READ_ONLY], index, 'from');
-    // A move also removes its source.
+    // A `move` also removes the member that it moves.
     if (op === 'move') assertMember(operation.from, WRITABLE, index, 'from');
   }
   if (path === `/${SECRET}` && (op === 'add' || op === 'replace')) return;

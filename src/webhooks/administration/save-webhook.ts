@@ -15,7 +15,7 @@ export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDelete
 
 export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
-  /** Seals secrets and headers. */
+  /** Encrypts the secrets and headers that are stored. */
   readonly vault: SecretVault;
   /** Hours a replaced secret keeps signing: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;

@@ -8,7 +8,7 @@ import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 export interface ReachedEntities {
   /** Sites the user sees, possibly for some of their sources only. */
   readonly shownSites: ReadonlySet<number>;
-  /** Sites with access to everything in them. */
+  /** Sites that the caller may see whole. */
   readonly wholeSites: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
   readonly variables: ReadonlySet<number>;
@@ -18,7 +18,7 @@ export type VisibleWebhook = Omit<StoredWebhook, keyof Outcome> & Partial<Outcom
 
 type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCount'>;
 
-/** Shown in place of a hidden text. */
+/** Text shown in place of a hidden one. */
 const HIDDEN = '…';
 
 /** @returns the webhook as the user sees it; undefined when it does not exist for them (R-B9). */

@@ -23,11 +23,11 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface WebhookServices extends SaveServices {
   readonly database: Database;
-  /** URLs and addresses receivers may have. */
+  /** Decides which URLs and addresses receivers may have. */
   readonly targetPolicy: TargetPolicy;
 }
 
-/** WebhookDisplayLevel by name and number (R-A3). */
+/** Number of each WebhookDisplayLevel, which clients may give instead of its name (R-A3). */
 const LEVEL_NUMBERS = { Light: 0, Normal: 1, Verbose: 2 } as const;
 type Level = keyof typeof LEVEL_NUMBERS;
 

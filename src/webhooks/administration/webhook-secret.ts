@@ -13,7 +13,7 @@ export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);
   const key = Buffer.from(base64, 'base64');
-  // Buffer tolerates malformed base64 that other libraries refuse.
+  // Encodes the key again, because Buffer decodes malformed base64 that other libraries refuse.
   return key.toString('base64') === base64 && key.length >= MIN_BYTES && key.length <= MAX_BYTES;
 }
 

@@ -32,9 +32,9 @@ export interface PrefetchOptions {
   readonly webhookId: string;
   /** Renews the claims of the attempts, also after they were taken. */
   readonly leases: RowLeases<ClaimedAttempt>;
-  /** Number of concurrent consumers. */
+  /** Number of consumers that take attempts at the same time. */
   readonly lanes: number;
-  /** Whether the slice is over. */
+  /** Whether the time of the slice is over. */
   readonly isOver: () => boolean;
 }
 
@@ -42,7 +42,7 @@ const MAX_BATCH = 64;
 /** Pause between claims while a request is in flight, for attempts that become due meanwhile. */
 const RECHECK_MS = 200;
 
-/** Claims nothing before the first `take`. */
+/** Opens a prefetch; it claims nothing before the first `take`. */
 export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
   const ready: DueAttempt[] = [];
   let limit = lanes;

@@ -29,11 +29,11 @@ export const LEASED_ATTEMPTS: LeasedTable = {
   ...{ table: 'webhook_attempt', idType: 'int8', column: 'claimed_until', state: 'Pending' },
 };
 
-/** The columns of a webhook that delivery needs. */
+/** The columns of a webhook that delivery reads. */
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
-  /** Whether the last attempt failed. */
+  /** Whether the last attempt of the webhook failed. */
   readonly isFailing: boolean;
   readonly target: WebhookTarget;
 }

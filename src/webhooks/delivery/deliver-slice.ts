@@ -23,13 +23,13 @@ export interface DeliveryServices {
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
   readonly retries: RetryPolicy;
-  /** Concurrent requests to one receiver. */
+  /** Maximum concurrent requests to one receiver. */
   readonly parallel: number;
   readonly leases: RowLeases<ClaimedAttempt>;
-  /** Random number from 0 inclusive to 1 exclusive. */
+  /** @returns a random number from 0 inclusive to 1 exclusive. */
   readonly chance: () => number;
   readonly metrics: WebhookMetrics;
-  /** Whether new attempts must not start. */
+  /** Whether the deliverer stops, so that a slice must start no new attempts. */
   readonly isStopped: () => boolean;
   /** Aborted when requests in flight must not be waited for; their claims are released (R-K2). */
   readonly givingUp: AbortSignal;
@@ -153,7 +153,7 @@ const FAILURES_TO_OPEN = 2;
  * the receiver is known to fail. Messages meanwhile wait as `Pending` and use up no attempt.
  */
 export interface Circuit {
-  /** Counts the end of an attempt. */
+  /** Counts how an attempt ended; the second failure in a row opens the circuit. */
   add(end: TryEnd): void;
   isOpen(): boolean;
 }

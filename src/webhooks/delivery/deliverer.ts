@@ -30,15 +30,15 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
   readonly outbox: OutboxRelay;
   readonly progress?: Progress;
   readonly settings: {
-    /** Webhooks processed at the same time. */
+    /** Maximum webhooks that are processed at the same time. */
     readonly concurrency: number;
-    /** Concurrent requests to one receiver. */
+    /** Maximum concurrent requests to one receiver. */
     readonly parallel: number;
     /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
     /** Maximum time between two probes of a receiver that is down. */
     readonly maxProbePauseMs: number;
-    /** Time-out of one attempt. */
+    /** Time-out of one attempt, in milliseconds. */
     readonly timeoutMs: number;
     readonly disableAfterDays: number;
     readonly historyDays: number;

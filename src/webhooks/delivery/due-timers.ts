@@ -8,7 +8,7 @@ export interface DueTimers {
   stop(): void;
 }
 
-/** Longer delays are left to the sweeper. */
+/** Maximum delay of a timer; the sweeper handles later attempts. */
 const MAX_DELAY_MS = 60_000;
 
 /** Opens the timers of a deliverer. @param wake called when a timer fires. */

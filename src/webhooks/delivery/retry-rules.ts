@@ -3,9 +3,9 @@
 /** The part of an outcome that decides the next step. */
 export interface TryEnd {
   readonly state: 'Succeeded' | 'Failed';
-  /** Status of the response; absent without a response. */
+  /** Status of the response; absent when there was no response. */
   readonly status?: number | undefined;
-  /** `Retry-After` of the response. */
+  /** Delay that the header `Retry-After` of the response asks for. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface EndedAttempt {
   readonly next: NextStep;
   /** Milliseconds in which nothing is sent to the webhook. */
   readonly pauseMs: number;
-  /** End of the attempt by performance.now(). */
+  /** End of the attempt, on the clock of performance.now(). */
   readonly endedMs: number;
 }
 

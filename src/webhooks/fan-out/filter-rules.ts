@@ -11,11 +11,11 @@ export interface Concern {
   readonly siteIds: readonly number[];
 }
 
-/** One thing that happened, before filters apply. */
+/** Something that happened, before the filters of webhooks apply. */
 export interface Occurrence {
   readonly accountId: number;
   readonly type: string;
-  /** Instant of the event, ISO 8601 in UTC. */
+  /** Instant at which it happened, as ISO 8601 in UTC. */
   readonly date: string;
   /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
   readonly data: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ export interface Subscriber {
   readonly webhookId: string;
   /** The backlog of the webhook is full: messages to the webhook are being dropped. */
   readonly isFull: boolean;
-  /** undefined matches every event of its type. */
+  /** Filter of the webhook; undefined matches every event of its type. */
   readonly filter: Filter | undefined;
 }
 

@@ -7,13 +7,13 @@ import type { Occurrence } from './filter-rules.ts';
 
 export interface NewMessage extends Pick<Occurrence, 'accountId' | 'type' | 'date'> {
   readonly webhookId: string;
-  /** JSON of `data`. */
+  /** JSON text of the member `data` of the message. */
   readonly data: string;
 }
 
 export interface MessageStore {
   add(message: NewMessage): Promise<void>;
-  /** Stores the rest. */
+  /** Stores the messages that are not stored yet. */
   flush(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ const MAX_VARIABLES = 1000;
 
 export interface FanOutOptions {
   readonly queue: WakeQueue;
-  /** Maximum waiting messages of a webhook. */
+  /** Maximum number of waiting messages of a webhook. */
   readonly maxPending: number;
 }
 
@@ -35,7 +35,7 @@ export function webhookFanOut({ queue, maxPending }: FanOutOptions): EventConsum
   };
 }
 
-/** @returns the webhooks with new messages. */
+/** Stores the messages of events. @returns the webhooks with new messages. */
 async function fanOut(
   transaction: Transaction,
   events: readonly OutboxEvent[],

@@ -14,7 +14,7 @@ export interface WebhookHistory {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly attempt: number;
-  /** Whether a manager requested this attempt. */
+  /** Whether a manager requested this attempt by a replay. */
   readonly isReplay: boolean;
   readonly state: AttemptState;
   readonly date: string;
@@ -56,7 +56,7 @@ const ENTRY = `
   select ${COLUMNS} from webhook_attempt attempt join webhook_event event on event.id = attempt.event_id
   where attempt.id = $1`;
 
-/** @returns one page, newest first (R-I5). */
+/** @returns one page of the history, newest attempt first (R-I5). */
 export async function listHistory(
   queryable: Queryable,
   webhookId: string,

@@ -1,4 +1,4 @@
-/** `/account/webhooks/{id}/history` (§4.4, R-I5), for MANAGER and ADMIN. */
+/** Routes of `/account/webhooks/{id}/history` (§4.4, R-I5), for MANAGER and ADMIN. */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';

@@ -11,7 +11,7 @@
 interface ValuePart {
   readonly kind: 'value';
   readonly path: readonly (string | number)[];
-  /** `{{json path}}`: strings keep their quotes. */
+  /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
   /** In a JSON template: inside a string or in place of a value. */
   readonly position: 'text' | 'inString' | 'asValue';
@@ -26,7 +26,7 @@ interface TextPart {
 type Part = ValuePart | TextPart;
 
 export interface TemplateProblem {
-  /** Characters before the problem. */
+  /** Number of characters before the problem. */
   readonly offset: number;
   /** The rule that was broken, such as `must close every "{{" with "}}"`. Errors show it after the path of the field. */
   readonly message: string;

@@ -10,7 +10,7 @@ const USER_AGENT = 'Tidemark-Webhooks/1.0';
 
 export interface ComposedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** The headers set by the service. */
+  /** Headers of the request that the service sets. */
   readonly ours: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -8,7 +8,7 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|(^|[-_])key|apikey/i;
 
-/** Replaces credentials in the history. */
+/** Text that replaces credentials in the history. */
 export const MASK = '***';
 
 /**

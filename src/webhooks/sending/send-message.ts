@@ -19,26 +19,26 @@ import { parseTargetUrl } from './target-url.ts';
 
 export interface SenderOptions {
   readonly allowHttp: boolean;
-  /** Ranges receivers may use besides public addresses. */
+  /** Address ranges that receivers may use besides public addresses. */
   readonly allowedRanges: readonly AddressRange[];
   /** Time-out of an attempt: name resolution, connection, TLS and response together. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Default: the name servers of the machine. */
+  /** Resolves host names; default: the name servers of the machine. */
   readonly resolve?: Resolve;
-  /** Trusted certificates in place of those of Node. */
+  /** Certificates to trust instead of those of Node. */
   readonly ca?: string;
 }
 
 export interface SendOutcome extends AttemptOutcome {
-  /** `Retry-After` of the response, at most a day. */
+  /** Delay of the header `Retry-After` of the response, at most a day. */
   readonly retryAfterMs?: number;
 }
 
 export interface Sender {
   /** Never rejects because of the receiver, its name or the template. */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
-  /** Closes all connections, including those in use. */
+  /** Closes all connections, including those with a request in progress. */
   close(): void;
 }
 
@@ -46,7 +46,7 @@ const TOO_LARGE = `the rendered body exceeds ${MAX_BODY_BYTES / 2 ** 20} MiB`;
 const SHOWN_BODY_CHARACTERS = 65_536;
 const SHOWN_HEADER_CHARACTERS = 1024;
 
-/** Opens connection pools, which `close` ends (R-I3). */
+/** Opens a sender with connection pools; `close` ends them (R-I3). */
 export function openSender(options: SenderOptions): Sender {
   const { allowedRanges, timeoutMs, resolve = nameResolver(), ca } = options;
   const agents = openGuardedAgents({ allowedRanges, timeoutMs, resolve }, ca);

@@ -4,7 +4,7 @@ import { type AddressRange, isAllowedAddress } from '../../platform/address-rang
 
 export interface TargetPolicy {
   readonly allowHttp: boolean;
-  /** Ranges receivers may use besides public addresses. */
+  /** Address ranges that receivers may use besides public addresses. */
   readonly allowedRanges: readonly AddressRange[];
 }
 
@@ -35,7 +35,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Whether the host is a literal address. */
+/** Whether the host is an IP address, not a name. */
 export function isAddressHost(host: string): boolean {
   return isIP(host) !== 0;
 }

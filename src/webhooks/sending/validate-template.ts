@@ -4,7 +4,7 @@ import { isJsonType, parseJson } from '../../platform/http/http-body.ts';
 import { MAX_TEMPLATE_LENGTH, parseTemplate, templateSkeleton } from './body-template.ts';
 
 export interface LocatedProblem {
-  /** Position, such as `line 2, column 5`. */
+  /** Position of the problem in the template, such as `line 2, column 5`. */
   readonly location: string;
   /** The rule that was broken, such as `must be JSON …`. Errors show it after the path of the field. */
   readonly message: string;

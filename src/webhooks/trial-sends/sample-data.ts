@@ -8,7 +8,7 @@ const USER_ID = '7d2c4b0e-5a55-4a0e-9a4e-3f0c1f6f7c21';
 const PLACE = { siteId: 12, sourceId: 340, variableId: 5601 };
 const RUN = { ...PLACE, runId: 78_901, trigger: 'Input', from: '2026-03-01T00:00:00Z', to: '2026-03-01T01:00:00Z' };
 
-/** `data` of a message, by event type. */
+/** Member `data` of a sample message, by event type. */
 export const SAMPLE_DATA: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   DataPushCompleted: {
     operationId: 'morning-import',

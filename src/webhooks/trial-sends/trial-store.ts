@@ -133,7 +133,7 @@ export async function finishTrial(
   return rowCount === 1;
 }
 
-/** Releases the claim for another process (R-K2). */
+/** Releases the claim of a trial, so that another process can send it (R-K2). */
 export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: ClaimedTrial): Promise<void> {
   await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
     id,

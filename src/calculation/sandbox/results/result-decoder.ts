@@ -18,7 +18,7 @@ export interface ResultDecoder {
   close(): Promise<void>;
 }
 
-/** The thread starts with the first large result. */
+/** Opens a decoder of results. Its worker thread starts with the first large result. */
 export function openResultDecoder(): ResultDecoder {
   const waiting = new Map<number, (frame: ResultFrame | null) => void>();
   let lastId = 0;
@@ -58,7 +58,7 @@ export function openResultDecoder(): ResultDecoder {
   };
 }
 
-/** Restores the classes that `postMessage` drops. */
+/** Rebuilds the class instances that `postMessage` turned into plain objects. */
 function revive(frame: ResultFrame): ResultFrame {
   const files = frame.files.map(({ name, bytes }) => ({ name, bytes: Buffer.from(bytes.buffer) }));
   if (frame.status !== 'ok') return { ...frame, files };

@@ -12,7 +12,7 @@ export interface TextTable {
 
 /** A table as bytes. Its properties survive `postMessage`, its class does not. */
 export class PackedTexts implements TextTable {
-  /** UTF-8 of all texts. */
+  /** All texts of the table in UTF-8, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** For each text the position after its last byte. */
   readonly ends: Float64Array<ArrayBuffer>;

@@ -22,7 +22,7 @@ interface PlacePickerProps {
   readonly kind: PlaceKind;
   readonly label: string;
   readonly description?: string;
-  /** Shown when nothing is chosen. */
+  /** Text of the empty field. */
   readonly placeholder?: string;
   readonly value: number | undefined;
   readonly isReadOnly?: boolean;

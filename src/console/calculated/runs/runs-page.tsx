@@ -156,7 +156,7 @@ function Table({ rows, timeZone }: { readonly rows: readonly Run[]; readonly tim
   );
 }
 
-/** Seconds between two instants, with two digits. */
+/** @returns the seconds between two instants, with two decimal digits. */
 export function secondsText(from: string, to: string): string {
   return `${formatNumber((Date.parse(to) - Date.parse(from)) / 1000, { maximumFractionDigits: 2 })} s`;
 }

@@ -15,7 +15,7 @@ const TICK_MS = 1000;
 /** A run that takes longer than usual is never shown as ended. */
 const MAX_PERCENT = 95;
 
-/** The bar above the runs. */
+/** The bar above the list of runs: what is still to calculate, and buttons that request or stop an update. */
 export function UpdateBar({ variableId, timeZone }: { readonly variableId: number; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const { mayManage } = useSession();

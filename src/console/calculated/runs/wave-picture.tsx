@@ -15,7 +15,7 @@ const GAP_Y = 14;
 const MARGIN = 4;
 const PADDING = 12;
 
-/** The wave of a run. */
+/** Draws the wave of a run as a graph of variables. */
 export function WavePicture({ runId }: { readonly runId: number }) {
   const { t } = useTranslation('calculated');
   const wave = useWave(runId);

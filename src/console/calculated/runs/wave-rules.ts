@@ -14,7 +14,7 @@ export interface PlacedNode {
 export interface Placed {
   readonly nodes: readonly PlacedNode[];
   readonly columns: number;
-  /** Number of rows of the longest column. */
+  /** Number of variables in the longest column of the graph. */
   readonly rows: number;
 }
 

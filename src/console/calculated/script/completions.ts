@@ -1,7 +1,7 @@
 /** Completions of the script editor: declared aliases, the globals and their members, and the toolbox (R-H2, R-H4). */
 import { type CompletionContext, type CompletionResult, completeAnyWord } from '@codemirror/autocomplete';
 
-/** Names that the declaration gives to the script. */
+/** Names that a script can use because the declaration defines them. */
 export interface Symbols {
   readonly inputs: readonly string[];
   readonly forms: readonly string[];

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Declaration, isSame } from '../declaration.ts';
 
 interface Draft {
-  /** The saved declaration when editing began. */
+  /** The declaration that was saved when editing began. */
   readonly base: Declaration;
   readonly declaration: Declaration;
   readonly note: string;
@@ -13,13 +13,13 @@ export interface DraftState {
   readonly declaration: Declaration;
   readonly note: string;
   readonly isChanged: boolean;
-  /** Another declaration was saved after this draft began. */
+  /** Whether another declaration was saved after this draft began. */
   readonly isOutdated: boolean;
   change(declaration: Declaration): void;
   setNote(note: string): void;
-  /** Replaces declaration and note. */
+  /** Puts a saved declaration and its note into the draft. */
   restore(declaration: Declaration, note: string): void;
-  /** Drops the draft. */
+  /** Discards the draft; the editor shows the saved declaration again. */
   drop(): void;
 }
 

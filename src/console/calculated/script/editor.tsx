@@ -23,7 +23,7 @@ interface EditorProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Names to complete; absent: no completion. */
+  /** Names that the editor completes; without them it completes nothing. */
   readonly symbols?: Symbols;
   readonly problems: readonly LineProblem[];
   readonly isReadOnly?: boolean;

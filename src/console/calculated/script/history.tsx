@@ -12,11 +12,11 @@ import classes from './script.module.css';
 interface HistoryProps {
   readonly place: Place;
   readonly isReadOnly: boolean;
-  /** Puts a declaration into the editor. */
+  /** Called with the declaration that the editor is to show. */
   readonly onRestore: (declaration: Declaration, save: Save) => void;
 }
 
-/** Saves, newest first. */
+/** Lists the saves of a declaration, newest first. */
 export function History({ place, isReadOnly, onRestore }: HistoryProps) {
   const { t } = useTranslation('calculated');
   const history = useHistory(place);

@@ -25,7 +25,7 @@ interface InputChartProps {
   readonly result?: { readonly name: string; readonly unitId: number | null };
 }
 
-/** The chart and a list of the windows. */
+/** A chart of the inputs of a preview, and a list of their windows. */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
   const inputs = useMemo(() => distinct(evaluation.inputs).slice(0, MAX_DRAWN), [evaluation]);

@@ -21,7 +21,7 @@ interface InputsProps {
   readonly onChange: (change: Partial<Formula>) => void;
 }
 
-/** Every list of a formula. */
+/** Editors of everything a formula reads: variables, entities and constants. */
 export function Inputs(props: InputsProps) {
   return (
     <>

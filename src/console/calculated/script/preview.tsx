@@ -12,7 +12,7 @@ interface PreviewProps {
   readonly timeZone: string;
 }
 
-/** The answer to evaluate. */
+/** Shows the answer of `evaluate`: points, inputs, plots and notes. */
 export function Preview({ evaluation, name, unitId, timeZone }: PreviewProps) {
   const { t } = useTranslation('calculated');
   const { outcome, message, line, counts, durationsMs, plots, isSeriesCut, series } = evaluation;
@@ -42,7 +42,7 @@ export function Preview({ evaluation, name, unitId, timeZone }: PreviewProps) {
   );
 }
 
-/** What a script wrote: warnings and errors first. */
+/** Shows what a script wrote, warnings and errors first. */
 export function Notes({ errors = [], warnings = [], messages = [], output = '' }: Partial<Evaluation>) {
   const { t } = useTranslation('calculated');
   const lists = { errors, warnings, messages } as const;

@@ -3,9 +3,9 @@ import type { components } from '../../api/openapi.d.ts';
 
 type Validation = components['schemas']['Validation'];
 
-/** A problem of the script. */
+/** A problem at a line of the script. */
 export interface LineProblem {
-  /** Counted from 1. */
+  /** Line of the script, counted from 1. */
   readonly line: number;
   readonly message: string;
   readonly severity: 'error' | 'warning';

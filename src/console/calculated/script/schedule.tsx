@@ -17,7 +17,7 @@ interface ScheduleProps {
   readonly onChange: (change: Partial<Formula>) => void;
 }
 
-/** Expression, zone and the next instants. */
+/** Editor of a formula's schedule: cron expression, zone and next instants. */
 export function Schedule({ formula, timeZone, isReadOnly, onChange }: ScheduleProps) {
   const { t } = useTranslation('calculated');
   const { cron, timeZoneId } = scheduleOf(formula);
@@ -55,7 +55,7 @@ export function Schedule({ formula, timeZone, isReadOnly, onChange }: SchedulePr
   );
 }
 
-/** The next five instants of a cron expression. */
+/** Shows the next five instants of a cron expression. */
 export function Instants({ cron, timeZone }: { readonly cron: string; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const [typed] = useDebouncedValue(cron, DEBOUNCE_MS);

@@ -176,7 +176,7 @@ function Saving({ context, draft }: { readonly context: VariableContext; readonl
       draft.drop();
       notifyDone(t('save.done'));
     },
-    // Another declaration may have been saved meanwhile.
+    // The save may have failed because another declaration was saved meanwhile.
     onError: () => queries.invalidateQueries({ queryKey: ['variable', variable.id] }),
   });
   return (

@@ -17,11 +17,11 @@ export interface ChartLine {
   readonly label: string;
   readonly unit: string;
   readonly points: Points;
-  /** The result: drawn stronger, above the others. */
+  /** Whether the line is the result, which is thicker and above the others. */
   readonly isMain?: boolean;
 }
 
-/** A shaded period; Unix seconds. */
+/** A shaded period of the chart, in Unix seconds. */
 export interface Span {
   readonly from: number;
   readonly to: number;

@@ -14,7 +14,7 @@ interface ExpressionEditorProps {
   readonly problems: readonly LineProblem[];
 }
 
-/** Loaded when a mapper is opened. */
+/** Editor of a JSONata expression; its code loads when a mapper is opened. */
 export function ExpressionEditor(props: ExpressionEditorProps) {
   return <Editor {...props} language={JSONATA} />;
 }

@@ -49,7 +49,7 @@ const SAMPLE: Sample = {
   body: '{\n  "devices": [\n    { "serial": "0042", "samples": [{ "at": "2026-03-01T00:00:00Z", "kwh": 1.5 }] }\n  ]\n}',
 };
 
-/** @param id GUID of a mapper, or `new`. */
+/** The tab "Mappers" when a mapper is open. @param id GUID of the mapper, or `new`. */
 export function MapperPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const mappers = useMappers();

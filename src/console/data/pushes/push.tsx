@@ -25,10 +25,10 @@ const TONES: Readonly<Record<Operation['state'], Tone>> = {
   Failed: 'bad',
 };
 const isOver = ({ state }: Operation) => state !== 'Queued' && state !== 'Processing';
-/** Operations are read where they were pushed. */
+/** Operations are read from the address that accepts pushes. */
 const AT_PUSH = { baseUrl: settings.push };
 
-/** A push by its label. */
+/** Shows the push with a label. */
 export function Push({ label }: { readonly label: string }) {
   const { t } = useTranslation('data');
   const path = { label };

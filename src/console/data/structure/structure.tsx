@@ -30,7 +30,7 @@ const PAGE_ROWS = 200;
  */
 const held = new Map<string, File>();
 
-/** The tab "Structure". */
+/** The tab "Structure": imports and exports of structure documents. */
 export function Structure({ importId }: { readonly importId: string | undefined }) {
   const { t } = useTranslation('data');
   const { sending, part } = useImport();

@@ -27,7 +27,7 @@ export function Audit() {
   const { action, by, target, from, to, scope } = search;
   const set = (change: PeopleSearch) => {
     setPage(0);
-    // An empty text removes the filter.
+    // An empty text removes its filter from the address.
     const next = Object.entries({ ...search, ...change, tab: 'audit' }).filter(([, value]) => value !== '');
     void navigate({ search: Object.fromEntries(next), replace: true });
   };

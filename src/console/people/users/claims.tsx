@@ -14,7 +14,7 @@ interface UserProps {
   readonly user: User;
 }
 
-/** Push permissions as switches. */
+/** Switches for the push permissions of a user. */
 export function Permissions({ user }: UserProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -13,10 +13,10 @@ import { toUserFields, type User } from './user-fields.ts';
 const LEVELS = ['Read', 'Write', 'Admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** Sources of a site that can be chosen. */
+/** Maximum sources of a site that the form offers. */
 const MAX_SOURCES = 1000;
 
-/** @param user the stored user. */
+/** Form for the sites and sources that a user may use. @param user the user as stored. */
 export function SiteAccess({ user }: { readonly user: User }) {
   const { t } = useTranslation('people');
   const isWhole = toUserFields(user).role !== 'USER';
@@ -167,7 +167,7 @@ interface GrantProps {
   readonly sites: readonly { readonly id?: number; readonly name?: string }[];
 }
 
-/** Grants access to one more site. */
+/** Form that grants the user access to one more site. */
 function Grant({ user, sites }: GrantProps) {
   const { t } = useTranslation('people');
   const [siteId, setSiteId] = useState('');

@@ -4,7 +4,7 @@ import type { Role } from '../../session/session.tsx';
 
 export type User = components['schemas']['UserInfoViewModel'];
 
-/** Permissions of pushing (R-B8). */
+/** Claim types that permit pushing (R-B8). */
 export const PERMISSIONS = ['datapusher.standard', 'datapusher.custom'] as const;
 
 export interface UserFields {

@@ -35,7 +35,7 @@ function toFields({ name, language, timeZoneId, currency, versionLimit, emailSet
 
 type Fields = ReturnType<typeof toFields>;
 
-/** Sends only what was changed. */
+/** Sends the changed settings only. */
 async function save(fields: Fields, saved: Fields): Promise<unknown> {
   const { name, language, timeZoneId, currency, versionLimit, emailSender, replyTo, smsSender } = fields;
   const isChanged = (...names: (keyof Fields)[]) => names.some((each) => fields[each] !== saved[each]);

@@ -13,7 +13,7 @@ const EMPTY = { name: '', symbol: '', unitFamilyId: '', divisor: '1', offset: '0
 
 type Fields = typeof EMPTY;
 
-/** @returns the members that the catalogue has. */
+/** @returns the entry with the members that its catalogue has. */
 function toEntry(catalogue: Catalogue, fields: Fields): NewEntry {
   const { name, symbol, unitFamilyId, divisor, offset, aggregate } = fields;
   if (catalogue === 'variableTypes') return { name, aggregate };
@@ -21,7 +21,7 @@ function toEntry(catalogue: Catalogue, fields: Fields): NewEntry {
   return { name, symbol, unitFamilyId: Number(unitFamilyId), divisor: toNumber(divisor), offset: toNumber(offset) };
 }
 
-/** Adds to the catalogue and empties the form. */
+/** Form that adds an entry to the catalogue. */
 export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();

@@ -22,7 +22,7 @@ export interface Entry {
   readonly aggregate?: string;
 }
 
-/** Members of a new entry. */
+/** Members of a new entry, as the API accepts them. */
 export type NewEntry = Readonly<Record<string, string | number>> & { readonly name: string };
 
 interface Calls {
@@ -86,7 +86,7 @@ export const CALLS: Readonly<Record<Catalogue, Calls>> = {
   },
 };
 
-/** Whether the account added the entry. */
+/** Whether the entry belongs to the account and is not built in. */
 export function isOwn({ id }: Entry): boolean {
   return id >= FIRST_OWN_ID;
 }

@@ -11,7 +11,7 @@ import type { Form } from './form-draft.ts';
 
 const MAX_SHOWN = 100;
 
-/** Links to the elements. */
+/** Lists the elements in which the form is filled in. */
 export function Filled({ form }: { readonly form: Form }) {
   const { t } = useTranslation('settings');
   const { id, modifiedDate } = form;

@@ -37,7 +37,7 @@ export const NEW_FORM: FormDraft = { name: '', entityType: 'Site', groups: [{ na
 
 const SEPARATOR = ' = ';
 
-/** @returns the texts of a stored form. */
+/** @returns the draft of a stored form. */
 export function toFormDraft({ name, entityType, groups }: Form): FormDraft {
   return {
     name,
@@ -68,7 +68,7 @@ function toFieldDraft({
 
 const textOf = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value));
 
-/** @returns the body of a request. */
+/** @returns the draft as a request body of the API. */
 export function toFormBody({ name, entityType, groups }: FormDraft) {
   return {
     ...{ name: name.trim(), entityType },

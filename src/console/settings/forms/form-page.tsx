@@ -14,7 +14,7 @@ import { type Form, type FormDraft, NEW_FIELD, NEW_FORM, toFormBody, toFormDraft
 import { useAllForms } from './forms.tsx';
 import { GroupEditor } from './group-editor.tsx';
 
-/** @param id id of a form, or `new`. */
+/** The tab "Forms" when a form is open. @param id id of the form, or `new`. */
 export function FormPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('settings');
   const forms = useAllForms();

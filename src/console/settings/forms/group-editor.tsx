@@ -14,14 +14,14 @@ import {
 } from './form-draft.ts';
 
 interface GroupEditorProps {
-  /** Position, from 1. */
+  /** Position of the group in the form, from 1. */
   readonly number: number;
   readonly group: GroupDraft;
-  /** Undefined removes the group. */
+  /** Called with the changed group; with undefined to remove the group. */
   readonly onChange: (group: GroupDraft | undefined) => void;
 }
 
-/** A fieldset with one block for each field. */
+/** Fields for a group's name and for each of its fields. */
 export function GroupEditor({ number, group, onChange }: GroupEditorProps) {
   const { t } = useTranslation('settings');
   const { fields } = group;
@@ -133,7 +133,7 @@ interface NumericProps {
   readonly onChange: (change: Partial<FieldDraft>) => void;
 }
 
-/** Unit and range of a number. */
+/** Inputs for the unit and the range of a numeric field. */
 function Numeric({ field, onChange }: NumericProps) {
   const { t } = useTranslation('settings');
   const units = useCatalogues(['units']).get('units') ?? [];

@@ -5,7 +5,7 @@ import type { components } from '../../api/openapi.d.ts';
 export type RetentionState = components['schemas']['RetentionState'];
 export type Rollup = 'Hour' | 'Day';
 
-/** A policy as the texts of its inputs. */
+/** A retention policy as the texts of its inputs. */
 export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
@@ -14,7 +14,7 @@ export interface RetentionFields {
   readonly isActive: boolean;
 }
 
-/** @returns the saved policy, or an empty one. */
+/** @returns the saved policy as texts; empty texts without a policy. */
 export function toRetentionFields({ retention }: RetentionState): RetentionFields {
   if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
   const { keepRawYears, rollup, timeZoneId, isActive } = retention;
@@ -31,7 +31,7 @@ export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): s
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }
 
-/** @returns the policy and what was rolled up. */
+/** Requests the policy and the figures of its rollups. @param variableId undefined: the policy of the account. */
 export function callRetention(variableId: number | undefined): Promise<RetentionState> {
   return variableId === undefined
     ? bodyOf(api.GET('/account/retention'))
@@ -47,7 +47,7 @@ export async function callPreview(variableId: number | undefined, fields: Retent
   return { counts, rule: ruleOf(fields) };
 }
 
-/** Saves the policy. */
+/** Saves the policy. @param variableId undefined: the policy of the account. */
 export function saveRetention(variableId: number | undefined, fields: RetentionFields): Promise<unknown> {
   const body = { ...toRule(fields), isActive: fields.isActive };
   return variableId === undefined
@@ -55,7 +55,7 @@ export function saveRetention(variableId: number | undefined, fields: RetentionF
     : bodyOf(api.PUT('/variables/{id}/retention', { params: { path: { id: variableId } }, body }));
 }
 
-/** Removes the policy. */
+/** Removes the policy. @param variableId undefined: the policy of the account. */
 export function removeRetention(variableId: number | undefined): Promise<unknown> {
   return variableId === undefined
     ? bodyOf(api.DELETE('/account/retention'))

@@ -23,7 +23,7 @@ import {
 } from './retention-calls.ts';
 
 interface RetentionPolicyProps {
-  /** Absent: the policy of the account. */
+  /** Variable of the policy; absent: the policy of the account. */
   readonly variableId?: number;
 }
 
@@ -190,7 +190,7 @@ function Fields({ fields, onChange }: FieldsProps) {
   );
 }
 
-/** What the policy would delete now. */
+/** Shows how many points and versions the policy would replace now. */
 function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
   const { t } = useTranslation('settings');
   const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount } = counts;

@@ -24,14 +24,14 @@ export function useOtherVariables(ids: readonly number[]): readonly VariableCont
 }
 
 interface OtherVariablesProps {
-  /** Id of the page's variable. */
+  /** Id of the variable whose page it is. */
   readonly variableId: number;
   readonly others: readonly VariableContext[];
   readonly ids: readonly number[];
   readonly onChange: (ids: readonly number[]) => void;
 }
 
-/** The bar below the chart. */
+/** Chooses further variables that the chart shows. */
 export function OtherVariables({ variableId, others, ids, onChange }: OtherVariablesProps) {
   const { t } = useTranslation('variable');
   return (

@@ -27,7 +27,7 @@ interface CorrectPanelProps {
   readonly onClose: () => void;
 }
 
-/** The panel below the chart. */
+/** Corrects the points of the marked range: a table of values, changes of the whole range, and the push. */
 export function CorrectPanel({ variable, timeZone, draft, onDraft, onClose }: CorrectPanelProps) {
   const { t } = useTranslation('variable');
   const { mayManage } = useSession();
@@ -122,7 +122,7 @@ interface ChangeBarProps {
   readonly setEdits: (edits: Edits) => void;
 }
 
-/** Changes the whole range. */
+/** Buttons that change all points of the range. */
 function ChangeBar({ points, draft, range, stepSec, setEdits }: ChangeBarProps) {
   const { t } = useTranslation('variable');
   const [kind, setKind] = useState<ChangeKind>('set');
@@ -153,7 +153,7 @@ interface WriteBarProps {
   readonly onWritten: () => void;
 }
 
-/** Label, note, and the push. */
+/** Fields for label and note, and the button that pushes the correction. */
 function WriteBar({ variable, draft, onDraft, onWritten }: WriteBarProps) {
   const { t } = useTranslation('variable');
   const queries = useQueryClient();

@@ -12,11 +12,11 @@ const ROW_PIXELS = 34;
 interface CorrectionTableProps {
   readonly rows: readonly Row[];
   readonly timeZone: string;
-  /** @param value undefined removes the change. */
+  /** Called for each edit. @param value undefined discards the edit. */
   readonly onEdit: (seconds: number, value: number | undefined) => void;
 }
 
-/** One row for each date. */
+/** Table with one row for each date of the marked range. */
 export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps) {
   const { t } = useTranslation('variable');
   const frame = useRef<HTMLDivElement>(null);

@@ -5,7 +5,7 @@ export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;
   readonly details: readonly string[];
-  /** Path of the console. */
+  /** Path of the node's page in the console. */
   readonly href: string | undefined;
   readonly children: readonly LineageNode[];
 }
@@ -18,7 +18,7 @@ const PADDING = 22;
 
 export interface PlacedNode {
   readonly node: LineageNode;
-  /** Number of the level, from 1. */
+  /** Distance from the traced point, from 1. */
   readonly level: number;
   readonly x: number;
   readonly y: number;

@@ -19,7 +19,7 @@ interface LineageProps {
   readonly timeZone: string;
 }
 
-/** Reads the lineage when it is shown. */
+/** Shows where a version of a point comes from; loads the lineage when it is opened. */
 export function Lineage({ variableId, versionTimestamp, timeZone }: LineageProps) {
   const { t } = useTranslation('variable');
   const queries = useQueryClient();

@@ -23,7 +23,7 @@ interface Tracing {
   readonly queries: QueryClient;
   readonly t: TFunction<'variable'>;
   readonly timeZone: string;
-  /** States that may still be added. */
+  /** Number of states that may still be added. */
   rest: number;
 }
 
@@ -70,7 +70,7 @@ async function trace(tracing: Tracing, state: State, depth: number): Promise<Lin
   };
 }
 
-/** A push or a file. */
+/** Makes the node of a push or a file. */
 async function toNode({ t, timeZone }: Tracing, origin: Origin): Promise<LineageNode> {
   return { kind: 'origin', ...describeOrigin(origin, t, timeZone), children: [] };
 }

@@ -7,7 +7,7 @@ import { formatMoment } from '../../parts/moment.tsx';
 
 export type Origin = components['schemas']['Origin'];
 
-/** VersionTimestamps that one call may name. */
+/** Maximum VersionTimestamps that one call may name. */
 const MAX_VERSIONS = 100;
 /** A label of the service is a UUID, of which the first characters suffice to recognize it. */
 const SHORT_LABEL = 24;
@@ -20,7 +20,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
     queryFn: async (): Promise<ReadonlyMap<string, readonly Origin[]>> => {
       const query = { variableId, versionTimestamps: asked };
       const found = await bodyOf(api.GET('/data/origins', { params: { query } }));
-      // The answer has the order of the request.
+      // The API answers in the order of the request.
       return new Map(asked.map((versionTimestamp, index) => [versionTimestamp, found[index]?.origins ?? []]));
     },
     enabled: asked.length > 0,
@@ -35,7 +35,7 @@ export interface DescribedOrigin {
   readonly href: string | undefined;
 }
 
-/** @returns the origin in words. */
+/** @returns a sentence that names the origin of a version. */
 export function describeOrigin(origin: Origin, t: TFunction<'variable'>, timeZone: string): DescribedOrigin {
   const { kind, operationId, fileId, filename, runId, acceptedDate, uploadedDate, startedDate, isReplay } = origin;
   const at = (date: string) => formatMoment(date, timeZone);

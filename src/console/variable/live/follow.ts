@@ -32,7 +32,7 @@ export interface CursorHolder {
   cursor: string | undefined;
 }
 
-/** @returns a function that stops following. */
+/** Follows new points of the variables by server-sent events. @returns a function that stops following. */
 export function follow(variableIds: readonly number[], holder: CursorHolder, follower: Follower): () => void {
   const leaving = new AbortController();
   void run(variableIds, holder, follower, leaving.signal);

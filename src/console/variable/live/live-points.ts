@@ -6,7 +6,7 @@ import type { Points } from '../points.ts';
 import type { LiveColumns } from './follow.ts';
 
 export const MAX_POINTS = 5000;
-/** Instants kept for the slider over versions. */
+/** Maximum instants per variable that are kept for the slider over versions. */
 const MAX_INSTANTS = 300;
 
 type Overlay = Map<number, Map<number, number>>;
@@ -37,7 +37,7 @@ export class LivePoints {
     }
   }
 
-  /** Whether the points should be read again. */
+  /** Whether the newer generation is full, so that the chart should read its points again. */
   isFull(): boolean {
     return this.#count > MAX_POINTS;
   }
@@ -65,7 +65,7 @@ export class LivePoints {
     return this.#instants.get(variableId) ?? [];
   }
 
-  /** Number of points held. */
+  /** Number of points in both generations. */
   size(): number {
     return [...this.#older.values(), ...this.#newer.values()].reduce((sum, { size }) => sum + size, 0);
   }

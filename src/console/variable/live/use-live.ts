@@ -15,11 +15,11 @@ const REFRESH_MS = 5000;
 export interface Live {
   readonly state: LiveState;
   readonly points: LivePoints;
-  /** Changes with every point that arrives. */
+  /** Increases with every point that arrives. */
   readonly revision: number;
 }
 
-/** @param variableIds at most 250. */
+/** Follows new points while the chart is open. @param variableIds at most 250 ids. */
 export function useLive(variableIds: readonly number[]): Live {
   const queries = useQueryClient();
   const [points] = useState(() => new LivePoints());

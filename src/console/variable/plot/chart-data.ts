@@ -17,7 +17,7 @@ export interface Drawn {
   /** Symbol of the unit, which chooses the axis. */
   readonly unit: string;
   readonly points: Points;
-  /** Least and greatest values of buckets. */
+  /** Least and greatest value of each bucket; undefined for raw points. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
   /** The line is drawn behind the other lines, and dashed. */
   readonly isQuiet: boolean;

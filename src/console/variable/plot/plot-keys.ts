@@ -13,9 +13,9 @@ export interface PlotActions {
 }
 
 export interface KeyState {
-  /** Index of the point at the cursor. */
+  /** Index of the point that the keyboard cursor is at. */
   index: number | undefined;
-  /** Index at which the marked range begins. */
+  /** Index of the point at which the marked range begins. */
   anchor: number | undefined;
 }
 
@@ -92,7 +92,7 @@ function choose(plot: uPlot, state: KeyState, { onRange, onPick, onMark }: PlotA
   return true;
 }
 
-/** Zooms around the cursor. */
+/** Zooms in or out around the keyboard cursor. */
 function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotActions): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
   const [from, to] = [min ?? 0, max ?? 0];

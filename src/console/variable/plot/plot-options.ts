@@ -88,7 +88,7 @@ export function dateLabels(splits: readonly number[], stepSec: number, timeZone:
   return splits.map((seconds) => (/^(00|24):00$/.test(time(seconds)) ? day(seconds) : time(seconds)));
 }
 
-/** A value for people; a dash without one. */
+/** Formats a value for display; a dash stands for a missing value. */
 export function formatValue(value: number | null | undefined): string {
   return value === null || value === undefined || Number.isNaN(value)
     ? '–'

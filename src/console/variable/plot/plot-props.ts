@@ -4,7 +4,7 @@ import type { Range } from '../chart-rules.ts';
 
 export interface Line {
   readonly label: string;
-  /** CSS variable of the colour. */
+  /** CSS variable with the colour of the line. */
   readonly color: string;
   /** Symbol of the unit; lines of a unit share an axis. */
   readonly unit: string;
@@ -16,7 +16,7 @@ export interface Line {
 
 export interface PlotProps {
   readonly label: string;
-  /** Seconds, then one array for each line. */
+  /** Dates in Unix seconds, then one array of values for each line. */
   readonly data: uPlot.AlignedData;
   readonly lines: readonly Line[];
   /** Pairs of lines between which the area is filled. */
@@ -26,8 +26,8 @@ export interface PlotProps {
   readonly onRange: (range: Range) => void;
   readonly onReset: () => void;
   readonly onPick: (seconds: number) => void;
-  /** Receives a marked range; undefined: marking zooms. */
+  /** Called with the range the user marks; undefined: dragging zooms. */
   readonly onMark: ((range: Range) => void) | undefined;
-  /** The range that stays marked. */
+  /** The range that is shown as marked. */
   readonly marked: Range | undefined;
 }

@@ -104,7 +104,7 @@ function select(plot: uPlot, { onRange, onMark }: PlotProps): void {
   onRange(range);
 }
 
-/** Shows a marked range, or none. */
+/** Shows a range as marked; undefined removes the mark. */
 function mark(plot: uPlot | undefined, range: Range | undefined): void {
   if (!plot) return;
   const [left, right] = range ? [plot.valToPos(range.from, 'x'), plot.valToPos(range.to, 'x')] : [0, 0];

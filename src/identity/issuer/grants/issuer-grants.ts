@@ -36,7 +36,7 @@ export interface GrantContext {
 /** The user and account a token is issued for. */
 export interface TokenHolder extends TokenUser {
   readonly accountId: number;
-  /** The ADMIN who impersonates the user (R-B14). */
+  /** The ADMIN who impersonates the user; absent without impersonation (R-B14). */
   readonly actor?: Actor | undefined;
 }
 
@@ -49,7 +49,7 @@ export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account'
 
 const WRONG_CREDENTIALS = 'Invalid user credentials';
 const LOCKED = 'Account disabled';
-/** Keycloak's text, which clients compare (R-B10). */
+/** Keycloak's error text for a temporary password, which clients compare (R-B10). */
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
@@ -252,7 +252,7 @@ export async function issueAccessToken(
   return { grantId, token, tokenType: accessToken.tokenType, expiresIn: accessToken.expiration };
 }
 
-/** OAuth error `invalid_grant` (RFC 6749 §5.2). */
+/** @returns the OAuth error `invalid_grant` (RFC 6749 §5.2). */
 export function invalidGrant(description: string): errors.CustomOIDCProviderError {
   return new errors.CustomOIDCProviderError('invalid_grant', description);
 }

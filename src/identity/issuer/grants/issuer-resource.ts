@@ -11,7 +11,7 @@ export interface ResourcePolicy {
   readonly accessTokenTtlSec: number;
 }
 
-/** Scopes a client may request (R-B6). */
+/** @returns the scopes that a client may request (R-B6). */
 export function allowedScopes(client: Client): readonly string[] {
   const scopes = (client as { readonly [member: string]: unknown })[ALLOWED_SCOPES_MEMBER];
   return typeof scopes === 'string' ? scopes.split(' ') : [];

@@ -33,7 +33,7 @@ interface ExchangeForm {
   readonly requested_token_type?: string;
 }
 
-/** `actor` begins to impersonate `user` in an account. */
+/** An impersonation: `actor` acts as `user` in an account. */
 export interface Impersonation {
   readonly actor: Actor;
   readonly user: Actor;

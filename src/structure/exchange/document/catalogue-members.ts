@@ -10,14 +10,14 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** Member → its catalogue. */
+/** Catalogue that each member of a row names entries of. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },
   variables: { variableTypeId: 'VariableType', unitId: 'Unit' },
 };
 
-/** Where each catalogue is listed, for messages. */
+/** Route that lists each catalogue, as messages name it. */
 export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
   Unit: '/units',
   SiteType: '/sitetypes',

@@ -8,7 +8,7 @@
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
-/** Below the limit of the format, 32,767 characters. */
+/** Maximum characters that are written to a cell; the format ends at 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 
 /** Converts a row to one row of cells, or to several when a text is longer than a cell; the last cell is `continued`. */

@@ -14,19 +14,19 @@ export const FORMAT = 'tidemark-structure-1';
 /** Column of a sheet that marks a row which continues the texts of the row above. */
 export const CONTINUED = 'continued';
 
-/** Lists of resources, parents first. */
+/** Names of the lists of resources, parents first. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
 /** Lists of a document and sheets of a workbook, in the order of both: first own catalogue entries (entry-rows.ts). */
 export const LIST_NAMES = ['catalogues', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
-/** Members of a row of the list `catalogues`. */
+/** Members of a row of the document's list `catalogues`. */
 export const ENTRY_MEMBERS = ['catalogue', 'name', 'symbol', 'unitFamily', 'divisor', 'offset', 'aggregate'] as const;
 
 /** Members that refer to a resource by its key. */
 export interface KeyMembers {
-  /** Unique identifier, where the resource has one. */
+  /** Member with a unique identifier, where the resource has one. */
   readonly own: string;
   readonly name: string;
   readonly occurrence: string;
@@ -37,9 +37,9 @@ export interface Kind {
   readonly resource: Resource;
   /** The resource's own field that is its key. */
   readonly keyField: string;
-  /** How rows of the kind name themselves. */
+  /** Members by which a row of the kind names its own resource. */
   readonly self: KeyMembers;
-  /** How rows name the kinds above, outermost first. */
+  /** Members by which a row names its parents, outermost first. */
   readonly parents: readonly KeyMembers[];
   /** Fields of the resource that a row has, the key first. */
   readonly fields: readonly string[];
@@ -103,7 +103,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** The members that refer to a resource. */
+/** @returns the members of a row that name a resource. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),

@@ -7,7 +7,7 @@ import { describeIssue } from '../../../platform/http/schema-words.ts';
 import { type KeyMembers, KINDS, type Kind, type KindName, type ListName } from './kinds.ts';
 import { ROW_SCHEMAS } from './row-schema.ts';
 
-/** A row to be staged. */
+/** A parsed row of a document, ready to be staged. */
 export interface StagedRow {
   readonly kind: ListName;
   /** Place of the row: JSON path, or sheet and row number. */
@@ -15,7 +15,7 @@ export interface StagedRow {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
-  /** JSON: column → stored value. */
+  /** JSON object with the stored value of each column. */
   readonly members: string;
   /** JSON of the declaration; `null` clears it; undefined: the row has none. */
   readonly calculated: string | undefined;

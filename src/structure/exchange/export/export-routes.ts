@@ -25,7 +25,7 @@ export const EXPORT_QUERY = declareQuery(
 
 export type ExportServices = ListingServices & RowServices;
 
-/** All users export what they may read (R-B9). */
+/** Routes that export the structure; every user exports what the user may read (R-B9). */
 export function exportRoutes(services: ExportServices): Hono<CallerEnv & RequestIdEnv> {
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/export', (c) => answerExport(c, services));
 }

@@ -28,7 +28,7 @@ export interface RowServices {
   readonly present: Declarations['present'];
 }
 
-/** Rows of one list, of neighbouring ids. */
+/** Consecutive rows of one list of the document. */
 export interface RowBatch {
   readonly kind: ListName;
   readonly rows: readonly DocumentRow[];
@@ -69,7 +69,7 @@ export async function* readRows(
 export interface View {
   readonly caller: Caller;
   readonly occurrences: Occurrences;
-  /** Names of the account's own catalogue entries. */
+  /** Names of the account's own catalogue entries, by id. */
   readonly names: OwnNames;
 }
 

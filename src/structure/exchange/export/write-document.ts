@@ -10,7 +10,7 @@ export interface EncodedBatch {
   readonly text: Buffer;
 }
 
-/** Encodes rows as JSON lines, separated by commas. */
+/** Encodes rows as JSON objects separated by commas, one per line. */
 export function encodeJson({ kind, rows }: RowBatch): EncodedBatch {
   return { kind, text: Buffer.from(rows.map((row) => `\n${JSON.stringify(row)}`).join(',')) };
 }
@@ -48,7 +48,7 @@ export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerato
   return writeWorkbook(sheetOf('catalogues'), sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
 }
 
-/** Names of the columns of a sheet. */
+/** @returns the names of the columns of a sheet. */
 export function headerOf(kind: ListName): readonly string[] {
   return [...listMembers(kind), CONTINUED];
 }

@@ -115,7 +115,7 @@ async function writeDeclarations(services: ApplyServices, transaction: Transacti
   return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
 }
 
-/** Other savers hold the lock for milliseconds. */
+/** Waits for the lock of the calculation graph; other savers hold it for milliseconds. */
 async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + GRAPH_WAIT_MS;
   for (;;) {

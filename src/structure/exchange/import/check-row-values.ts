@@ -13,7 +13,7 @@ const MAX_PROBLEMS = 1000;
 interface ValueRow {
   readonly place: string;
   readonly written: unknown;
-  /** Undefined: the row creates its resource. */
+  /** Stored value before the import; undefined: the row creates its resource. */
   readonly former: unknown;
 }
 
@@ -37,7 +37,7 @@ export async function checkRowValues(transaction: Transaction, applied: ApplyRef
   return problems;
 }
 
-/** Rows that write clientData. */
+/** Lists the rows of a kind that write clientData. */
 function listWritten(transaction: Transaction, id: string, kind: KindName) {
   const isWritten = `import_id = $1 and kind = $2
     and (action = 'Created' and members ? 'client_data' or changes ? 'client_data')`;

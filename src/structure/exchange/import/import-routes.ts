@@ -57,7 +57,7 @@ export interface ImportRouteServices extends ListingServices {
   /** Imports of an account that may wait at a time. */
   readonly maxWaiting: number;
   readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
-  /** Bytes of buffers for all documents being received. */
+  /** Maximum memory of the buffers of all documents being received, in bytes. */
   readonly maxMemoryBytes: number;
   /** Wakes the importer; its sweeper finds an import whose wake-up was lost. */
   readonly wakeImporter: (accountId: number) => Promise<unknown>;

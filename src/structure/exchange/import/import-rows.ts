@@ -7,7 +7,7 @@ import { KINDS, LIST_NAMES, type ListName } from '../document/kinds.ts';
 export const ACTIONS = ['Created', 'Changed', 'Left'] as const;
 export type RowAction = (typeof ACTIONS)[number];
 
-/** A row of an import. */
+/** A row of an import with what the import does to it. */
 export type ImportedRow = {
   readonly kind: ListName;
   /** Where the row is: JSON path, or sheet and row number. */

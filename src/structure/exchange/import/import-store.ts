@@ -7,7 +7,7 @@ import { isGuid } from '../../../platform/guid.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { DocumentFormat } from '../reading/reading-messages.ts';
 
-/** Documents of imports. */
+/** Table with the parts of imported documents. */
 export const IMPORT_PARTS: PartTable = { name: 'structure_import_part', owner: 'import_id' };
 
 /** `Refused`: the document has problems, so nothing was written. `Failed`: it could not be read. */
@@ -97,7 +97,7 @@ function toStatus(row: ImportRow): ImportStatus {
   };
 }
 
-/** Whether the import has reached its final state. */
+/** Whether the import is in a final state. */
 export function isOver({ state }: Pick<ImportStatus, 'state'>): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }

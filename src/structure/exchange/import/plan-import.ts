@@ -6,7 +6,7 @@
 import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
 
-/** An import that is being processed. */
+/** Ids of an import that is being processed. */
 export interface ImportRef {
   readonly id: string;
   readonly accountId: number;
@@ -99,7 +99,7 @@ const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
   where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;
 
-/** A key as a message shows it. */
+/** Formats a key for a message. */
 const words = (key: string) =>
   `case when ${key} like '=%' then 'the identifier ' else 'the name ' end || to_json(substr(${key}, 2))`;
 
@@ -184,7 +184,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
   );
 }
 
-/** Notes which fields of the found resources change. */
+/** Records which fields of existing resources the import changes. */
 async function compareRows(run: Run, { name, resource: { table } }: Kind): Promise<void> {
   await run(
     `update structure_import_row r set action = case when changed.changes is null then 'Left' else 'Changed' end,

@@ -35,7 +35,7 @@ export interface ProcessServices {
   readonly database: Database;
   readonly declarations: Declarations;
   readonly limits: DocumentLimits;
-  /** Shares the time of staging among accounts (R-A14). */
+  /** Divides the staging of rows fairly among accounts (R-A14). */
   readonly pace: AccountPace;
   /** Relays events after the commit; must not reject. */
   readonly onWritten: () => Promise<void>;

@@ -13,7 +13,7 @@ const replace = (name: string) => `
   where r.import_id = $1 and r.kind = $2 and jsonb_typeof(r.members -> $3) = 'string' and entry.name = ${name}`;
 // An exact name first: JavaScript and the database disagree about the lower case of a few letters.
 const REPLACE = [replace('r.members ->> $3'), replace('lower(r.members ->> $3)')];
-/** Entries that the import creates. */
+/** SQL of the catalogue entries that the import creates. */
 const PLANNED = `
   select members ->> 'name' as name, target_id as id from structure_import_row
   where import_id = $1 and kind = 'catalogues' and action = 'Created' and members ->> 'catalogue' = $2`;

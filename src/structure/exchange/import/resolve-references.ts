@@ -77,7 +77,7 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
   return { ...input, [member]: id };
 }
 
-/** Units by name, when an input names one. */
+/** Finds units by name, if an input names one. */
 async function findNamedUnits(
   queryable: Queryable,
   accountId: number,

@@ -20,7 +20,7 @@ export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not nul
 
 const MAX_PROBLEMS = 1000;
 
-/** Upper estimate of a row without its declaration. */
+/** Upper estimate of the bytes of a row without its declaration. */
 const ROW_BYTES = 500;
 
 /** @returns the variables whose declaration changed, and the problems. */

@@ -4,10 +4,10 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Problems that are kept of an import. */
+/** Maximum problems that are stored for an import. */
 const MAX_PROBLEMS = 1000;
 
-/** Removes what an earlier try staged. */
+/** Removes the rows that an earlier attempt staged. */
 export async function clearRows(queryable: Queryable, id: string): Promise<void> {
   await queryable.query('delete from structure_import_row where import_id = $1', [id]);
   await queryable.query('delete from structure_import_problem where import_id = $1', [id]);
@@ -42,7 +42,7 @@ export async function stageBatch(
   );
 }
 
-/** Stores problems, at most 1,000 of an import. */
+/** Stores problems, at most 1,000 for one import. */
 export async function storeProblems(queryable: Queryable, id: string, problems: readonly ErrorDetail[]): Promise<void> {
   await queryable.query(
     `insert into structure_import_problem (import_id, path, message)

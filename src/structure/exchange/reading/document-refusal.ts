@@ -31,7 +31,7 @@ export interface DocumentLimits {
 /** @returns why a document cannot be read; undefined for an error that is not its fault. */
 export function toRefusal(error: unknown): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;
-  // The engine's limits of strings, buffers and nesting.
+  // V8 throws a RangeError at its limits of strings, buffers and nesting.
   if (!(error instanceof RangeError)) return undefined;
   return new DocumentRefusal('too_large', 'the document needs more memory than an import has, or is nested too deeply');
 }

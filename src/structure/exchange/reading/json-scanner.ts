@@ -9,7 +9,7 @@ import { DocumentRefusal } from './document-refusal.ts';
 
 /** One element of a list member of the document, or the whole value of a member that is not a list. */
 export interface JsonElement {
-  /** Name of the member of the document. */
+  /** Name of the list: the member of the document. */
   readonly list: string;
   /** Position in the list, from 0; undefined: the member is not a list, or an empty one. */
   readonly index: number | undefined;
@@ -61,13 +61,13 @@ async function* scanElements(reader: ValueReader, list: string): AsyncGenerator<
   }
 }
 
-/** Reads values as their bytes. */
+/** Reads JSON values from a stream, as their bytes. */
 class ValueReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #maxBytes: number;
   #piece: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** Bytes before the current piece. */
+  /** Number of bytes before the current piece. */
   #before = 0;
 
   constructor(pieces: AsyncIterator<Uint8Array>, maxBytes: number) {
@@ -87,7 +87,7 @@ class ValueReader {
     }
   }
 
-  /** Skips a byte order mark. */
+  /** Skips the byte order mark, if there is one. */
   async skipMark(): Promise<void> {
     if ((await this.peek()) !== 0xef) return;
     for (const byte of [0xef, 0xbb, 0xbf]) await this.expect(byte, 'the document must be UTF-8');
@@ -119,7 +119,7 @@ class ValueReader {
     this.advance();
   }
 
-  /** @returns the bytes of the next value. */
+  /** Reads a value. @returns its bytes. */
   async value(): Promise<Uint8Array> {
     await this.peek();
     const parts: Uint8Array[] = [];

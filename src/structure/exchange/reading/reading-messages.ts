@@ -7,7 +7,7 @@ import type { DocumentLimits, RefusalCode } from './document-refusal.ts';
 
 export type DocumentFormat = 'json' | 'xlsx';
 
-/** A document to be read. */
+/** Order to the reader process: the document to read. */
 export interface ReadingOrder {
   readonly format: DocumentFormat;
   readonly sizeBytes: number;
@@ -15,19 +15,19 @@ export interface ReadingOrder {
   readonly limits: DocumentLimits;
 }
 
-/** Rows in the order of the document. */
+/** Rows that the reader passes on, in the order of the document. */
 export interface StagedBatch {
   readonly rows: readonly StagedRow[];
   readonly problems: readonly ErrorDetail[];
-  /** Rows read so far, also those with problems. */
+  /** Number of rows read so far, including those with problems. */
   readonly rowCount: number;
-  /** Bytes of the document read so far. */
+  /** Number of bytes of the document read so far. */
   readonly bytes: number;
 }
 
-/** Findings in a document besides its rows. */
+/** What the reader reports about a document besides its rows. */
 export interface DocumentNote {
-  /** Sheet → member → letter of its column. */
+  /** Letter of each member's column, by sheet and member. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Members that rows do not have, such as `sites.colour`; the first 100. */
   readonly ignored: readonly string[];

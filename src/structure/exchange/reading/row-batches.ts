@@ -34,7 +34,7 @@ export class RowBatches {
   #characters = 0;
   #rowCount = 0;
 
-  /** @param send resolves when the batch is stored. */
+  /** Collects rows into batches. @param send resolves when the batch is stored. */
   constructor(maxRows: number, send: (batch: StagedBatch) => Promise<void>) {
     this.#maxRows = maxRows;
     this.#send = send;

@@ -17,7 +17,7 @@ import { type DocumentLimits, DocumentRefusal } from './document-refusal.ts';
 import type { DocumentNote } from './reading-messages.ts';
 import { kindCalled, type RowBatches } from './row-batches.ts';
 
-/** Maximum columns of a sheet that are read. */
+/** Maximum columns of a sheet; further columns are not read. */
 const MAX_COLUMNS = 200;
 const MAX_HEADER_CHARACTERS = 100;
 
@@ -83,7 +83,7 @@ interface ReaderParts {
 interface Sheet {
   readonly name: string;
   readonly kind: ListName;
-  /** Name of the entry in the archive. */
+  /** Name of the sheet's entry in the archive. */
   readonly entry: string;
 }
 
@@ -180,7 +180,7 @@ class SheetRows {
     }
   }
 
-  /** Passes on the pending row. */
+  /** Passes on the last row, which is still pending. */
   async end(): Promise<void> {
     if (!this.#waiting) return;
     const { row, cells } = this.#waiting;
@@ -246,7 +246,7 @@ function plainValue(value: unknown): string | number | boolean | null {
   return error === undefined ? null : String(error);
 }
 
-/** 1 → A, 27 → AA. */
+/** @returns the letters of a column: 1 gives A, 27 gives AA. */
 function columnLetter(column: number): string {
   const rest = Math.floor((column - 1) / 26);
   return `${rest > 0 ? columnLetter(rest) : ''}${String.fromCharCode(65 + ((column - 1) % 26))}`;

@@ -1,8 +1,7 @@
 /**
  * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads them once at start,
- * reports
- * all problems at once and passes the values on; no other file reads the environment. `.env.example` is generated from
- * them (`env-example.ts`).
+ * reports all problems at once and passes the values on; no other file reads the environment. `.env.example` is
+ * generated from them (`env-example.ts`).
  */
 import { z } from 'zod';
 import { INTAKE_SETTINGS } from './intake-settings.ts';

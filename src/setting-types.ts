@@ -57,7 +57,7 @@ export const vaultKeys = list.transform((texts, context) => {
   const isValid = keys.every(({ id, key }) => id !== '' && key.length === 32);
   if (!isValid || new Set(keys.map(({ id }) => id)).size < keys.length) {
     const message =
-      'must be comma-separated keys ID:BASE64, each ID once and BASE64 of 32 bytes (openssl rand -base64 32)';
+      'must be comma-separated keys ID:BASE64; ids must differ, and BASE64 must encode 32 bytes, as from openssl rand -base64 32';
     context.addIssue({ code: 'custom', message });
   }
   return keys;

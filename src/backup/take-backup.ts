@@ -1,9 +1,7 @@
 /**
  * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
- * written from
- * then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no access to
- * the server's
- * machine.
+ * written from then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no
+ * access to the server's machine.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 /**
  * Names of WAL segments: 24 hexadecimal digits, eight each of timeline, upper and lower part of the segment's number. A
- * backup
- * directory holds one timeline, so that names sort like positions. Pure.
+ * backup directory holds one timeline, so that names sort like positions. Pure.
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;

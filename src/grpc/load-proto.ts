@@ -46,8 +46,8 @@ export function loadServerService(): ServiceDefinition {
 }
 
 /**
- * @returns the descriptors reflection serves. proto-loader would generate them from the proto, but loses map entries,
- *   `optional` and fully qualified names, which clients such as grpcurl refuse.
+ * @returns the descriptors that reflection serves. Those that proto-loader generates lack map entries, `optional` and fully
+ * qualified names; clients such as grpcurl refuse them.
  */
 export function loadReflectedPackage(): PackageDefinition {
   const set = FileDescriptorSet.decode(readFileSync(DESCRIPTORS)) as protobuf.Message & IFileDescriptorSet;

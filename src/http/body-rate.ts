@@ -1,7 +1,7 @@
 /**
  * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected,
- * so that it
- * cannot hold memory and connections for long. Time in which this service does not read is not held against the client.
+ * so that it cannot hold memory and connections for long. Time in which this service does not read is not held against
+ * the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,10 +1,8 @@
 /**
  * Makes refusals of a rate limit cheap (R-B15, R-A14): once the budget of a key is used up, its requests are refused
- * from memory,
- * without Redis, one every 10 ms. A client that sends requests without a pause then waits instead of occupying the event
- * loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory; further ones are
- * sent at once. Keys do not
- * delay each other. `rate-limiter.ts` decides which requests pass.
+ * from memory, without Redis, one every 10 ms. A client that sends requests without a pause then waits instead of
+ * occupying the event loop. At most 200 refusals of a key and 2,000 of all keys wait, each with one request in memory;
+ * further ones are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { LRUCache } from 'lru-cache';
 import type { RateLimiter } from './rate-limiter.ts';

@@ -23,8 +23,7 @@ export const FAST_PUSH_COST = 0.01;
 
 /**
  * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that
- * ignores
- * many refusals is closed.
+ * ignores many refusals is closed.
  * @param costOf the number of requests that a request counts as.
  * @throws {DomainError} rate_limited.
  */

@@ -1,8 +1,8 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
  * operations and announces both. It locks its batches, so any number of transactions may write for an account; the
- * batches of
- * a variable are written in the order of acceptance (R-D6). The SQL of batches and operations is in src/push/store.
+ * batches of a variable are written in the order of acceptance (R-D6). The SQL of batches and operations is in
+ * src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';

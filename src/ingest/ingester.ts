@@ -47,7 +47,8 @@ export interface Ingester {
 export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);
-  // After a failure of several batches, retry one alone, so that only the faulty batch is counted.
+  // When several batches cannot be written together, the first is written alone, so that a failed attempt counts only against
+  // the batch that fails.
   const ingest = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     try {
       return await ingestPortion(database, accountId, { maxRows: settings.maxRows, isSmallOnly });

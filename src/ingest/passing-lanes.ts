@@ -2,8 +2,7 @@
  * Lets batches of an account pass a long write of that account (R-D6). While the write runs, a second sequence of
  * writes (a lane) takes batches that need not wait for it, whatever their size. While that lane writes for long too, a
  * second lane takes small batches. `takeBatches` decides which batches need not wait; the lanes only decide when to
- * call it.
- * An account thus has at most three writes at once.
+ * call it. An account thus has at most three writes at once.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';

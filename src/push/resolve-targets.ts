@@ -1,8 +1,7 @@
 /**
- * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account and
- * write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements with
- * the same
- * kinds of identifiers share one query, so that each query can use an index.
+ * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account
+ * and write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements
+ * with the same kinds of identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';

@@ -47,8 +47,7 @@ const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
  * An old history may arrive in parts and out of order: once a part is rolled up, points between its first and last date
- * would be
- * refused.
+ * would be refused.
  */
 const SETTLE_SEC = 86_400;
 /** When a writer holds the lock of the variable for longer, the next run of the job takes the variable. */

@@ -1,8 +1,7 @@
 /**
  * The retention policy of an account or a variable: for how many years raw points are kept before rollups replace them.
  * Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces that
- * of its
- * account, even when it is not active.
+ * of its account, even when it is not active.
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';

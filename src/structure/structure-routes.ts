@@ -67,9 +67,8 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves declarations of stored variables: all those without problems. `lockGraph` must have been called, and
-   * `findCycle` must
-   * be called once all are saved.
+   * Saves the declarations that have no problems; their variables are stored already. Call `lockGraph` before, and `findCycle`
+   * after the last call.
    * @returns problems with paths that begin with `$.calculated`, and the variables whose declaration changed.
    */
   saveAll(

@@ -1,9 +1,7 @@
 /**
  * Members that only one variable of a source may have: its `mappingConfig` (R-D2), and `isDefault`. The database
- * guarantees it
- * (migrations 0039 and 0041); the check here runs first, because it names the other variable. A concurrent write that
- * the check
- * cannot see fails in the database, and the work is repeated.
+ * guarantees it (migrations 0039 and 0041); the check here runs first, because it names the other variable. A
+ * concurrent write that the check cannot see fails in the database, and the work is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -75,8 +73,7 @@ function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string 
 
 /**
  * Runs `work`, which calls `assertUniqueInSource`, and once more when a concurrent write was first: the check then
- * finds the
- * other variable.
+ * finds the other variable.
  * @throws {DomainError} conflict when a concurrent write is first again.
  */
 export async function repeatAfterConflict<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,8 +1,8 @@
 /**
  * The shared part of all watches of a process, by gRPC and by HTTP, which makes idle watches nearly free: one
- * subscription to point
- * notifications, one poll of all watched variables every few seconds for lost notifications, and one access check a second
- * (R-B5). A notification only marks a variable as changed; the points always come from the database.
+ * subscription to point notifications, one poll of all watched variables every few seconds for lost notifications, and
+ * one access check a second (R-B5). A notification only marks a variable as changed; the points always come from the
+ * database.
  */
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -1,7 +1,7 @@
 /**
  * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new points
- * from the database
- * and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no memory.
+ * from the database and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no
+ * memory.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -1,7 +1,6 @@
 /**
  * Measures work by the processor time of this thread. Other processes and threads, such as test files of other workers,
- * do not
- * add to it, as they do to the time of a clock.
+ * do not add to it, as they do to the time of a clock.
  */
 
 /** Interval of the timer between whose calls a turn is measured. */

@@ -1,8 +1,7 @@
 /**
- * Report on the installation for its operator (`GET /admin/operate`): connected roles, waiting work, scripts and accounts
- * that cost the
- * most, clients and signing keys. Every query is bounded by an index or by the newest rows, so that the call stays cheap
- * however much is stored. Storage is measured apart, because it counts points.
+ * Report on the installation for its operator (`GET /admin/operate`): connected roles, waiting work, scripts and
+ * accounts that cost the most, clients and signing keys. Every query is bounded by an index or by the newest rows, so
+ * that the call stays cheap however much is stored. Storage is measured apart, because it counts points.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 

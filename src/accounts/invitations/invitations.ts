@@ -105,7 +105,8 @@ export async function getInvitation(database: Queryable, { accountId }: Caller, 
 
 /**
  * Creates an invitation and queues its mail (R-B10).
- * @throws {DomainError} permission_denied for a role above the caller's; invalid_input for unknown sites or sources.
+ * @throws {DomainError} permission_denied for a role above the caller's; invalid_input for unknown sites or sources;
+ * not_found when the account does not exist.
  */
 export async function createInvitation(
   transaction: Transaction,

@@ -62,7 +62,7 @@ export async function getView(
   return view;
 }
 
-/** Creates a view owned by the caller (§4.3). */
+/** Creates a view owned by the caller (§4.3). @throws {DomainError} as `getView`. */
 export async function createView(database: Queryable, caller: Caller, { name, filter }: WrittenView): Promise<View> {
   const { rows } = await database.query<{ id: string }>(
     'insert into user_view (account_id, owner_user_id, name, filter) values ($1, $2, $3, $4) returning id',

@@ -313,8 +313,7 @@ async function readPassword(services: CommandServices, values: Values): Promise<
 
 /**
  * @returns the lines to print about the password: the temporary password, which the operator hands over because mail
- * may not
- * work yet.
+ * may not work yet.
  */
 async function createUser(
   transaction: Transaction,

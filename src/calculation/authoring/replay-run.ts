@@ -58,6 +58,7 @@ interface Difference {
 /**
  * @returns the body of the answer, or `error` when the run has no declaration: it ended before its script started, or is
  * from before declarations were kept.
+ * @throws {DomainError} as `compute`; the signal's reason when aborted.
  */
 export async function replayRun(
   services: RunServices,

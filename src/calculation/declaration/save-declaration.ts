@@ -24,7 +24,7 @@ const ROOT = '$.calculated';
 /** Maximum variables that the error of a cycle names; those in the middle of a longer cycle are left out. */
 const MAX_NAMED = 20;
 
-/** Hook of `structure/`: called when a variable is saved (R-H1). */
+/** Hook of `structure/`: called when a variable is saved (R-H1). Its methods throw {DomainError} as `checkDeclaration`. */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
   return {

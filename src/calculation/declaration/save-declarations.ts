@@ -37,8 +37,7 @@ interface SavedDeclaration {
 
 /**
  * Checks declarations and saves those without problems, with their edges, schedules and history. The variables exist;
- * their graph is
- * locked. Does not search for cycles: `findGraphCycle` does, once all are saved.
+ * their graph is locked. Does not search for cycles: `findGraphCycle` does, once all are saved.
  * @returns the problems, and the ids of the variables whose declaration changed.
  */
 export async function saveDeclarations(

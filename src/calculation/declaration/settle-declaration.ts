@@ -23,8 +23,7 @@ const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toab
 
 /**
  * Converts dates of a declaration to instants. A text with a zone stays unchanged, and so does a value that is not a
- * date, which
- * the schema refuses later.
+ * date, which the schema refuses later.
  * @param sourceId the source of the variable.
  */
 export async function settleDeclaration(

@@ -89,8 +89,7 @@ const CLAIM = `
 const MAX_DUE_PER_ACCOUNT = 1000;
 
 // Variables with a due request, or with a run whose session has ended. Returns a sample for each account: requests that
-// wait
-// for an upstream run are due as well, and in a fixed order they could hide the others.
+// wait for an upstream run are due as well, and in a fixed order they could hide the others.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)

@@ -1,7 +1,6 @@
 /**
  * Computes a run: plan formulas, load inputs, run R, apply output rules. Live, scheduled, forced and previewed runs
- * share it
- * (R-H11). It stores nothing.
+ * share it (R-H11). It stores nothing.
  */
 import { createHash } from 'node:crypto';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';

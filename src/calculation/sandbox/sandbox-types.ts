@@ -123,8 +123,7 @@ export type FaultCause = 'run' | 'sandbox';
 
 /**
  * How a run ended. Every `message` is meant for the script's author. A `fault` is an error of the service, and the run
- * may be
- * repeated.
+ * may be repeated.
  */
 export type SandboxOutcome =
   | {

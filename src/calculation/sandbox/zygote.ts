@@ -1,7 +1,7 @@
 /**
  * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat,
- * replace
- * it by a standby when it dies or is stuck, stop it. Without a standby a new zygote is started, with growing pauses.
+ * replace it by a standby when it dies or is stuck, stop it. Without a standby a new zygote is started, with growing
+ * pauses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -15,16 +15,13 @@ const START_TIMEOUT_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 const KEPT_LINES = 20;
-/**
- * The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c); a zygote is replaced after this many checks
- * without a heartbeat.
- */
+/** The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c). */
 const CHECK_INTERVAL_MS = 500;
+/** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
  * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a
- * standby a
- * stuck zygote is replaced as soon as it is found. It costs the memory of one more warm R.
+ * standby a stuck zygote is replaced as soon as it is found. It costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 

@@ -1,7 +1,6 @@
 /**
  * The console's icons: SVG strokes on a grid of 24 by 24. Drawn for the console, because an icon package would add
- * thousands
- * of files.
+ * thousands of files.
  */
 
 const PATHS = {

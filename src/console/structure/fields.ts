@@ -2,7 +2,7 @@
 
 export type Kind = 'Site' | 'Source' | 'Variable';
 
-/** How a field is entered; `entry` names a catalogue. */
+/** How a form asks for a field; for `entry` the user chooses an entry of the catalogue. */
 type Input =
   | { readonly input: 'text' | 'number' | 'tags' | 'flag' | 'zone' }
   | { readonly input: 'choice'; readonly choices: readonly string[] }

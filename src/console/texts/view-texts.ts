@@ -1,8 +1,7 @@
 /**
  * Texts that are loaded with a route, so the first view does not carry them. Each such route has a folder `texts/` with
- * the four
- * languages, and a `texts.ts` that calls `addTexts` and names its namespace in `ViewTexts`; its components call
- * `useTranslation(namespace)`.
+ * the four languages, and a `texts.ts` that calls `addTexts` and names its namespace in `ViewTexts`; its components
+ * call `useTranslation(namespace)`.
  */
 import i18next from 'i18next';
 import type { en, TextsOf } from './en.ts';

@@ -44,8 +44,7 @@ export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
    * Whether the file may be the cause: in practice, the file exhausted the memory of the process, and V8 aborted. False
-   * when
-   * the process was killed from outside, or ended before it asked for the file (R-A15).
+   * when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 

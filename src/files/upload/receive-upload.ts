@@ -1,7 +1,7 @@
 /**
- * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A name with an extension other than
- * .csv and .xlsx makes it an attachment. Either may be gzip; the limit
- * applies to the inflated size (R-A4). Decides the file's name and format.
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A name with an extension other
+ * than .csv and .xlsx makes it an attachment. Either may be gzip; the limit applies to the inflated size (R-A4).
+ * Decides the file's name and format.
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';

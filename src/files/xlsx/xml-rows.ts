@@ -8,7 +8,7 @@ export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;
   readonly #visitor: RowVisitor;
-  /** Texts of the cells of the current row; offsets refer to their concatenation. */
+  /** Texts of the wanted cells of the current row; the offsets given to `SheetRow.set` refer to their concatenation. */
   #raws: string[] = [];
   #size = 0;
   /** Number of cells of the current row so far. */

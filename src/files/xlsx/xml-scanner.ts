@@ -1,11 +1,9 @@
 /**
  * Scans the XML of a workbook piece by piece, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments. It
  * refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. Own code, because saxes
- * takes 9.0
- * × our time for a sheet, and 1.5 × (tags) and 2.1 × (shared strings) in place of this file, measured 2026-11-22; it
- * gathers
- * texts and
- * comments without a limit and refuses a whole workbook for one stray character (MEASUREMENTS.md).
+ * takes 9.0 × our time for a sheet, and 1.5 × (tags) and 2.1 × (shared strings) in place of this file, measured
+ * 2026-11-22; it gathers texts and comments without a limit and refuses a whole workbook for one stray character
+ * (MEASUREMENTS.md).
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';

@@ -86,8 +86,9 @@ function escapeAttribute(text: string): string {
 }
 
 /**
- * No inline script or style, no eval, no other origin. Elements are styled by script through the CSSOM, which the policy
- * does not govern; `style` attributes in markup are refused. `blob:` images show what a calculation drew.
+ * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin, none inline, and there is no
+ * eval; requests go only to that origin, the API, push and the issuer. Elements are styled by script through the CSSOM, which
+ * the policy does not govern; `style` attributes in markup are refused. `blob:` images show what a calculation drew.
  */
 function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
   const origins = [api, push, issuer].map((address) => new URL(address).origin);

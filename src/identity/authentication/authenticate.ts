@@ -41,7 +41,10 @@ export async function authenticateBearer(
   return callers(verified);
 }
 
-/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B5, R-B6, RFC 6750). */
+/**
+ * Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B5, R-B6, RFC 6750).
+ * It throws {DomainError} as `authenticateBearer`.
+ */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
   const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {
     const authorization = c.req.header('authorization');

@@ -88,7 +88,10 @@ export interface TokenEndpoint {
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().default(60) });
 const errorAnswer = z.object({ error: z.string() });
 
-/** The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID (R-B7). */
+/**
+ * The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID (R-B7).
+ * @returns a function that throws {DomainError} invalid_token when the endpoint refuses; dependency_unavailable when it fails.
+ */
 export function exchangeAtEndpoint({
   url,
   clientId,

@@ -53,7 +53,10 @@ export interface TokenVerifierOptions {
   readonly clock?: Clock;
 }
 
-/** Creates a verifier for the tokens of `issuers`, each with its own keys and audience (R-B1). */
+/**
+ * Creates a verifier for the tokens of `issuers`, each with its own keys and audience (R-B1).
+ * @returns a function that throws {DomainError} invalid_token; dependency_unavailable when keys cannot be loaded.
+ */
 export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
   const { issuers, clock = systemClock } = options;
   const trusted = new Map(

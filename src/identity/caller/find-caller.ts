@@ -1,7 +1,6 @@
 /**
  * Finds the caller of a verified token. Role, lock, membership, permissions and sites come from the database, not from
- * the token
- * (R-B5), and are cached for ACCESS_CACHE_SEC. So locking or removing a user takes effect while tokens live.
+ * the token (R-B5), and are cached for ACCESS_CACHE_SEC. So locking or removing a user takes effect while tokens live.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -69,6 +68,7 @@ interface AccessRow {
 
 /**
  * Creates the cache (R-B5). Concurrent calls for the same user and account share one query. Refusals are not cached.
+ * Its `find` throws {DomainError} invalid_token for an unknown or revoked user; permission_denied without access to an account.
  */
 export function createCallerCache(options: CallerCacheOptions): CallerCache {
   const { cacheSec, clock = systemClock } = options;

@@ -14,8 +14,7 @@ export type FindClient = (clientId: string) => Promise<AdapterPayload | undefine
 
 /**
  * Finds registered clients, and two clients of the service itself: the issuer's own pages, and the console, which signs
- * in from
- * the address at which this installation serves it.
+ * in from the address at which this installation serves it.
  * @param ownClient client of the issuer's own pages, which is not stored.
  * @param consoleUrl without a trailing slash.
  */

@@ -133,7 +133,8 @@ async function requestToken(options: KeycloakAdminOptions, clock: Clock) {
   const address = `${url.replace(/\/+$/, '')}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await request(options, address, { method: 'POST', body: new URLSearchParams(form) });
-  if (!response.ok) throw unavailable(`the token of ${clientId} was refused with ${response.status}`);
+  if (!response.ok)
+    throw unavailable(`Keycloak refused a token to the client ${clientId} with status ${response.status}`);
   const { access_token: value, expires_in: lifeSec } = (await response.json()) as Readonly<Record<string, unknown>>;
   if (typeof value !== 'string') throw unavailable('the answer to the token request holds no token');
   return { value, untilMs: clock.nowMillis() + Number(lifeSec ?? 0) * 1000 - EARLY_MS };

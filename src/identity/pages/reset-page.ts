@@ -28,7 +28,10 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** Queues the mail (R-B11). The answer and its timing do not reveal whether the user exists: the mail is made later. */
+/**
+ * Queues the mail (R-B11). The answer does not reveal whether the user exists. Its timing hardly does: an existing user costs
+ * one count and one insert more; the mail is rendered and sent later.
+ */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];

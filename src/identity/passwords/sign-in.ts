@@ -1,7 +1,6 @@
 /**
- * Sign-in by password (R-B11). It takes the same time whether or not the user exists. Wrong passwords are counted per network
- * of
- * the client (sign-in-sources.ts); a blocked sign-in gives the same result as a wrong password.
+ * Sign-in by password (R-B11). It takes the same time whether or not the user exists. Wrong passwords are counted per
+ * network of the client (sign-in-sources.ts); a blocked sign-in gives the same result as a wrong password.
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -1,9 +1,7 @@
 /**
  * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen
- * by its
- * hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
- * processes may
- * call it at once: an advisory lock lets one migrate while the others wait.
+ * by its hash; all `sql/functions/*.sql` run again whenever one of them or the version of TimescaleDB changes. Several
+ * processes may call it at once: an advisory lock lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -17,8 +15,7 @@ const FUNCTIONS_ENTRY = 'functions';
 
 /**
  * How a migration waits for locks. A statement that waits for an exclusive lock on a table delays every later statement
- * on it,
- * even reads. So each wait is short, and other statements run in the pauses between.
+ * on it, even reads. So each wait is short, and other statements run in the pauses between.
  */
 export interface LockPatience {
   readonly lockTimeoutMs: number;

@@ -1,6 +1,6 @@
 /**
- * Stores and reads content of any size in the database, in parts of 1 MiB, compressed with zstd where that is smaller: files,
- * and documents to import. The roles share no disk, and a backup of the database has the content.
+ * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB, compressed with zstd
+ * where that is smaller. The roles share no disk, and a backup of the database has the content.
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';

@@ -1,10 +1,8 @@
 /**
  * JSON Patch (RFC 6902): parses a list of operations and applies it to a document, all or nothing. The package
  * `rfc6902` applies the changes. Resolving pointers, `test` and the limit on copies are our own. The package resolves
- * pointers
- * into strings and prototypes. It compares lists in quadratic time and memory: 1,000 entries against 3,000 take 4 GB.
- * It also
- * allows repeated copies of a document into itself, each of which doubles it.
+ * pointers into strings and prototypes. It compares lists in quadratic time and memory: 1,000 entries against 3,000
+ * take 4 GB. It also allows repeated copies of a document into itself, each of which doubles it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';

@@ -21,8 +21,7 @@ export const PAGING = {
 
 /**
  * Limit and offset of the requested page (§8). Without a size, the whole listing is page 0 and the others are empty: a
- * client
- * that requests pages until one is empty then stops.
+ * client that requests pages until one is empty then stops.
  */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };
@@ -37,7 +36,7 @@ export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging):
 // Exceeds the length of any listing. Offset plus limit still fits a PostgreSQL bigint and an exact JavaScript integer.
 const MAX_OFFSET = 2 ** 52;
 
-/** Number of items before the page, at most 2^52. */
+/** @param itemsPerPage items of a page. @param pageNumber from 0. @returns the items before the page, at most 2^52. */
 export function pageOffset(itemsPerPage: number, pageNumber: number): number {
   return Math.min(itemsPerPage * pageNumber, MAX_OFFSET);
 }

@@ -1,9 +1,8 @@
 /**
- * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A crash
- * in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. A claim is a short lease,
- * renewed during the attempt: another process takes over the mail of a suspended one within 10 s. Each attempt makes
- * its own
- * secrets (a temporary password, the token of a link); only their hashes are stored.
+ * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A
+ * crash in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. A claim is a
+ * short lease, renewed during the attempt: another process takes over the mail of a suspended one within 10 s. Each
+ * attempt makes its own secrets (a temporary password, the token of a link); only their hashes are stored.
  */
 
 import type { Database } from '../database/database.ts';

@@ -1,8 +1,7 @@
 /**
  * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and
- * then
- * only add to it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and bytes; no
- * label takes its values from client input.
+ * then only add to it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and
+ * bytes; no label takes its values from client input.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 

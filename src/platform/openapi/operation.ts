@@ -1,7 +1,7 @@
 /**
  * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas the route
- * validates by.
- * Requests do not run it; http/openapi builds the OpenAPI document from it at the first request for the document.
+ * validates by. Requests do not run it; http/openapi builds the OpenAPI document from it at the first request for the
+ * document.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';

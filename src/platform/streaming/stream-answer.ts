@@ -21,8 +21,7 @@ export interface StreamOptions {
   readonly beforeFirst?: () => void;
   /**
    * An answer of at most this many bytes leaves at once, with its length. Collecting it delays the first byte until
-   * this many
-   * bytes are ready, so it does not suit an answer that waits for events. Default: every answer is streamed.
+   * this many bytes are ready, so it does not suit an answer that waits for events. Default: every answer is streamed.
    */
   readonly wholeBytes?: number;
 }

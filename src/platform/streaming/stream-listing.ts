@@ -2,8 +2,7 @@
  * Streams a listing of any length with bounded memory, from one snapshot. It first reads the keys of the rows and their
  * sizes, then the rows of some keys at a time: rows vary from 100 bytes to a megabyte (scripts, form values), so a
  * limit on their number bounds no memory. The listing uses the account's share of the connections of reads. The
- * listings of an
- * account take turns batch by batch, and so use one session of the database at a time (R-A14).
+ * listings of an account take turns batch by batch, and so use one session of the database at a time (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';

@@ -1,8 +1,7 @@
 /**
- * Opens the zip archive of a workbook that is stored in parts. Checks its directory before inflating anything (R-E4) and
- * refuses encrypted, overlapping, oversized or over-compressed archives. Inflating fails when an entry exceeds the size
- * in the
- * directory.
+ * Opens the zip archive of a workbook that is stored in parts. Checks its directory before inflating anything (R-E4)
+ * and refuses encrypted, overlapping, oversized or over-compressed archives. Inflating fails when an entry exceeds the
+ * size in the directory.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';

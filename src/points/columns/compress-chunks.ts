@@ -141,9 +141,8 @@ const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
 // A correction turns the whole batches of its dates into rows. Batches of current points hold 240 points instead of
-// 1,000: a
-// corrected day writes 80 kB of log instead of 180 (measured 2026-11). Four rows of 240 points fill a page even when
-// values take
+// 1,000: a corrected day writes 80 kB of log instead of 180 (measured 2026-11). Four rows of 240 points fill a page
+// even when values take
 // 7.3 bytes each, as random walks with two decimals do; with 250 points, only three rows may fit. A TimescaleDB without
 // the setting keeps 1,000. Returns a row for current points only.
 const SET_BATCH_ROWS = `
@@ -153,8 +152,8 @@ const SET_BATCH_ROWS = `
 
 /**
  * Maximum setting: a row of up to 8,160 bytes stays inline. TimescaleDB sets 128, so a batch above 2 kB has all its
- * columns in the
- * TOAST table: a point then took up to 13 bytes instead of 9.8 (random walks with two decimals, 4 variables, 2026-11).
+ * columns in the TOAST table: a point then took up to 13 bytes instead of 9.8 (random walks with two decimals, 4
+ * variables, 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 

@@ -1,15 +1,13 @@
 /**
- * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
- * table, but
+ * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their table, but
  * the indexes keep their pages (57 bytes per current point, 89 per superseded version), and the tables keep free space and
- * visibility maps (88 kB per chunk, 3 bytes per point of 4 variables). VACUUM FULL leaves neither.
+ * visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM FULL leaves neither.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
  * Shorter than `deadlock_timeout`, like the lock time-outs of compression. Reads and writes of the chunk wait for the
- * VACUUM,
- * 4 to 30 ms (measured 2026-11).
+ * VACUUM, 4 to 30 ms (measured 2026-11).
  */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';

@@ -9,7 +9,7 @@ import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
 /** The variables of a write with the same VersionTimestamps. */
 export interface WriteStamp {
-  /** VersionTimestamp of the first row of every date. */
+  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
   readonly fromMicros: Micros;
   /** VersionTimestamp of the last row of a date with several rows, inclusive. */
   readonly toMicros: Micros;

@@ -41,9 +41,8 @@ export type Notice = Parameters<NoteCuts>;
 
 /**
  * Statements that open the snapshot of a read in one round trip: they find what the read lacks (`toNotice`) and, if it
- * needs
- * no labels, restrict the planner (`streamFromIndexes`). The index of tag sets needs a bitmap scan, so labels are found
- * before the restriction.
+ * needs no labels, restrict the planner (`streamFromIndexes`). The index of tag sets needs a bitmap scan, so labels are
+ * found before the restriction.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);

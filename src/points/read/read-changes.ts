@@ -137,6 +137,8 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
  * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date (R-J1).
  * @param transaction the snapshot `findChanges` used; busy until the stream ends.
  * @param scales unit conversion by variable id.
+ * @returns chunks of one variable each, as columns of equal length.
+ * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
  */
 export async function* readChanges(
   transaction: Transaction,

@@ -111,7 +111,10 @@ export function streamPoints(
   return streamShape(source, selection, WHOLE, signal, noteCuts);
 }
 
-/** `streamPoints` without versions and labels, which takes the database two thirds of the time. */
+/**
+ * `streamPoints` without versions and labels, which takes the database two thirds of the time.
+ * @throws {DomainError} as `streamPoints`.
+ */
 export function streamValues(
   source: SnapshotSource,
   selection: PointSelection,

@@ -1,8 +1,7 @@
 /**
- * Refuses points at dates that are rolled up: a rollup is an aggregate, in which no single point can be added or corrected.
- * Refused points are dropped from the write and counted for their variable. Points before the boundary that no rollup
- * covers
- * are written and noted, so that they are rolled up later.
+ * Refuses points at dates that are rolled up: a rollup is an aggregate, in which no single point can be added or
+ * corrected. Refused points are dropped from the write and counted for their variable. Points before the boundary that
+ * no rollup covers are written and noted, so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
@@ -38,8 +37,7 @@ const SAVE = `
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
  * @returns the batches without the refused tuples, and the positions of the refused tuples. A batch without refused
- * tuples is returned
- * unchanged.
+ * tuples is returned unchanged.
  */
 export async function refuseRolledUp(
   transaction: Transaction,

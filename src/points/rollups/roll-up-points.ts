@@ -1,10 +1,8 @@
 /**
  * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with
- * their
- * history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed process
- * loses
- * nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`). States before the
- * newest VersionTimestamp of the deleted points become incomplete (R-F9).
+ * their history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed
+ * process loses nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`).
+ * States before the newest VersionTimestamp of the deleted points become incomplete (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';

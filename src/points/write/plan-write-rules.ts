@@ -22,7 +22,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the range written and its new write state. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row of every date. */
+  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;

@@ -31,7 +31,7 @@ export interface DateRows {
 
 /**
  * Resolves the rows of one variable among themselves (R-F1, R-F2, R-F4).
- * @param versionTimestamp of the first row of every date, microseconds.
+ * @param versionTimestamp VersionTimestamp of the first row of a date, in microseconds; the same for all dates.
  */
 export function settleRows(
   { tuples, dates }: VariableRows,

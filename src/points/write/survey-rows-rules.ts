@@ -36,7 +36,7 @@ export interface Series {
 /** Survey of the rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
-  /** VersionTimestamp of the first row of every date. */
+  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
   count: number;

@@ -26,8 +26,7 @@ export interface WriteResult {
   readonly refused: RefusedTuples;
   /**
    * VersionTimestamp of the first row of every date. A variable that already has this VersionTimestamp or a later one
-   * gets a
-   * later VersionTimestamp (R-F1).
+   * gets a later VersionTimestamp (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The variables written, by their VersionTimestamp, for the record of the origin (`origins/record-origin.ts`). */

@@ -36,7 +36,10 @@ export interface BodyShare {
 
 type Refusals = Pick<PushMetrics, 'queueFull' | 'memoryFull'>;
 
-/** Opens the admission control of this process (R-D10). @param metrics counters of refused pushes. */
+/**
+ * Opens the admission control of this process (R-D10). Its limits are in bytes; its methods throw {DomainError} queue_full.
+ * @param metrics counters of refused pushes.
+ */
 export function openAdmission(database: Database, limits: AdmissionLimits, metrics: Refusals): Admission {
   const memory = openSharedBudget(limits.maxMemoryBytes);
   return {

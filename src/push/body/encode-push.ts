@@ -50,6 +50,7 @@ const MAX_TIME_ZONES = 20;
 /**
  * Encodes the readings of a push (R-D4, R-D5). Leaves `given` unchanged, so that it can be encoded again for other
  * targets.
+ * @throws {DomainError} invalid_input when a value exceeds the range of a double after division by the variable's divider.
  */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings, timeZones } = settleLocalDates(given, input);

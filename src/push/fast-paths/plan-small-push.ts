@@ -11,7 +11,7 @@ import { toPlainPush } from './plain-push.ts';
 
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
-/** @returns undefined if the push is invalid, not plain, has labels, or a target is not cached. */
+/** @returns undefined if the push is invalid, not plain, has labels, or a target is not cached; throws no DomainError. */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,
   caller: Caller,

@@ -1,8 +1,6 @@
 /**
  * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they
- * have,
- * and what uses them. `own-entries.ts`
- * writes them; the routes and their description follow from this table.
+ * have, and what uses them. `own-entries.ts` writes them; the routes and their description follow from this table.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';

@@ -1,8 +1,7 @@
 /**
  * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a
- * hundred ways.
- * A timer here cancels the statement, since `statement_timeout` would need a transaction, whose two round trips take longer
- * than reading a page does.
+ * hundred ways. A timer here cancels the statement, since `statement_timeout` would need a transaction, whose two round
+ * trips take longer than reading a page does.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

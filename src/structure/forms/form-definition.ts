@@ -1,7 +1,7 @@
 /**
- * The definition of a form, as clients write and read it: groups of fields, each with type, unit, choices and range. The
- * values are in
- * `clientData` of a site, source or variable, at `<form>.<group>.<field>`. `form-validator.ts` checks them.
+ * The definition of a form, as clients write and read it: groups of fields, each with type, unit, choices and range.
+ * The values are in `clientData` of a site, source or variable, at `<form>.<group>.<field>`. `form-validator.ts` checks
+ * them.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';

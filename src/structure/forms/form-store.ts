@@ -83,7 +83,7 @@ export async function updateForm(transaction: Transaction, stored: Form, form: W
   );
 }
 
-/** Deletes a definition; the values stay in clientData. */
+/** Deletes a definition; the values stay in clientData. @throws {DomainError} not_found */
 export async function deleteForm(transaction: Transaction, accountId: number, id: number): Promise<Form> {
   const form = await getForm(transaction, accountId, id, true);
   await transaction.query('delete from form where id = $1 and account_id = $2', [id, accountId]);

@@ -1,7 +1,7 @@
 /**
  * Checks the values of a form by a JSON Schema made of its definition. A form, a group and a field may be absent; a
- * required field
- * must have a value where its form is filled in. A group or field that the form does not define is a problem.
+ * required field must have a value where its form is filled in. A group or field that the form does not define is a
+ * problem.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { LRUCache } from 'lru-cache';

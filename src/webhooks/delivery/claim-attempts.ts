@@ -1,9 +1,7 @@
 /**
  * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt
- * is in
- * flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the lease
- * is also
- * the fencing token: writing an outcome requires the same value.
+ * is in flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the
+ * lease is also the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -45,8 +43,7 @@ const FIND_RECEIVER = `
   from webhook where id = $1`;
 
 // A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own,
-// since a paused webhook may have a hundred thousand attempts waiting and is woken for every event.
+// their own, since a paused webhook may have a hundred thousand attempts waiting and is woken for every event.
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 const CLAIM = `

@@ -67,8 +67,7 @@ export function planPause({ state, status, retryAfterMs }: TryEnd): number {
 
 /**
  * Whether a failure shows that the receiver is down: it gave no answer, or answered 5xx, 408 or 429. Any other status
- * refuses
- * this message only.
+ * refuses this message only.
  */
 export function isDown({ state, status }: TryEnd): boolean {
   if (state === 'Succeeded') return false;

@@ -82,8 +82,7 @@ const LOAD = { variables: 10, statements: 2 };
 
 /**
  * Writes one variable through the writer, and copies of it by SQL with values of their own: each version of each
- * variable is
- * the same random walk at another level, and VersionTimestamps lie an hour apart.
+ * variable is the same random walk at another level, and VersionTimestamps lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {

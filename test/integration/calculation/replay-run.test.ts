@@ -144,7 +144,7 @@ test('replay: a run that ended before its script started has no declaration (R-H
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
 });
 
-test('runs: an input that reads a state whose versions were removed is recorded with the instant from which states are complete (R-F9, R-H8)', async () => {
+test('runs: an input read as of an instant whose versions were removed is recorded with `historyFrom`, the first instant with a complete state (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

@@ -112,7 +112,7 @@ describe('identity: POST /account/user/create', () => {
     expect(rows).toEqual([]);
   });
 
-  it('stores no secret, neither in the outbox nor with the user (R-B11)', async () => {
+  it('stores the generated password neither in the mail outbox nor with the user (R-B11)', async () => {
     await create({ userName: 'secret', email: 'secret@north.example' });
     const password = passwordIn(await mailbox.next('secret@north.example'));
     const { rows } = await api.database.query(

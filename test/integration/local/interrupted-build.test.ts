@@ -1,8 +1,7 @@
 /**
  * Builds of a root file system that a signal interrupts. mmdebstrap is the real one, so its mounts are too; it gets an
- * empty
- * package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds from
- * Debian's packages.
+ * empty package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build`
+ * builds from Debian's packages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

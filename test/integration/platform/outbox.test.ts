@@ -37,8 +37,8 @@ const append = (...names: string[]) =>
   );
 
 /**
- * This function is never called; the calls in it must not compile. A misspelt name, or the payload of another event, is
- * an error of the compiler.
+ * Never used: without the expected errors its elements would not compile. A misspelt event type, or the payload of another
+ * event, is an error of the compiler.
  */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event

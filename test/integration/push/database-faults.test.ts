@@ -1,8 +1,8 @@
 /**
- * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered 200
- * is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database (R-A15,
- * R-A5).
- * Each fault lasts FAULT_SEC = 2 s; the long form, an hour or less: `FAULT_SEC=900 npm test -- database-faults`.
+ * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered
+ * 200 is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database
+ * (R-A15, R-A5). Each fault lasts FAULT_SEC = 2 s; the long form, an hour or less: `FAULT_SEC=900 npm test --
+ * database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -187,8 +187,7 @@ async function killFor(durationMs: number): Promise<void> {
 }
 
 // Half of the statements that accept or end a push or a file sleep for 60 ms, longer than the time-out of 30 ms. The
-// service
-// sets its own time-out in transactions, so the trigger lowers it again.
+// service sets its own time-out in transactions, so the trigger lowers it again.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin

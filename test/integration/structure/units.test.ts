@@ -299,7 +299,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     expect((await refusal('DELETE', `/units/${unit.id}`))[1]).toContain(`declaration of variable ${reader};`);
   });
 
-  test('that are units convert exactly within their family, built-in or own, and only in their account', async () => {
+  test('that are units convert exactly to units of their family, built-in or own; other accounts cannot use them', async () => {
     const crate = await create('/units', { name: 'crate', unitFamilyId: ENERGY, divisor: 0.04 });
     const variableId = await withValues(crate.id, [1, 2.5]);
     const read = async (unitId: number) =>

@@ -39,8 +39,8 @@ export interface ConsoleWindow {
 }
 
 /**
- * Opens the console on all roles whose work it shows. Test files of a worker share the processes and the browser;
- * `close` leaves them to the next file, which finds an empty database.
+ * Opens the console on the processes whose work it shows: api, ingester, calculator and deliverer. Test files of a worker share
+ * them and the browser; `close` leaves both to the next file, which finds an empty database.
  */
 export async function openConsoleStack(): Promise<ConsoleStack> {
   const { origin, browser, world, release } = await leaseConsoleProcesses();

@@ -9,12 +9,16 @@ describe('backup: names of WAL segments', () => {
   test.each([
     ['000000010000000000000002', '000000010000000000000002'],
     ['0000000100000000000000FE.partial', '0000000100000000000000FE'],
-    ['00000002.history', undefined],
-    ['000000010000000000000002.00000028.backup', undefined],
-    ['archive_status', undefined],
   ])('the file %s is the segment %s', (file, expected) => {
     expect(segmentName(file)).toBe(expected);
   });
+
+  test.each(['00000002.history', '000000010000000000000002.00000028.backup', 'archive_status'])(
+    'the file %s is not a segment',
+    (file) => {
+      expect(segmentName(file)).toBeUndefined();
+    },
+  );
 
   test.each([
     ['0/2000028', 1, '000000010000000000000002'],

@@ -73,7 +73,7 @@ describe('files: an idle parser process', () => {
   });
 });
 
-describe('files: a parser process that ends while it parses a file', () => {
+describe('files: the end of a parser process', () => {
   const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
   /** Ends all parser processes that this process started, with a signal. */
   const end = (signal: NodeJS.Signals) => {
@@ -85,7 +85,7 @@ describe('files: a parser process that ends while it parses a file', () => {
     ['SIGABRT', true],
     ['SIGTRAP', true],
     ['SIGSEGV', true],
-  ] as const)('by %s is blamed on the file: %s (R-A15)', async (signal, isByFile) => {
+  ] as const)('by %s while it parses a file is blamed on the file: %s (R-A15)', async (signal, isByFile) => {
     const died = countRows(text, async (part) => {
       end(signal);
       return part;
@@ -95,7 +95,7 @@ describe('files: a parser process that ends while it parses a file', () => {
     expect(error).toMatchObject({ isByFile, message: expect.stringContaining(signal) });
   });
 
-  it('before it asks for the file is not blamed on the file (R-A15)', async () => {
+  it('before it has asked for the file is not blamed on the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const parse = () =>

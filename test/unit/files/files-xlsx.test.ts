@@ -232,10 +232,15 @@ describe('files: serial numbers of date cells', () => {
   });
 
   it.each([
-    [14, undefined, true],
-    [22, undefined, true],
-    [0, undefined, false],
-    [2, undefined, false],
+    [14, true],
+    [22, true],
+    [0, false],
+    [2, false],
+  ])('the built-in number format %s shows a date: %s (R-E2)', (id, isDate) => {
+    expect(isDateFormat(id, undefined)).toBe(isDate);
+  });
+
+  it.each([
     [164, 'yyyy-mm-dd hh:mm', true],
     [164, '[h]:mm', true],
     [164, '[$-409]m/d/yy h:mm AM/PM;@', true],
@@ -244,7 +249,7 @@ describe('files: serial numbers of date cells', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('number format %s %s shows a date: %s (R-E2)', (id, code, isDate) => {
+  ])('number format %s with the code %s shows a date: %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

@@ -26,7 +26,7 @@ test('openapi: API, push and issuer may have different addresses (R-A1)', async 
   expect(flowsOf(document).password?.tokenUrl).toBe(`https://auth.example${tokenPath}`);
 });
 
-test('openapi: with Keycloak, its token URL is named and the issuer is not described (R-B2)', async () => {
+test('openapi: with Keycloak, the description names Keycloak’s token URL and leaves out the routes of the built-in issuer (R-B2)', async () => {
   const document = await describeWith({
     USER_DIRECTORY: 'keycloak',
     KEYCLOAK_URL: 'https://keycloak.example/',

@@ -75,7 +75,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');
   });
 
-  it('comes from the file its descriptor names (R-B2)', () => {
+  it('comes from the script account-mapper.js, which keycloak-scripts.json names (R-B2)', () => {
     const descriptor = JSON.parse(readFileSync(new URL('META-INF/keycloak-scripts.json', FOLDER), 'utf8'));
     expect(descriptor).toEqual({ mappers: [expect.objectContaining({ fileName: 'account-mapper.js' })] });
   });

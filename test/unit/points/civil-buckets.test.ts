@@ -63,7 +63,7 @@ describe('points: civil buckets', () => {
     expect(lengths).toEqual([1, 60, 1440, 1440, 1440, 1440]);
   });
 
-  test('days follow clock changes; hours are full on both sides (R-G1)', () => {
+  test('a day with a clock change has 23 or 25 hours; the hours before and after the change have 60 minutes (R-G1)', () => {
     const days = bucketsOf('day', 'Europe/Brussels');
     expect(days.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-29T22:00Z'));
     expect(days.next(micros('2026-10-24T22:00Z'))).toBe(micros('2026-10-25T23:00Z'));

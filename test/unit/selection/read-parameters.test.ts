@@ -77,7 +77,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     `);
   });
 
-  test('ids have a second name, which the description gives (R-A3)', () => {
+  test('a parameter of ids may also be written in the singular, and its description says so (R-A3)', () => {
     expect(query('variableId=1&variableIds=2&SourceId=3&sourceIds=4,5')).toMatchObject({
       variableIds: [2, 1],
       sourceIds: [4, 5, 3],
@@ -157,7 +157,7 @@ describe('read parameters: values given outside a query (R-G2)', () => {
     expect([durationOf('current'), durationOf(undefined), durationOf(DAY)]).toEqual([undefined, undefined, DAY]);
   });
 
-  test('are refused at their location (R-A5)', () => {
+  test('are refused with their location when they are invalid (R-A5)', () => {
     expect(() => parseTimeZone('Mars', LOCATION)).toThrow('$.given must be an IANA or Windows time zone, got "Mars"');
     expect(() => parseRelativeVersion('soon', LOCATION)).toThrow('$.given must be Current, a count of hours');
     expect(() => parseHorizon('24', LOCATION)).toThrow('$.given must be an ISO 8601 duration such as PT24H');

@@ -1,7 +1,6 @@
 /**
  * CodeMirror with R highlighting. It lives in a shadow root, where it uses adopted style sheets: the policy refuses the
- * style
- * tags that it would insert into the page.
+ * style tags that it would insert into the page.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';

@@ -4,7 +4,7 @@ import { tags } from '@lezer/highlight';
 import { Editor } from '../../calculated/script/editor.tsx';
 import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 
-/** The package's own table of tokens lacks this one. */
+/** @codemirror/language colours `property` alone, but not as a part of `string property`, the style of a quoted key. */
 const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
 
 interface ExpressionEditorProps {

@@ -38,7 +38,7 @@ export function callRetention(variableId: number | undefined): Promise<Retention
     : bodyOf(api.GET('/variables/{id}/retention', { params: { path: { id: variableId } } }));
 }
 
-/** @returns what the policy would delete now, with the rule that was counted. */
+/** @returns counts of what the policy would delete now, and the rule (see `ruleOf`) that they were counted for. */
 export async function callPreview(variableId: number | undefined, fields: RetentionFields) {
   const query = toRule(fields);
   const counts = await (variableId === undefined

@@ -1,7 +1,6 @@
 /**
- * Members of rows that are ids of catalogue entries. A document has the ids of built-in entries, which are the same in
- * every
- * account, and the names of the account's own entries, whose ids differ between accounts.
+ * Members whose values are ids of catalogue entries, such as `typeId` of a site. A document has the ids of built-in entries,
+ * which are the same in every account, and the names of the account's own entries, whose ids differ between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';

@@ -1,9 +1,7 @@
 /**
  * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. A text that is
- * empty, in
- * quotes or surrounded by white space is a JSON string. A text longer than a cell continues in further rows, which have
- * `true`
- * in the column `continued`.
+ * empty, in quotes or surrounded by white space is a JSON string. A text longer than a cell continues in further rows,
+ * which have `true` in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';

@@ -22,7 +22,10 @@ export interface ReferenceKeys {
 
 const FORMULAS = 'calculatedVariableFormulas';
 
-/** Ids that declarations refer to, as `present-declarations` completes them. */
+/**
+ * Ids that declarations refer to. The declarations are in the form that calculation/declaration/present-declarations.ts
+ * returns: entities have the member `siteId` or `sourceId`, whichever they name.
+ */
 export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
   const formulas = declarations.flatMap(formulasOf);
   const inputs = formulas.flatMap((formula) => objectsOf(formula.variables));
@@ -39,8 +42,7 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 
 /**
  * Replaces the ids of a declaration by keys, and those of own units by names. A reference to what is not in `keys`
- * keeps its
- * id.
+ * keeps its id.
  * @param declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {

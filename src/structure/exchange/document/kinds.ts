@@ -94,8 +94,7 @@ export type DocumentRow = Readonly<Record<string, unknown>>;
 
 /**
  * Key of a resource: its identifier, or its name when it has no identifier; plus its occurrence when several resources
- * share
- * the key.
+ * share the key.
  */
 export interface Key {
   readonly own: string | null;

@@ -1,8 +1,7 @@
 /**
  * Writes a planned import in the caller's transaction: first the resources (a few statements per kind write all rows),
- * then the
- * declarations of calculated variables, then the events, the same as for single changes. A what-if import does all this and
- * rolls back, so that it finds every problem.
+ * then the declarations of calculated variables, then the events, the same as for single changes. A what-if import does
+ * all this and rolls back, so that it finds every problem.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -27,8 +26,7 @@ const IDS_PER_EVENT = 10_000;
 /**
  * Writes the planned rows.
  * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the
- * caller
- * must roll the transaction back.
+ * caller must roll the transaction back.
  * @throws {StalePlan} when a resource that the plan found was deleted.
  */
 export async function applyImport(

@@ -1,7 +1,7 @@
 /**
  * Compares the staged rows of an import with the account, in statements for all rows: finds the parents and the target
- * of each
- * row, gives new resources their ids, and notes which fields change. Writes only rows and problems of the import.
+ * of each row, gives new resources their ids, and notes which fields change. Writes only rows and problems of the
+ * import.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';

@@ -1,8 +1,7 @@
 /**
- * Processes one import: stages its rows, compares them with the account, and writes all of them in one transaction or none.
- * Runs on one session that holds the account's lease, so that a second process neither doubles nor mixes an import; an
- * import
- * that a killed process left unfinished starts again.
+ * Processes one import: stages its rows, compares them with the account, and writes all of them in one transaction or
+ * none. Runs on one session that holds the account's lease, so that a second process neither doubles nor mixes an
+ * import; an import that a killed process left unfinished starts again.
  */
 import type { Connection, Database, Transaction } from '../../../platform/database/database.ts';
 import { inTransaction, withConnection } from '../../../platform/database/database.ts';

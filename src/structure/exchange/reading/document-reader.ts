@@ -1,7 +1,6 @@
 /**
  * Reads documents in child processes: a hostile workbook can end its reader, not the importer. A reader prepares one
- * batch of
- * rows while another is stored, so memory does not depend on the size of the document.
+ * batch of rows while another is stored, so memory does not depend on the size of the document.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

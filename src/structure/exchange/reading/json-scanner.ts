@@ -1,9 +1,7 @@
 /**
  * Finds the elements of the lists of a JSON document while its bytes arrive, so that memory does not grow with the
- * document.
- * It finds where each value ends; `JSON.parse` checks and reads the value. A streaming parser of npm builds the objects
- * itself,
- * more slowly, and loses a key `__proto__` of client data.
+ * document. It finds where each value ends; `JSON.parse` checks and reads the value. A streaming parser of npm builds
+ * the objects itself, more slowly, and loses a key `__proto__` of client data.
  */
 import { DocumentRefusal } from './document-refusal.ts';
 

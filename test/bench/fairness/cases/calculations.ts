@@ -1,7 +1,6 @@
 /**
- * Slots of a calculator: account A forces runs of scripts that sleep, and also evaluates such scripts. Account B forces a
- * run of a
- * small script and waits for its end.
+ * Slots of a calculator: account A forces runs of scripts that sleep, and also evaluates such scripts. Account B forces
+ * a run of a small script and waits for its end.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';

@@ -156,8 +156,7 @@ test('webhook fan-out: a push matches a filter by the variables of its accepted 
       })),
     );
   // Small pushes share a batch and perhaps an operation. A large push of new dates is written at once, a push without a
-  // target is
-  // rejected, and a push of a queued batch is also announced at its time-out.
+  // target is rejected, and a push of a queued batch is also announced at its time-out.
   await send('large-one', [{ variableId: one.variableId, count: 1500 }]);
   const small = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two));
   await Promise.all(small.map(({ variableId }, index) => send(`small-${index}`, [{ variableId, count: 1 }])));

@@ -82,11 +82,11 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
   });
 
   test.each([
-    ['a name that resolves to an internal address', async () => ['no address']],
-    ['an invalid address', async () => []],
+    ['a name that resolves to an invalid address', async () => ['no address']],
+    ['a name that resolves to an empty list', async () => []],
     ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('reports %s with the text for an internal address', async (_what, resolve) => {
+  ])('reports %s with the same error as an internal address', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 
@@ -102,7 +102,7 @@ test('webhook sending: the Host header has the name of the URL, not the address 
   expect(receiver.messages[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
 });
 
-test('webhook sending: localhost is the loopback address when the operator allows it (R-I4)', async () => {
+test('webhook sending: localhost resolves to the loopback addresses, and receives messages when the operator allows them (R-I4)', async () => {
   expect(await nameResolver()('some.localhost')).toEqual(['127.0.0.1', '::1']);
   const url = `http://localhost:${receiver.port}/`;
   expect(await sendTo(url, { allowedRanges: ranges('127.0.0.0/8', '::1') })).toMatchObject({ state: 'Succeeded' });

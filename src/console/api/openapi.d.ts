@@ -1936,7 +1936,7 @@ export interface components {
       };
       id: number | null;
       /** @enum {string} */
-      kind: "catalogues" | "sites" | "sources" | "variables";
+      kind: "catalogues" | "forms" | "sites" | "sources" | "variables";
       place: string;
     };
     ImportProblem: {
@@ -1948,6 +1948,7 @@ export interface components {
       completedDate?: string;
       counts: {
         catalogues: components["schemas"]["ImportCounts"];
+        forms: components["schemas"]["ImportCounts"];
         sites: components["schemas"]["ImportCounts"];
         sources: components["schemas"]["ImportCounts"];
         variables: components["schemas"]["ImportCounts"];
@@ -5871,7 +5872,7 @@ export interface operations {
       query?: {
         action?: "Created" | "Changed" | "Left";
         itemsPerPage?: number;
-        kind?: "catalogues" | "sites" | "sources" | "variables";
+        kind?: "catalogues" | "forms" | "sites" | "sources" | "variables";
         pageNumber?: number;
       };
       header?: never;

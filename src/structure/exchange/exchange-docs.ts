@@ -10,6 +10,7 @@ import {
   textId,
 } from '../../platform/openapi/operation.ts';
 import { ENTRY_SHAPE } from './document/entry-rows.ts';
+import { FORM_ROW_SHAPE } from './document/form-rows.ts';
 import { FORMAT, LIST_NAMES } from './document/kinds.ts';
 import { rowShape } from './document/row-schema.ts';
 import { EXPORT_QUERY } from './export/export-routes.ts';
@@ -25,12 +26,13 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
   catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${what}` })),
+  forms: z.array(z.object(FORM_ROW_SHAPE).meta({ id: `FormRow${what}` })),
   sites: z.array(z.object(rowShape('sites')).meta({ id: `SiteRow${what}` })),
   sources: z.array(z.object(rowShape('sources')).meta({ id: `SourceRow${what}` })),
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
 });
 const description =
-  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added.';
+  'Sites, sources and variables without ids. A site is named by `externalId`, else by its name; a source within its site by `serialNumber`, else by its name; a variable within its source by `mappingConfig`, else by its name. `catalogues` defines the units, types and features that the account added, `forms` its forms.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);
@@ -51,7 +53,7 @@ const importStatus = z.object({
     totalBytes: count,
     rows: count,
   }),
-  counts: z.object({ catalogues: counts, sites: counts, sources: counts, variables: counts }),
+  counts: z.object({ catalogues: counts, forms: counts, sites: counts, sources: counts, variables: counts }),
   problemCount: count,
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   ignoredMembers: z
@@ -124,7 +126,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
     summary: 'Import a document',
     description:
-      'Creates and changes catalogue entries, sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
+      'Creates and changes catalogue entries, forms, sites, sources and variables in the background, all rows or none. A row finds its resource by key; absent members keep their value, null and empty cells clear. Importing the same document again changes nothing. Nothing is deleted.',
     query: IMPORT_QUERY,
     body: {
       types: {

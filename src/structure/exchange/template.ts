@@ -13,8 +13,9 @@ import { AGGREGATE } from '../catalogue/enumerations.ts';
 import { listTimeZones } from '../catalogue/list-time-zones.ts';
 import { type CatalogueType, listTypes, listVariableTypes } from '../catalogue/list-types.ts';
 import { listUnitFamilies, listUnits } from '../catalogue/units.ts';
+import { ENTITY_TYPE } from '../forms/form-definition.ts';
 import { CATALOGUE_NAMES } from './document/entry-rows.ts';
-import { CONTINUED, KINDS, type KindName, LIST_NAMES, type ListName, listMembers } from './document/kinds.ts';
+import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
 /** Rows with lists. exceljs expands their ranges cell by cell when it loads a workbook. */
 const LAST_LISTED_ROW = 2000;
@@ -72,13 +73,14 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
   const ranges = addLists(workbook, lists);
   for (const [kind, sheet] of sheets) {
     if (kind === 'catalogues') addEntryDropDowns(sheet, ranges);
+    else if (kind === 'forms') addFormHelp(sheet);
     else addDropDowns(sheet, kind, ranges);
   }
   return new Uint8Array(await workbook.xlsx.writeBuffer());
 }
 
-/** People fill in the sites first; entries of their own are rare. */
-const IN_ORDER = LIST_NAMES.toSorted((a, b) => Number(a === 'catalogues') - Number(b === 'catalogues'));
+/** People fill in the sites first; forms and catalogue entries of their own are rare. */
+const IN_ORDER = [...KIND_NAMES, 'forms', 'catalogues'] as const satisfies readonly ListName[];
 
 /** Leaves out what people do not fill in: texts of programs, and what only an export needs. */
 const columnsOf = (kind: ListName) =>
@@ -148,6 +150,24 @@ function addEntryDropDowns(sheet: Excel.Worksheet, ranges: ReadonlyMap<string, s
       ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose one of the list' }),
     });
   }
+}
+
+const GROUPS_EXAMPLE =
+  '[{"name":"Main","fields":[{"name":"Area","type":"Double","minimum":0},{"name":"Use","type":"String","isList":true,"items":[{"value":"Office"},{"value":"Shop"}]}]}]';
+
+function addFormHelp(sheet: Excel.Worksheet): void {
+  const columns = columnsOf('forms');
+  sheet.getRow(1).getCell(columns.indexOf('groups') + 1).note = `Groups of fields as JSON, such as ${GROUPS_EXAMPLE}`;
+  const { letter } = sheet.getColumn(columns.indexOf('entityType') + 1);
+  validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
+    ...{
+      type: 'list',
+      allowBlank: true,
+      showErrorMessage: true,
+      formulae: [`"${Object.keys(ENTITY_TYPE).join(',')}"`],
+    },
+    ...{ errorTitle: 'entityType', error: 'Choose one of the list' },
+  });
 }
 
 /** The sites and sources entered on the other sheets. */

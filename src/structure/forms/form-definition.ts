@@ -37,63 +37,69 @@ const itemSchema = lenientObject({
   value: z.union([z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }), z.number(), z.boolean()]),
 });
 
-const fieldSchema = lenientObject({
-  name: nameSchema,
-  type: enumerationSchema(FIELD_TYPE),
-  description: z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }).nullish(),
-  isList: booleanSchema.nullish().meta({ description: 'Whether the value must be one of `items`.' }),
-  items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
-  isRequired: booleanSchema
-    .nullish()
-    .meta({ description: 'Whether the field must have a value when the resource has values of the form.' }),
-  minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
-  maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
-  unitId: idSchema.nullish().meta({ description: 'Unit of an Int or Double field.' }),
-})
-  .superRefine(checkItems)
-  .superRefine(checkRange);
+/** @param unitId schema of a unit. */
+const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
+  lenientObject({
+    name: nameSchema,
+    type: enumerationSchema(FIELD_TYPE),
+    description: z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE }).nullish(),
+    isList: booleanSchema.nullish().meta({ description: 'Whether the value must be one of `items`.' }),
+    items: z.array(itemSchema).max(FORM_LIMITS.items).nullish(),
+    isRequired: booleanSchema
+      .nullish()
+      .meta({ description: 'Whether the field must have a value when the resource has values of the form.' }),
+    minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
+    maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
+    unitId: unitId.nullish().meta({ description: 'Unit of an Int or Double field.' }),
+  })
+    .superRefine(checkItems)
+    .superRefine(checkRange);
 
-const groupSchema = lenientObject({ name: nameSchema, fields: z.array(fieldSchema) }).superRefine(
-  ({ fields }, context) => refuseRepeated(fields, 'fields', context),
-);
+const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
+  lenientObject({ name: nameSchema, fields: z.array(fieldSchemaOf(unitId)) }).superRefine(({ fields }, context) =>
+    refuseRepeated(fields, ['fields'], context),
+  );
 
-const groupsSchema = z
-  .array(groupSchema)
-  .max(FORM_LIMITS.groups)
-  .superRefine((groups, context) => {
-    const fields = groups.flatMap((group) => group.fields);
-    const items = fields.reduce((total, field) => total + (field.items?.length ?? 0), 0);
-    const counts = [
-      ['fields', fields.length, FORM_LIMITS.fields],
-      ['items', items, FORM_LIMITS.items],
-    ] as const;
-    for (const [what, count, most] of counts) {
-      if (count <= most) continue;
-      context.addIssue({ code: 'custom', message: `must have at most ${most} ${what} in total, got ${count}` });
-    }
-  });
+/** Groups of a form. @param unitId schema of the unit of a field: an id, in documents also the name of an own unit. */
+export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
+  z
+    .array(groupSchemaOf(unitId))
+    .max(FORM_LIMITS.groups)
+    .superRefine((groups, context) => {
+      refuseRepeated(groups, [], context);
+      const fields = groups.flatMap((group) => group.fields);
+      const items = fields.reduce((total, field) => total + (field.items?.length ?? 0), 0);
+      const counts = [
+        ['fields', fields.length, FORM_LIMITS.fields],
+        ['items', items, FORM_LIMITS.items],
+      ] as const;
+      for (const [what, count, most] of counts) {
+        if (count <= most) continue;
+        context.addIssue({ code: 'custom', message: `must have at most ${most} ${what} in total, got ${count}` });
+      }
+    });
 
 /** Members of a form that clients write. */
 export const FORM_SHAPE = {
   name: nameSchema,
   entityType: enumerationSchema(ENTITY_TYPE),
-  groups: groupsSchema,
+  groups: groupsSchemaOf(idSchema),
 };
 
 /** Schema of a new form. The entity type defaults to site, because shipped clients omit it for sites. */
 export const NEW_FORM = lenientObject({
   ...FORM_SHAPE,
   entityType: z.preprocess((value) => value ?? 'Site', FORM_SHAPE.entityType),
-}).superRefine(({ groups }, context) => refuseRepeated(groups, 'groups', context));
+});
 
 /** Schema of a change: absent and null members keep their value. */
 export const CHANGED_FORM = lenientObject({
   name: FORM_SHAPE.name.nullish(),
   entityType: FORM_SHAPE.entityType.nullish(),
   groups: FORM_SHAPE.groups.nullish(),
-}).superRefine(({ groups }, context) => refuseRepeated(groups ?? [], 'groups', context));
+});
 
-export type FormGroup = z.output<typeof groupSchema>;
+export type FormGroup = z.output<typeof FORM_SHAPE.groups>[number];
 export type FormField = FormGroup['fields'][number];
 
 /** A form as clients read it. */
@@ -108,12 +114,16 @@ export interface Form {
 
 type Context = z.RefinementCtx;
 
-function refuseRepeated(named: readonly { readonly name: string }[], list: string, context: Context): void {
+function refuseRepeated(named: readonly { readonly name: string }[], list: readonly string[], context: Context): void {
   const seen = new Set<string>();
   for (const [index, { name }] of named.entries()) {
     const key = name.toLowerCase();
     if (seen.has(key)) {
-      context.addIssue({ code: 'custom', path: [list, index, 'name'], message: `must be unique, got ${name} twice` });
+      context.addIssue({
+        code: 'custom',
+        path: [...list, index, 'name'],
+        message: `must be unique, got ${name} twice`,
+      });
     }
     seen.add(key);
   }
@@ -125,7 +135,7 @@ interface WrittenField {
   readonly items?: readonly { readonly value: string | number | boolean }[] | null | undefined;
   readonly minimum?: number | null | undefined;
   readonly maximum?: number | null | undefined;
-  readonly unitId?: number | null | undefined;
+  readonly unitId?: unknown;
 }
 
 function checkItems({ type, isList, items }: WrittenField, context: Context): void {

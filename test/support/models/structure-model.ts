@@ -8,6 +8,7 @@ export interface ModelStructure {
   /** The document: rows by business keys, parents before children. */
   readonly document: {
     readonly catalogues: readonly ModelRow[];
+    readonly forms: readonly ModelRow[];
     readonly sites: readonly ModelRow[];
     readonly sources: readonly ModelRow[];
     readonly variables: readonly ModelRow[];
@@ -104,10 +105,51 @@ const entries = fc.record({
   types: fc.array(entryName, { maxLength: 2 }),
 });
 
+const field = fc.oneof(
+  fc.record({
+    type: fc.constantFrom('Int', 'Double'),
+    unit: optional(fc.nat()),
+    minimum: fc.integer({ min: -9, max: 0 }),
+    isRequired: fc.boolean(),
+  }),
+  fc.record({
+    type: fc.constant('String'),
+    isList: fc.constant(true),
+    items: fc.uniqueArray(fc.record({ name: optional(anyText), value: anyText }), {
+      ...{ minLength: 1, maxLength: 3 },
+      selector: ({ value }) => value,
+    }),
+    description: optional(anyText),
+  }),
+);
+const form = fc.record({
+  name: entryName,
+  entityType: fc.constantFrom('Site', 'Source', 'Variable'),
+  groups: fc.array(fc.array(field, { maxLength: 3 }), { maxLength: 2 }),
+});
+type ModelForm = typeof form extends fc.Arbitrary<infer T> ? T : never;
+
+/** Names are unique, since a number in front is the place of each form, group and field. */
+function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): readonly ModelRow[] {
+  return forms.map(({ name, entityType, groups }, index) => ({
+    ...{ entityType, name: `${index} ${name}` },
+    groups: groups.map((fields, group) => ({
+      name: `${group} ${name}`,
+      fields: fields.map((members, place) => {
+        const unit = 'unit' in members && members.unit !== null ? members.unit : undefined;
+        const { unit: _unit, ...rest } = { unit, ...members };
+        const unitId = unit === undefined ? undefined : (unitNames[unit % unitNames.length] ?? 8);
+        return { name: `${place} ${name}`, ...rest, ...(unitId !== undefined && { unitId }) };
+      }),
+    })),
+  }));
+}
+
 /** A structure of which an import accepts every row. */
 export const structures: fc.Arbitrary<ModelStructure> = fc
   .record({
     entries,
+    forms: fc.array(form, { maxLength: 3 }),
     sites: fc.array(site, { minLength: 1, maxLength: 4 }),
     sources: fc.array(source, { minLength: 1, maxLength: 6 }),
     variables: fc.array(variable, { maxLength: 10 }),
@@ -140,6 +182,7 @@ function toCatalogues({ families, units, types }: typeof entries extends fc.Arbi
 
 function toStructure(given: {
   readonly entries: typeof entries extends fc.Arbitrary<infer T> ? T : never;
+  readonly forms: readonly ModelForm[];
   readonly sites: readonly (typeof site extends fc.Arbitrary<infer T> ? T : never)[];
   readonly sources: readonly (typeof source extends fc.Arbitrary<infer T> ? T : never)[];
   readonly variables: readonly (typeof variable extends fc.Arbitrary<infer T> ? T : never)[];
@@ -186,6 +229,7 @@ function toStructure(given: {
   return {
     document: {
       catalogues,
+      forms: toForms(given.forms, unitNames),
       sites: given.sites.map(({ type, ...members }, index) => {
         const typeId = pick(typeNames, type) ?? members.typeId;
         return { ...members, typeId, ...own(siteKeys[index]) };

@@ -52,6 +52,7 @@ const complete = (kind: KindName, row: DocumentRow): DocumentRow => ({
 
 async function* batchesOf(document: ModelStructure['document']) {
   yield { kind: 'catalogues' as const, rows: document.catalogues };
+  yield { kind: 'forms' as const, rows: document.forms };
   for (const kind of ['sites', 'sources', 'variables'] as const)
     yield { kind, rows: document[kind].map((row) => complete(kind, row)) };
 }

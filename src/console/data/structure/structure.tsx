@@ -21,7 +21,7 @@ import { typeOf } from '../files/column-rules.ts';
 
 type ImportStatus = components['schemas']['ImportResult'];
 
-const KINDS = ['catalogues', 'sites', 'sources', 'variables'] as const;
+const KINDS = ['catalogues', 'forms', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**

@@ -76,7 +76,7 @@ function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
  * @returns undefined: the row does not have the member. Text that is not JSON stays text, and the schema refuses it.
  */
 export function readCell(kind: ListName, member: string, cell: unknown): unknown {
-  if (kind === 'catalogues') return readEntryCell(member, cell);
+  if (kind === 'catalogues' || kind === 'forms') return readDefinitionCell(member, cell);
   if (cell === null || cell === '') return isKept(kind, member) ? undefined : null;
   const cellKind = CELL_KINDS[kind].get(member) ?? 'plain';
   if (typeof cell !== 'string') return cellKind === 'text' ? String(cell) : cell;
@@ -85,10 +85,10 @@ export function readCell(kind: ListName, member: string, cell: unknown): unknown
   return cellKind === 'list' ? cell.split('|').map((item) => item.trim()) : cell;
 }
 
-/** Reads a cell of the sheet `catalogues`. An empty cell changes nothing, because members of an entry cannot be cleared. */
-function readEntryCell(member: string, cell: unknown): unknown {
+/** Reads a cell of the sheets `catalogues` and `forms`. An empty cell changes nothing: their members cannot be cleared. */
+function readDefinitionCell(member: string, cell: unknown): unknown {
   if (cell === null || cell === '') return undefined;
-  if (typeof cell === 'string') return /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;
+  if (typeof cell === 'string') return member === 'groups' || /^"[\s\S]*"$/.test(cell) ? parseJson(cell) : cell;
   return member === 'divisor' || member === 'offset' ? cell : String(cell);
 }
 

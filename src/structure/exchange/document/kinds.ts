@@ -17,12 +17,15 @@ export const CONTINUED = 'continued';
 /** Names of the lists of resources, parents first. */
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
-/** Lists of a document and sheets of a workbook, in the order of both: first own catalogue entries (entry-rows.ts). */
-export const LIST_NAMES = ['catalogues', ...KIND_NAMES] as const;
+/** Lists of a document and sheets of a workbook, in the order of both: first own catalogue entries (entry-rows.ts) and forms (form-rows.ts). */
+export const LIST_NAMES = ['catalogues', 'forms', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
 /** Members of a row of the document's list `catalogues`. */
 export const ENTRY_MEMBERS = ['catalogue', 'name', 'symbol', 'unitFamily', 'divisor', 'offset', 'aggregate'] as const;
+
+/** Members of a row of the list `forms`. */
+export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
 /** Members that refer to a resource by its key. */
 export interface KeyMembers {
@@ -86,7 +89,8 @@ export function membersOf({ name, self, parents, fields }: Kind): readonly strin
 
 /** Members of a row of a list, and the columns of its sheet. */
 export function listMembers(name: ListName): readonly string[] {
-  return name === 'catalogues' ? ENTRY_MEMBERS : membersOf(KINDS[name]);
+  if (name === 'catalogues') return ENTRY_MEMBERS;
+  return name === 'forms' ? FORM_MEMBERS : membersOf(KINDS[name]);
 }
 
 /** A row of a document. */

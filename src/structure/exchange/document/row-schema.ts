@@ -11,7 +11,7 @@ const occurrence = integerFrom(1).nullish().meta({
 });
 
 /** An own catalogue entry is named, because its id differs between accounts. */
-function idOrName(schema: z.ZodType): z.ZodType {
+export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
   return z.union([schema, name], {
     error: 'must be the id of a catalogue entry, or the name of an entry of the account',

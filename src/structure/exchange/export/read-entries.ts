@@ -2,8 +2,9 @@
 import type { Queryable } from '../../../platform/database/database.ts';
 import { AGGREGATE, nameOf } from '../../catalogue/enumerations.ts';
 import { CATALOGUE_NAMES, type EntryRow } from '../document/entry-rows.ts';
+import { IS_FILLED_IN_SITES } from './read-forms.ts';
 
-/** Ids that resources of some sites use: $1 the account, $2 the sites. */
+/** Ids that resources of some sites, and their forms, use: $1 the account, $2 the sites. */
 const USED = `
   select type_id as id from site where account_id = $1 and id = any($2::int[])
   union select unnest(array[source_type_id, energy_type_id, energy_usage_id]) from source
@@ -11,7 +12,10 @@ const USED = `
   union select unnest(array[variable.variable_type_id, variable.unit_id]) from variable
     join source on source.id = variable.source_id where variable.account_id = $1 and source.site_id = any($2)
   union select reference.unit_id from declaration_reference reference join variable on variable.id = reference.variable_id
-    join source on source.id = variable.source_id where variable.account_id = $1 and source.site_id = any($2)`;
+    join source on source.id = variable.source_id where variable.account_id = $1 and source.site_id = any($2)
+  union select (unit_id #>> '{}')::int from form
+    cross join jsonb_path_query(groups, '$[*].fields[*].unitId ? (@ != null)') unit_id
+    where account_id = $1 and ${IS_FILLED_IN_SITES}`;
 
 const ENTRIES = `
   with used as (${USED}), wanted as (

@@ -22,6 +22,7 @@ import {
   type ListName,
 } from '../document/kinds.ts';
 import { readEntryRows } from './read-entries.ts';
+import { readFormRows } from './read-forms.ts';
 import { type Occurrences, readKeys, readOccurrences } from './resource-keys.ts';
 
 export interface RowServices {
@@ -55,6 +56,7 @@ export async function* readRows(
   const occurrences = await readOccurrences(transaction, caller);
   const view = { caller, occurrences, names: await readOwnNames(transaction, caller.accountId) };
   yield { kind: 'catalogues', rows: await readEntryRows(transaction, caller.accountId, siteIds) };
+  yield { kind: 'forms', rows: await readFormRows(transaction, caller.accountId, siteIds, view.names) };
   for (const name of KIND_NAMES) {
     const kind = KINDS[name];
     const selection = selectResources(kind.resource, caller, [{ condition: OF_SITES[name], ids: siteIds }]);

@@ -45,7 +45,13 @@ export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGen
 export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   const rowsOf = splitKinds(batches);
   const sheetOf = (name: ListName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
-  return writeWorkbook(sheetOf('catalogues'), sheetOf('sites'), sheetOf('sources'), sheetOf('variables'));
+  return writeWorkbook(
+    sheetOf('catalogues'),
+    sheetOf('forms'),
+    sheetOf('sites'),
+    sheetOf('sources'),
+    sheetOf('variables'),
+  );
 }
 
 /** @returns the names of the columns of a sheet. */

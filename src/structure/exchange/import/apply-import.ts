@@ -11,8 +11,9 @@ import { KIND_NAMES, KINDS, type Kind } from '../document/kinds.ts';
 import { NEW_COLUMNS } from '../document/parse-row.ts';
 import type { ApplyRef, ApplyServices } from './apply-context.ts';
 import { checkRowValues } from './check-row-values.ts';
+import { writeForms } from './definitions/import-forms.ts';
+import { writeEntries } from './definitions/write-entries.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
-import { writeEntries } from './write-entries.ts';
 
 /** The account changed between plan and writing; the import is planned again. */
 export class StalePlan extends Error {
@@ -34,9 +35,13 @@ export async function applyImport(
   transaction: Transaction,
   applied: ApplyRef,
 ): Promise<readonly ErrorDetail[]> {
+  const { accountId } = applied.caller;
+  await writeEntries(transaction, applied.id, accountId);
+  // Forms first: the values of the document are checked by the definitions of the document.
+  const deleted = await writeForms(transaction, applied.id, accountId);
+  if (deleted > 0) throw new StalePlan(`${deleted} forms were deleted during the import`);
   const broken = await checkRowValues(transaction, applied);
   if (broken.length > 0) return broken;
-  await writeEntries(transaction, applied.id, applied.caller.accountId);
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
   const { rows } = await transaction.query(
     `select from structure_import_row r where import_id = $1 and ${HAS_DECLARATION} limit 1`,

@@ -67,7 +67,7 @@ export async function countImportRows(queryable: Queryable, id: string, { kind, 
 
 function toRow({ changes, ...row }: StoredRow): ImportedRow {
   if (changes === null) return row;
-  if (row.kind === 'catalogues') return { ...row, changes };
+  if (row.kind === 'catalogues' || row.kind === 'forms') return { ...row, changes };
   const { fields } = KINDS[row.kind].resource;
   const named = Object.entries(fields).flatMap(([name, { column, members }]) => {
     const change = changes[column];

@@ -84,11 +84,11 @@ export async function findImports(
 
 function toStatus(row: ImportRow): ImportStatus {
   const { id, format, whatIf, state, problemCount, ignoredMembers, userName, uploadedDate } = row;
-  const { catalogues = NONE, sites = NONE, sources = NONE, variables = NONE } = row.counts;
+  const { catalogues = NONE, forms = NONE, sites = NONE, sources = NONE, variables = NONE } = row.counts;
   return {
     ...{ id, format, whatIf, state },
     progress: { phase: row.phase, bytes: row.bytes, totalBytes: row.totalBytes, rows: row.rows },
-    counts: { catalogues, sites, sources, variables },
+    counts: { catalogues, forms, sites, sources, variables },
     problemCount,
     ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failure ?? '' } }),
     ...{ ignoredMembers, userName, uploadedDate },

@@ -17,6 +17,9 @@ import { type DocumentLimits, DocumentRefusal } from '../reading/document-refusa
 import type { DocumentNote } from '../reading/reading-messages.ts';
 import type { ApplyRef, ChangedDeclaration } from './apply-context.ts';
 import { applyImport, StalePlan } from './apply-import.ts';
+import { planForms } from './definitions/import-forms.ts';
+import { planEntries } from './definitions/plan-entries.ts';
+import { resolveEntries } from './definitions/resolve-entries.ts';
 import {
   countImportFailures,
   endImport,
@@ -25,9 +28,7 @@ import {
   type TakenImport,
   takeImport,
 } from './import-store.ts';
-import { planEntries } from './plan-entries.ts';
 import { planImport } from './plan-import.ts';
-import { resolveEntries } from './resolve-entries.ts';
 import { clearRows, stageBatch, storeProblems } from './stage-rows.ts';
 
 export interface ProcessServices {
@@ -112,7 +113,7 @@ async function stageRows(
 ): Promise<DocumentNote> {
   await clearRows(connection, id);
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits };
-  const ordinals = { catalogues: 0, sites: 0, sources: 0, variables: 0 };
+  const ordinals = { catalogues: 0, forms: 0, sites: 0, sources: 0, variables: 0 };
   for await (const read of readDocument(order, (index) => readPart(database, IMPORT_PARTS, id, index), signal)) {
     if ('counts' in read) return read;
     await pace.run(accountId, () => stageBatch(connection, id, read, ordinals));
@@ -139,7 +140,9 @@ async function finish(
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>
     (await planEntries(transaction, taken, pathOf)) ||
-    (await resolveEntries(transaction, taken, pathOf)) + (await planImport(transaction, taken));
+    (await planForms(transaction, taken, pathOf)) +
+      (await resolveEntries(transaction, taken, pathOf)) +
+      (await planImport(transaction, taken));
   const planned = await inTransaction(connection, plan, TRANSACTION);
   const { rows } = await connection.query('select from structure_import_problem where import_id = $1 limit 1', [id]);
   if (planned > 0 || rows.length > 0) {

@@ -1,6 +1,7 @@
 /** Parses the rows that a reader finds and passes them on in batches of bounded size. */
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import { parseEntryRow } from '../document/entry-rows.ts';
+import { parseFormRow } from '../document/form-rows.ts';
 import { LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import { parseRow, type StagedRow } from '../document/parse-row.ts';
 import { DocumentRefusal } from './document-refusal.ts';
@@ -11,6 +12,7 @@ const MAX_BATCH_CHARACTERS = 2 << 20;
 const MAX_IGNORED = 100;
 const KNOWN: Readonly<Record<ListName, ReadonlySet<string>>> = {
   catalogues: lowerCase('catalogues'),
+  forms: lowerCase('forms'),
   sites: lowerCase('sites'),
   sources: lowerCase('sources'),
   variables: lowerCase('variables'),
@@ -27,7 +29,7 @@ export class RowBatches {
   bytes = 0;
   readonly #maxRows: number;
   readonly #send: (batch: StagedBatch) => Promise<void>;
-  readonly #counts: Record<ListName, number> = { catalogues: 0, sites: 0, sources: 0, variables: 0 };
+  readonly #counts: Record<ListName, number> = { catalogues: 0, forms: 0, sites: 0, sources: 0, variables: 0 };
   readonly #ignored = new Set<string>();
   #rows: StagedRow[] = [];
   #problems: ErrorDetail[] = [];
@@ -47,7 +49,7 @@ export class RowBatches {
     if (this.#rowCount > this.#maxRows)
       throw new DocumentRefusal('too_large', `a document must have at most ${this.#maxRows} rows`);
     this.#noteIgnored(kind, value);
-    const result = kind === 'catalogues' ? parseEntryRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
+    const result = parseListed(kind, place, pathOf, value);
     if ('problems' in result) this.#problems.push(...result.problems);
     else {
       this.#rows.push(result);
@@ -73,6 +75,11 @@ export class RowBatches {
       if (!KNOWN[kind].has(name.toLowerCase())) this.#ignored.add(`${kind}.${name.slice(0, 100)}`);
     }
   }
+}
+
+function parseListed(kind: ListName, place: string, pathOf: (member: string) => string, value: unknown) {
+  if (kind === 'catalogues') return parseEntryRow(place, pathOf, value);
+  return kind === 'forms' ? parseFormRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
 }
 
 /** The kind that a list or sheet is called, in any case; a sheet may be continued as `variables 2`. */

@@ -24,7 +24,7 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `catalogues`, `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
+ * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
  * ignored.
  * @returns the letters of their columns.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
@@ -55,7 +55,7 @@ export async function readWorkbookRows(
     if (reader.sheets.length === 0)
       throw new DocumentRefusal(
         'empty_document',
-        'the workbook must have a sheet catalogues, sites, sources or variables',
+        'the workbook must have a sheet catalogues, forms, sites, sources or variables',
       );
   } catch (error) {
     if (error instanceof ArchiveRefusal) throw new DocumentRefusal(error.code, error.message);

@@ -16,6 +16,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface StructureDocument {
   readonly format?: string;
   readonly catalogues?: readonly Row[];
+  readonly forms?: readonly Row[];
   readonly sites?: readonly Row[];
   readonly sources?: readonly Row[];
   readonly variables?: readonly Row[];

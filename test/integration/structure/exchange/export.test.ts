@@ -86,7 +86,7 @@ describe('structure export: the document', () => {
   test('can be limited to sites; another account exports its own structure only (R-A12, R-B9)', async () => {
     const one = await exported(api.manager, `?siteIds=${otherSiteId}`);
     expect([one.sites.length, one.sources.length, one.variables.length]).toEqual([1, 1, 1]);
-    const empty = { catalogues: [], sites: [], sources: [], variables: [] };
+    const empty = { catalogues: [], forms: [], sites: [], sources: [], variables: [] };
     expect(await exported(api.stranger)).toEqual({ format: one.format, ...empty });
     expect((await api.manager.get('/structure/export?siteId=x')).status).toBe(400);
   });
@@ -101,6 +101,7 @@ test('structure export: a workbook has the same rows, with long texts over sever
   await workbook.xlsx.load(await response.arrayBuffer());
   expect(workbook.worksheets.map(({ name, rowCount }) => [name, rowCount])).toEqual([
     ['catalogues', 1],
+    ['forms', 1],
     ['sites', 4],
     ['sources', 3],
     ['variables', 6],

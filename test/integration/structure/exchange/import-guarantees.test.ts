@@ -94,7 +94,7 @@ describe('structure exchange: a random structure', () => {
     const [first, second] = [await stack.newAccount(), await stack.newAccount()];
     const empty = () =>
       stack.api.database.query(`truncate site cascade; delete from unit where account_id is not null;
-        delete from unit_family where account_id is not null; delete from catalogue_entry`);
+        delete from unit_family where account_id is not null; delete from catalogue_entry; delete from form`);
     const importWhole = async (client: TestClient, content: Parameters<ExchangeStack['run']>[1]) =>
       expect(await stack.run(client, content)).toMatchObject({ state: 'Completed', problems: [] });
     let isWorkbookTried = false;

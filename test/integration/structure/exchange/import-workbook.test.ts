@@ -1,4 +1,4 @@
-/** `POST /structure/import` of workbooks: the same rows as JSON, cells in messages, and hostile archives. */
+/** `POST /structure/import` of workbooks: the same rows as JSON, cells in messages, and hostile archives; definitions of forms in both formats. */
 import excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeZip } from '../../../fixtures/files/make-workbook.ts';
@@ -73,5 +73,93 @@ describe('structure import: a workbook', () => {
     expect(await failureOf(makeZip([{ name: 'a.txt', content: 'a' }]))).toBe('wrong_format');
     expect(await failureOf((await stack.workbook(manager)).subarray(0, 600))).toBe('damaged_file');
     expect((await stack.run(manager, DOCUMENT)).state).toBe('Completed');
+  });
+});
+
+describe('structure import: forms', () => {
+  const AREA = { name: 'Area', type: 'Double', minimum: 0, maximum: 9000, unitId: 'Stère', isRequired: true };
+  const USE = {
+    name: 'Use',
+    type: 'String',
+    isList: true,
+    items: [{ name: 'Büro', value: 'office' }, { value: 'shop' }],
+  };
+  const building = { entityType: 'Site', name: 'Building', groups: [{ name: 'Main', fields: [AREA, USE] }] };
+  const boiler = {
+    entityType: 2,
+    name: 'Boiler',
+    groups: [{ name: 'A', fields: [{ name: 'Fuel', type: 'Int', unitId: 8 }] }],
+  };
+  const document = {
+    catalogues: [{ catalogue: 'Unit', name: 'Stère', unitFamily: 'Volume', divisor: 1 }],
+    forms: [building, boiler],
+    sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
+  };
+
+  test('move between accounts with ranges, choices and units, as JSON and as xlsx; what-if shows what differs (R-A13, R-C11)', async () => {
+    const [from, to] = [await stack.newAccount(), await stack.newAccount()];
+    expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
+      problems: [],
+      counts: { forms: { created: 2 } },
+    });
+    expect((await from.get('/form')).body).toEqual([]);
+    expect(await stack.run(from, document)).toMatchObject({ state: 'Completed', problems: [] });
+    const text = await stack.text(from);
+    expect(JSON.parse(text).forms).toEqual([building, { ...boiler, entityType: 'Source' }]);
+    expect(await stack.run(to, await stack.workbook(from))).toMatchObject({ state: 'Completed', problems: [] });
+    expect(await stack.text(to)).toBe(text);
+    expect(await stack.run(to, text)).toMatchObject({ counts: { forms: { created: 0, changed: 0, left: 2 } } });
+    const { body: units } = await to.get<readonly { readonly id: number; readonly name: string }[]>('/units');
+    const stere = units.find(({ name }) => name === 'Stère')?.id;
+    expect((await to.get('/form?name=building')).body).toMatchObject([
+      { entityType: 'Site', groups: [{ fields: [{ name: 'Area', unitId: stere }, { items: USE.items }] }] },
+    ]);
+    const wider = { ...building, groups: [{ name: 'Main', fields: [{ ...AREA, maximum: 9999 }, USE] }] };
+    const changed = await stack.run(to, { forms: [wider, { entityType: 'Source', name: 'Boiler' }] });
+    const [first, second] = await stack.rows(to, changed.id);
+    expect(first).toMatchObject({
+      action: 'Changed',
+      changes: { groups: { from: [{ fields: [{ maximum: 9000 }, {}] }] } },
+    });
+    expect(second).toEqual({ kind: 'forms', place: '$.forms[1]', action: 'Left', id: expect.any(Number) });
+    expect(JSON.parse(await stack.text(to)).forms).toEqual([wider, { ...boiler, entityType: 'Source' }]);
+    const { body: sites } = await from.get<readonly { readonly id: number }[]>('/sites');
+    const formsOf = async (id: number | undefined) =>
+      JSON.parse(await stack.text(from, `?siteIds=${id}`)) as { readonly catalogues: unknown; readonly forms: unknown };
+    const filled = await formsOf(sites[0]?.id);
+    expect(filled).toMatchObject({ catalogues: [{ name: 'Stère' }], forms: [building] });
+    expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
+  });
+
+  test('check the values of their document, and are refused with the path of each fault, all or nothing (R-C11, R-A5)', async () => {
+    const manager = await stack.newAccount();
+    const problemsOf = async (content: typeof document | object) => {
+      const { state, problems } = await stack.run(manager, content);
+      expect(state).toBe('Refused');
+      return problems.map(({ path, message }) => `${path} ${message}`);
+    };
+    const sites = [{ name: 'S', clientData: { Building: { Main: { Area: -1 } } } }];
+    expect(await problemsOf({ ...document, sites })).toEqual([
+      '$.sites[0].clientData.Building.Main.Area must be at least 0, got -1',
+    ]);
+    expect((await manager.get('/form')).body).toEqual([]);
+    expect(await stack.run(manager, document)).toMatchObject({ state: 'Completed' });
+    const field = { name: 'X', type: 'Int', unitId: 'nothing' };
+    const fields = [{ ...field, unitId: 'stère', minimum: 2, maximum: 1 }];
+    expect(await problemsOf({ forms: [{ entityType: 'Site', name: 'N', groups: [{ name: 'G', fields }] }] })).toEqual([
+      '$.forms[0].groups[0].fields[0].maximum must not be less than minimum',
+    ]);
+    const forms = [
+      { entityType: 'Site', name: 'building' },
+      { entityType: 'Source', name: 'Building' },
+      { entityType: 'Site', name: 'Unit', groups: [{ name: 'G', fields: [field] }] },
+      { entityType: 'Site', name: 'unit', groups: [] },
+    ];
+    expect(await problemsOf({ forms })).toEqual([
+      '$.forms[0].name must be "Building" as in the account, because case counts in clientData; got "building"',
+      '$.forms[1].groups must be given, since the account does not have the form yet',
+      '$.forms[2].groups[0].fields[0].unitId must be the id or name of an entry of GET /units, got "nothing"; add the entry first',
+      '$.forms[3].name repeats the form of $.forms[2]',
+    ]);
   });
 });

@@ -62,6 +62,7 @@ describe('structure import: a document', () => {
     const again = await stack.run(manager, BAKERY);
     expect(again.counts).toEqual({
       catalogues: { created: 0, changed: 0, left: 0 },
+      forms: { created: 0, changed: 0, left: 0 },
       sites: { created: 0, changed: 0, left: 2 },
       sources: { created: 0, changed: 0, left: 2 },
       variables: { created: 0, changed: 0, left: 3 },

@@ -2,16 +2,16 @@
  * Compares the catalogue entries of a document with those of the account. An entry that the account has, built in or its own,
  * stays; a missing entry gets an id. The conversion of a unit never changes, so another conversion is a problem.
  */
-import type { Transaction } from '../../../platform/database/database.ts';
-import type { ErrorDetail } from '../../../platform/errors.ts';
-import { AGGREGATE, nameOf } from '../../catalogue/enumerations.ts';
-import { BUILT_IN_TYPES } from '../../catalogue/list-types.ts';
-import { MAX_ENTRIES } from '../../catalogue/own-entries.ts';
-import { isOffered } from '../../catalogue/units.ts';
-import type { CatalogueName, EntryRow } from '../document/entry-rows.ts';
-import type { ApplyRef } from './apply-context.ts';
-import type { ImportRef } from './plan-import.ts';
-import { storeProblems } from './stage-rows.ts';
+import type { Transaction } from '../../../../platform/database/database.ts';
+import type { ErrorDetail } from '../../../../platform/errors.ts';
+import { AGGREGATE, nameOf } from '../../../catalogue/enumerations.ts';
+import { BUILT_IN_TYPES } from '../../../catalogue/list-types.ts';
+import { MAX_ENTRIES } from '../../../catalogue/own-entries.ts';
+import { isOffered } from '../../../catalogue/units.ts';
+import type { CatalogueName, EntryRow } from '../../document/entry-rows.ts';
+import type { ApplyRef } from '../apply-context.ts';
+import type { ImportRef } from '../plan-import.ts';
+import { storeProblems } from '../stage-rows.ts';
 
 interface StagedEntry {
   readonly ordinal: number;

@@ -1,9 +1,14 @@
 /** Replaces the names of catalogue entries in the staged rows of an import by the ids that they have in the account. */
-import type { Transaction } from '../../../platform/database/database.ts';
-import { CATALOGUE_MEMBERS, readIdsByName, unknownName } from '../document/catalogue-members.ts';
-import { KIND_NAMES, KINDS } from '../document/kinds.ts';
-import type { ApplyRef } from './apply-context.ts';
-import type { ImportRef } from './plan-import.ts';
+import type { Transaction } from '../../../../platform/database/database.ts';
+import {
+  CATALOGUE_MEMBERS,
+  type NamedCatalogue,
+  readIdsByName,
+  unknownName,
+} from '../../document/catalogue-members.ts';
+import { KIND_NAMES, KINDS } from '../../document/kinds.ts';
+import type { ApplyRef } from '../apply-context.ts';
+import type { ImportRef } from '../plan-import.ts';
 
 const MAX_PROBLEMS = 1000;
 
@@ -21,6 +26,18 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
+/** Ids by name, and by its lower case, of the entries that the account has after the import. */
+export async function readPlannedIds(
+  transaction: Transaction,
+  { id, accountId }: ImportRef,
+  catalogue: NamedCatalogue,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await transaction.query<{ name: string; id: number }>(PLANNED, [id, catalogue]);
+  const ids = new Map(await readIdsByName(transaction, accountId, catalogue));
+  for (const entry of rows) ids.set(entry.name, entry.id).set(entry.name.toLowerCase(), entry.id);
+  return ids;
+}
+
 /** @returns the number of problems: names that no entry has. */
 export async function resolveEntries(
   transaction: Transaction,
@@ -33,9 +50,7 @@ export async function resolveEntries(
       const row = [id, kind, KINDS[kind].resource.fields[member]?.column];
       const find = () => transaction.query<{ place: string; name: string }>(FIND_NAMES, row);
       if ((await find()).rows.length === 0) continue;
-      const planned = await transaction.query<{ name: string; id: number }>(PLANNED, [id, catalogue]);
-      const ids = new Map(await readIdsByName(transaction, accountId, catalogue));
-      for (const entry of planned.rows) ids.set(entry.name, entry.id).set(entry.name.toLowerCase(), entry.id);
+      const ids = await readPlannedIds(transaction, { id, accountId }, catalogue);
       for (const statement of REPLACE) await transaction.query(statement, [...row, [...ids.keys()], [...ids.values()]]);
       const { rows } = await find();
       await transaction.query(

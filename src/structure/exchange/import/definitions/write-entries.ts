@@ -1,6 +1,6 @@
 /** Writes the planned catalogue entries of an import, families before units, in the transaction that writes its rows. */
-import type { Transaction } from '../../../platform/database/database.ts';
-import { AGGREGATE } from '../../catalogue/enumerations.ts';
+import type { Transaction } from '../../../../platform/database/database.ts';
+import { AGGREGATE } from '../../../catalogue/enumerations.ts';
 
 const rowsOf = (action: 'Created' | 'Changed', catalogues: string) =>
   `from structure_import_row r where r.import_id = $1 and r.kind = 'catalogues' and r.action = '${action}'

@@ -41,7 +41,6 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
     `update structure_import_row set site_id = null, source_id = null, target_id = null, action = null, changes = null
      where import_id = $1 and kind in ('sites', 'sources', 'variables') and (action is not null or target_id is not null or site_id is not null)`,
   );
-  await run('analyze structure_import_row', []);
   await run(CREATE_ENTRIES, []);
   await run(INDEX_ENTRIES, []);
   for (const kind of [KINDS.sites, KINDS.sources, KINDS.variables]) {

@@ -48,6 +48,8 @@ const IMPORT_LOCK_CLASS = 0x7369;
 const TRANSACTION = { statementTimeoutMs: 1_800_000 } as const;
 const UNIQUE_VIOLATION = '23505';
 const MAX_FAILURES = 5;
+/** Below this number of rows, statistics of the staged rows take longer than they save. */
+const ANALYZED_ROWS = 1000;
 const DEATH_FAILURES = 3;
 
 /**
@@ -137,6 +139,10 @@ async function finish(
     JSON.stringify(note.columns),
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
+  const rowCount = Object.values(note.counts).reduce((sum, count) => sum + count, 0);
+  // Not in the transaction of the plan: the lock of ANALYZE lasts until the end of its transaction, and imports of other
+  // accounts would wait for it.
+  if (rowCount >= ANALYZED_ROWS) await connection.query('analyze structure_import_row');
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>
     (await planEntries(transaction, taken, pathOf)) ||

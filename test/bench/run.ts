@@ -93,7 +93,9 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   'file-memory': (database) => withService(['api', 'ingester'], (service) => benchFileMemory({ ...service, database })),
   import: () => withService(['api', 'ingester'], benchImport, IMPORT_ENVIRONMENT),
   structure: (database, accountId) =>
-    withService(['api'], ({ api }) => benchStructure({ database, accountId, api, url: config.DATABASE_URL })),
+    withService(['api'], ({ api, http }) =>
+      benchStructure({ database, accountId, api, origin: http, url: config.DATABASE_URL }),
+    ),
   console: async (database) => {
     const directory = await prepareConsole(createProgress(process.stderr));
     return withService(['api', 'ingester'], (service) => benchConsole(database, service), {

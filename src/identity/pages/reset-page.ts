@@ -1,4 +1,5 @@
 /** A forgotten password: the page that requests a link by mail, and the page the link opens (R-B11). */
+import { setTimeout as pause } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import { type Queryable, withTransaction } from '../../platform/database/database.ts';
@@ -28,21 +29,28 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
+/** Minimum duration of the answer in milliseconds, far above what queuing a mail takes. */
+const FORGOT_MIN_MS = 300;
+
 /**
- * Queues the mail (R-B11). The answer does not reveal whether the user exists. Its timing hardly does: an existing user costs
- * one count and one insert more; the mail is rendered and sent later.
+ * Queues the mail (R-B11). Neither the answer nor its duration reveals whether the user exists: queuing takes some
+ * milliseconds more for a user who exists, so that every answer waits for the same minimum.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
-  await withTransaction(context.database, async (transaction) => {
-    for (const user of await findUsers(transaction, username.trim())) {
+  await Promise.all([queueResets(context, username.trim()), pause(FORGOT_MIN_MS)]);
+  sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
+}
+
+async function queueResets({ database, directory, wakeMail }: PageContext, name: string): Promise<void> {
+  await withTransaction(database, async (transaction) => {
+    for (const user of await findUsers(transaction, name)) {
       const recent = await countRecentMails(transaction, user.userId, 'password_reset', RESET_PERIOD_SEC);
-      if (recent < MAX_RESETS) await context.directory.sendPasswordReset(transaction, user);
+      if (recent < MAX_RESETS) await directory.sendPasswordReset(transaction, user);
     }
   });
-  context.wakeMail();
-  sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
+  wakeMail();
 }
 
 /** Shows the form for a new password, or that the link has expired (R-B11). */

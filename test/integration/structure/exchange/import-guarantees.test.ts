@@ -179,6 +179,37 @@ describe('structure import: beside a large import of one account, another accoun
   });
 });
 
+describe('structure exchange: ten accounts that import and export at once', () => {
+  test('delay no read and no export of another account, and its document takes its turn before their second documents (R-A14)', async () => {
+    const importer = stack.startImporter();
+    const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
+    const small = await stack.newAccount();
+    const accountIds = many.map(({ accountId }) => accountId).join();
+    const held = await hold('outbox_event', `new.account_id in (${accountIds}) and new.type = 'VariableCreated'`);
+    const firsts = await Promise.all(many.map((client) => stack.send(client, DOCUMENT)));
+    const SECOND = { sites: [{ name: 'Second' }] };
+    const seconds = await Promise.all(many.slice(0, 5).map((client) => stack.send(client, SECOND)));
+    // Both workers of the importer are held inside a transaction.
+    await held.reached(2);
+    const own = await stack.send(small, DOCUMENT);
+    const exported = many.map((client) => stack.text(client));
+    expect((await small.get('/sites')).body).toEqual([]);
+    expect(JSON.parse(await stack.text(small)).sites).toEqual([]);
+    for (const text of await Promise.all(exported)) expect(JSON.parse(text).sites).toEqual([]);
+    await held.release();
+    const ended = (id: string, index: number) => stack.ended(many[index] as TestClient, id);
+    await Promise.all([...firsts.map(ended), ...seconds.map(ended)]);
+    expect(await stack.ended(small, own)).toMatchObject({ state: 'Completed', counts: CREATED });
+    const { rows } = await stack.api.database.query<{ id: string }>(
+      'select id from structure_import where id = any($1::uuid[]) order by completed_date',
+      [[own, ...seconds]],
+    );
+    // Two of the five accounts with a second document may be at work when the document arrives, and one beside it.
+    expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
+    await importer.stop();
+  }, 120_000);
+});
+
 describe('structure import: the memory', () => {
   test(`of the importer does not grow with the document: ${MEBIBYTES} MiB pass through a heap of ${HEAP_MEBIBYTES} MiB (R-E2)`, async () => {
     const client = await stack.newAccount();

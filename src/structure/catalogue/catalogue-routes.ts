@@ -11,7 +11,7 @@ import { declareQuery, type QueryValues } from '../../platform/http/query.ts';
 import { idsParameter, named } from '../../platform/http/query-parameters.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { listLanguages } from './languages.ts';
-import { listTimeZones } from './list-time-zones.ts';
+import { timeZoneLister } from './list-time-zones.ts';
 import { listTypes, listVariableTypes } from './list-types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
@@ -46,7 +46,7 @@ export const UNIT_LIST = declareQuery(
  * `/variables/periodTypes` as ids.
  */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
-  const timeZones = memoize(() => listTimeZones(database));
+  const listTimeZones = timeZoneLister(database);
   const routes = new Hono<CallerEnv>()
     .get('/units', async (c) => {
       const query = UNIT_LIST.parse(c.req.url);
@@ -59,7 +59,7 @@ export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
       );
     })
     .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database, c.var.caller.accountId)))
-    .get('/timezones', async (c) => answer(c, await timeZones()))
+    .get('/timezones', async (c) => answer(c, await listTimeZones()))
     .get('/languages', (c) => answer(c, LANGUAGES))
     .get('/variables/types', async (c) => answer(c, await listVariableTypes(database, c.var.caller.accountId)));
   for (const [path, members] of Object.entries(ENUMERATIONS)) {
@@ -73,15 +73,6 @@ export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
 }
 
 const LANGUAGES = listLanguages();
-
-/** Calls `find` until it succeeds once, then returns that result. */
-function memoize<Value>(find: () => Promise<Value>): () => Promise<Value> {
-  let known: Value | undefined;
-  return async () => {
-    known ??= await find();
-    return known;
-  };
-}
 
 function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
   return answerPage(c, CATALOGUE_LIST.parse(c.req.url), items);

@@ -10,11 +10,19 @@ export interface TimeZone {
 }
 
 /**
- * Lists the zones that both the database and the runtime know, UTC first (R-C8). The runtime alone would list old
- * names, such as Asia/Calcutta, which newer tz databases omit. Slow, since PostgreSQL reads its whole tz directory:
- * cache the result.
+ * Returns a function that lists the zones that both the database and the runtime know, UTC first (R-C8). It reads them
+ * once: PostgreSQL reads its whole tz directory for a list.
  */
-export async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
+export function timeZoneLister(queryable: Queryable): () => Promise<readonly TimeZone[]> {
+  let known: readonly TimeZone[] | undefined;
+  return async () => {
+    known ??= await listTimeZones(queryable);
+    return known;
+  };
+}
+
+/** The runtime alone would list old names, such as Asia/Calcutta, which newer tz databases omit. */
+async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(
     `select name as id from pg_timezone_names where name = 'UTC' or name ~ '^[A-Z][A-Za-z]+/[A-Z]'
      order by name <> 'UTC', name`,

@@ -10,7 +10,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { AGGREGATE } from '../catalogue/enumerations.ts';
-import { listTimeZones } from '../catalogue/list-time-zones.ts';
+import { type TimeZone, timeZoneLister } from '../catalogue/list-time-zones.ts';
 import { type CatalogueType, listTypes, listVariableTypes } from '../catalogue/list-types.ts';
 import { listUnitFamilies, listUnits } from '../catalogue/units.ts';
 import { ENTITY_TYPE } from '../forms/form-definition.ts';
@@ -30,10 +30,11 @@ interface List {
 
 /** Routes of the template, which every user may download. */
 export function templateRoutes(database: Queryable): Hono<CallerEnv & RequestIdEnv> {
+  const listTimeZones = timeZoneLister(database);
   // Cache of one template: it is the same for all accounts without own catalogue entries, and takes 0.1 s to write.
   let last: { readonly key: string; readonly bytes: Promise<Uint8Array> } | undefined;
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/template', async (c) => {
-    const lists = await readLists(database, c.var.caller.accountId);
+    const lists = await readLists(database, c.var.caller.accountId, await listTimeZones());
     const key = JSON.stringify(lists);
     if (last?.key !== key) last = { key, bytes: writeTemplate(lists) };
     const bytes = await last.bytes;
@@ -47,8 +48,8 @@ const fromCatalogue = (name: string, entries: readonly CatalogueType[]): List =>
   return { name, values: entries.map(({ id }) => id), names: entries.map((entry) => entry.name) };
 };
 
-async function readLists(database: Queryable, accountId: number): Promise<readonly List[]> {
-  const [zones, units] = [await listTimeZones(database), await listUnits(database, accountId)];
+async function readLists(database: Queryable, accountId: number, zones: readonly TimeZone[]): Promise<readonly List[]> {
+  const units = await listUnits(database, accountId);
   return [
     { name: 'timeZoneId', values: zones.map(({ id }) => id) },
     fromCatalogue('typeId', await listTypes(database, accountId, 'SiteType')),

@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 import { addStoredSeries } from '../../support/fixtures/stored-points.ts';
 import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const MANY = 300_000;
 const MANY_SINCE = '2020-01-01T00:00:00Z';
@@ -29,14 +29,14 @@ const STALL_MS = 300;
 const MAX_VARIABLES = 3;
 const MAX_WATCHES = 5;
 
-let api: TestApi;
+let api: GatedTestApi;
 let reader: GrpcReader;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
   // No relay runs here, so no notification arrives: watches find points by polling.
-  api = await startTestApi({
+  api = await startGatedTestApi({
     WATCH_POLL_MS: '200',
     WATCH_HEARTBEAT_MS: '1000',
     WATCH_MAX_VARIABLES: String(MAX_VARIABLES),

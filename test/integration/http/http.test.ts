@@ -5,15 +5,15 @@ import { createTestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { measureThread } from '../../support/measure-turns.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi, startTestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
 const READING = { data: [{ date: DATE, value: 1 }] };
 
-let api: TestApi;
+let api: GatedTestApi;
 let ids: { siteId: number; sourceId: number; variableId: number };
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startGatedTestApi();
   ids = await createStructure(api.manager);
 });
 afterAll(() => api.close());

@@ -1,10 +1,10 @@
 /** Errors at addresses of pages: a page in the browser's language, and JSON for programs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
-let api: TestApi;
+let api: GatedTestApi;
 beforeAll(async () => {
-  api = await startTestApi({ TOKEN_RATE_PER_MINUTE: '4', PROXY_HOPS: '1' });
+  api = await startGatedTestApi({ TOKEN_RATE_PER_MINUTE: '4', PROXY_HOPS: '1' });
 });
 afterAll(() => api.close());
 

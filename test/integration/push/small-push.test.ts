@@ -5,19 +5,19 @@ import { openPushService } from '../../../src/push/push-service.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 // A push with a query goes to the app. This query has no other effect, because an invalid time-out counts as absent.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
-let api: TestApi;
+let api: GatedTestApi;
 let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
   // Caches callers, as by default: pushes of uncached callers go to the app.
-  api = await startTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
+  api = await startGatedTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
 afterAll(() => api.close());

@@ -28,15 +28,15 @@ import { streamPoints } from '../../../src/points/read/read-points.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addStoredPoints } from '../../support/fixtures/stored-points.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const POINTS = 300_000;
 const POOL_SIZE = 4;
 
-let api: TestApi;
+let api: GatedTestApi;
 let variableId: number;
 beforeAll(async () => {
-  api = await startTestApi({ READ_POOL_SIZE: String(POOL_SIZE) });
+  api = await startGatedTestApi({ READ_POOL_SIZE: String(POOL_SIZE) });
   const { body: siteId } = await api.manager.post<number>('/sites', { name: 'Mill', timeZoneId: 'UTC' });
   const source = await api.manager.post<{ id: number }>('/sources', { siteId, name: 'Meter' });
   const variable = await api.manager.post<{ id: number }>(`/variables/source/${source.body.id}`, {});

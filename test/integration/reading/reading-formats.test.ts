@@ -9,7 +9,7 @@ import { rowsOfColumns } from '../../support/answers/column-rows.ts';
 import { fetchRaw, parseCsv, type RawAnswer } from '../../support/clients/fetch-rows.ts';
 import { addStoredPoints } from '../../support/fixtures/stored-points.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
-import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
@@ -17,13 +17,13 @@ const POINTS = 300_000;
 /** More bytes than the first piece has in any format, and far fewer than all POINTS. */
 const HELD_BYTES = 4_000_000;
 
-let api: TestApi;
+let api: GatedTestApi;
 let sourceId: number;
 let versioned: number;
 let long: number;
 
 beforeAll(async () => {
-  api = await startTestApi({ READ_POOL_SIZE: '2' });
+  api = await startGatedTestApi({ READ_POOL_SIZE: '2' });
   ({ sourceId, variableId: versioned } = await createStructure(api.manager, { isVersioned: true, unitId: 8 }));
   const data = [
     { date: '2026-01-01T00:00:00Z', value: 1.25, version: 'V1', tags: { quality: 'say "hi", twice' } },

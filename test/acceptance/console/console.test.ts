@@ -2,7 +2,6 @@
  * The console as people use it, on the product's own processes, in Chromium: signing in, Home, Find, a variable and its
  * versions; then every route as every role, without errors of the browser, and without serious findings of axe-core.
  */
-import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADMIN,
@@ -11,6 +10,7 @@ import {
   openConsoleStack,
   USER,
 } from '../../support/console/console-stack.ts';
+import { findObstacles } from '../../support/console/find-obstacles.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
@@ -291,14 +291,6 @@ async function show({ page, settled }: ConsoleWindow, address: string): Promise<
   await settled();
 }
 
-/** @returns the serious findings of axe-core on the page that is shown. */
-async function findObstacles({ page }: ConsoleWindow, address: string): Promise<readonly string[]> {
-  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${address} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
-
 // Half of each walk is waiting for the end of requests, so the walks share that time.
 describe.concurrent('console: every route', () => {
   test.each([MANAGER, USER])(
@@ -318,11 +310,10 @@ describe.concurrent('console: every route', () => {
     `opens for ${ADMIN} without errors and requests to other origins, and axe-core finds nothing serious in %s`,
     async (colorScheme) => {
       const window = await stack.open(ADMIN, '/', { colorScheme });
-      await window.page.evaluate(axe.source);
       const findings: string[] = [];
       for (const address of routes()) {
         await show(window, address);
-        findings.push(...(await findObstacles(window, address)));
+        findings.push(...(await findObstacles(window.page)).map((finding) => `${address} ${finding}`));
       }
       expect(window.complaints).toEqual([]);
       expect(findings).toEqual([]);

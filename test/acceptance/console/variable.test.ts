@@ -1,7 +1,7 @@
 /** A variable in the console: live points, several variables, the chart by keyboard, corrections, deletion, and lineage. */
-import axe from 'axe-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
+import { findObstacles } from '../../support/console/find-obstacles.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
@@ -65,14 +65,6 @@ const openVariable = (variableId: number, search = '', user = MANAGER) =>
 /** Waits until the chart has drawn a number of dates. */
 async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void> {
   await page.locator(`[data-points="${count}"]`).waitFor();
-}
-
-/** Serious findings of axe-core in the current page. */
-async function findBarriers({ page }: ConsoleWindow): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-  const isSerious = ({ impact }: axe.Result) => impact === 'serious' || impact === 'critical';
-  return violations.filter(isSerious).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 test('console variable: points that are committed while the page is open appear in the chart, as do their versions (R-J1)', async () => {
@@ -191,7 +183,7 @@ test('console variable: a range is corrected by hand; the draft survives a reloa
     .fill('12.5');
   await panel.getByRole('textbox', { name: 'Note' }).fill('the meter was off');
   await panel.getByText('4 points will be written.').waitFor();
-  expect(await findBarriers(window)).toEqual([]);
+  expect(await findObstacles(page)).toEqual([]);
   await page.reload();
   await panel.getByText('4 points will be written.').waitFor();
   await panel.getByRole('button', { name: 'Write' }).click();
@@ -222,7 +214,7 @@ test('console variable: a deletion first shows the number of dates and needs a m
   await page.getByRole('button', { name: 'Delete the range…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 dates with all their versions will be deleted.').waitFor();
-  expect(await findBarriers(window)).toEqual([]);
+  expect(await findObstacles(page)).toEqual([]);
   const before = (await read(ids.heat)).length;
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('2 dates were deleted.').waitFor();
@@ -262,7 +254,7 @@ test('console variable: the lineage of a calculated point leads through its runs
   await tree.getByRole('link', { name: /^Level 5: power: Power, as of / }).waitFor();
   const push = tree.getByRole('link', { name: /^Level 6: Push .*, accepted / });
   expect(await push.getAttribute('href')).toMatch(/^\/console\/data\?tab=pushes&label=./);
-  expect(await findBarriers(window)).toEqual([]);
+  expect(await findObstacles(page)).toEqual([]);
   expect(await tree.getByRole('link', { name: /^Level \d: Run \d+, .*script of / }).count()).toBe(2);
   await tree.getByRole('link', { name: /^Level 5: power: Power/ }).focus();
   await page.keyboard.press('Enter');

@@ -33,7 +33,8 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  api = await startTestApi();
+  // The default of the product: a request then needs one query less.
+  api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
   own = await createStructure(api.manager);
@@ -98,6 +99,27 @@ const allRoutes = () => {
   const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
   return [...new Map(routes.map((route) => [`${route.method} ${route.path}`, route])).values()];
 };
+
+/** Each query by which a list may be filtered, and the kind of its id. */
+const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
+  ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
+  ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
+  ...(['id', 'variableId', 'variableIds'] as const).map((name) => [name, 'variable'] as const),
+  ['ViewId', 'view'],
+  ['AccountIds', 'account'],
+  ['AccountId', 'account'],
+  ['targetId', 'user'],
+  ['userId', 'user'],
+  ['BusinessKeys.Name=Id&BusinessKeys.Values', 'user'],
+];
+/** Paths asked at the same time. */
+const GROUP = 14;
+
+/** Every path that is read without an id. The list of R packages takes no query, and waits for a calculator. */
+const listPaths = () =>
+  allRoutes()
+    .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
+    .map(({ path }) => path);
 
 interface Shown {
   readonly status: number;
@@ -164,8 +186,10 @@ it('access walk: has an id for every path parameter of every route (R-A5)', () =
 });
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
-  it('finds no foreign object by any path (R-A5, R-B9)', async () => {
-    for (const { method, path } of allRoutes().filter((route) => route.path.includes('/:'))) {
+  it.each(METHODS)('finds no foreign object by the path of any %s (R-A5, R-B9)', async (method) => {
+    const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
+    expect(routes.length).toBeGreaterThan(0);
+    for (const { path } of routes) {
       const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];
       for (const body of bodies) {
         const pathOf = (given: Ids) => fillPath(path, given) ?? '';
@@ -175,34 +199,21 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     }
   });
 
-  it('finds no foreign object by any query, neither in lists nor in totals (R-A5, R-A7, R-B9)', async () => {
-    const queries: readonly (readonly [string, Kind])[] = [
-      ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
-      ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
-      ...(['id', 'variableId', 'variableIds'] as const).map((name) => [name, 'variable'] as const),
-      ...([
-        ['ViewId', 'view'],
-        ['AccountIds', 'account'],
-        ['AccountId', 'account'],
-        ['targetId', 'user'],
-      ] as const),
-      ...([
-        ['userId', 'user'],
-        ['BusinessKeys.Name=Id&BusinessKeys.Values', 'user'],
-      ] as const),
-    ];
-    // The list of R packages takes no query, and waits for a calculator.
-    const isAsked = ({ method, path }: { method: string; path: string }) =>
-      method === 'GET' && !path.includes('/:') && path !== '/calculated/packages';
-    for (const { path } of allRoutes().filter(isAsked)) {
-      const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';
-      const asked = queries.map(([name, kind]) => {
-        const pathOf = (given: Ids) => `${path}?${name}=${given[kind]}${more}`;
-        return expectSame(client(), 'GET', pathOf, () => undefined, ids());
-      });
-      await Promise.all(asked);
-    }
-  });
+  it.each(QUERIES)(
+    'finds no foreign object by the query %s of a %s, neither in lists nor in totals (R-A5, R-A7, R-B9)',
+    async (name, kind) => {
+      const paths = listPaths();
+      // A group at a time, so that no request meets the limits of concurrent reads.
+      for (let first = 0; first < paths.length; first += GROUP) {
+        const asked = paths.slice(first, first + GROUP).map((path) => {
+          const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';
+          const pathOf = (given: Ids) => `${path}?${name}=${given[kind]}${more}`;
+          return expectSame(client(), 'GET', pathOf, () => undefined, ids());
+        });
+        await Promise.all(asked);
+      }
+    },
+  );
 
   it('changes no foreign object by any body (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [

@@ -49,7 +49,7 @@ const FLAGS = [
   '--no-sandbox',
   '--remote-debugging-pipe',
 ];
-const DOMAINS = ['Page', 'DOM', 'CSS', 'Log', 'Audits', 'Accessibility', 'Network', 'Runtime'];
+const DOMAINS = ['Page', 'DOM', 'CSS', 'Log', 'Audits', 'Network', 'Runtime'];
 const COMPLAINTS: ReadonlySet<string> = new Set(['Log.entryAdded', 'Audits.issueAdded', 'Runtime.exceptionThrown']);
 const END_TIMEOUT_MS = 5000;
 const PROFILE_PREFIX = 'tidemark-chromium-';

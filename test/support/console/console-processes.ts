@@ -12,7 +12,7 @@ import { testRRoot } from '../services/stack.ts';
 
 const FLAGS = [
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  ...['--no-first-run', '--disable-breakpad'],
+  ...['--no-first-run', '--disable-breakpad', '--disable-gpu'],
 ];
 /** Long enough for the next file of the worker to load. */
 const IDLE_MS = 5000;

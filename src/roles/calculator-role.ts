@@ -5,8 +5,11 @@ import { systemClock } from '../platform/clock.ts';
 import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
-/** The start of a second R takes 1.5 s of CPU time, which the roles that start at the same time need. */
-const FIRST_STANDBY_DELAY_MS = 10_000;
+/**
+ * The start of a second R takes 1.5 s of CPU time. Roles that start at the same time need it, and a process that ends
+ * within this time never spends it. Until then a lost R is replaced by a new start.
+ */
+const FIRST_STANDBY_DELAY_MS = 30_000;
 
 export interface CalculatorRole extends Role {
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;

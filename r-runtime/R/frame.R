@@ -29,7 +29,7 @@ texts_bytes <- function(texts) {
   c(int_bytes(bytes), writeBin_texts(texts))
 }
 
-# charToRaw() keeps the bytes unchanged.
+# Joins texts into raw bytes. charToRaw() keeps the bytes unchanged.
 writeBin_texts <- function(texts) charToRaw(paste(texts, collapse = ""))
 
 text_bytes <- function(text) texts_bytes(paste(as.character(text), collapse = "\n"))

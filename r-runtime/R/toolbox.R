@@ -15,7 +15,7 @@ GetInputAxis <- function(inputs = inputVariables) {
   as_seconds(sort(unique(as.numeric(dates))))
 }
 
-# Integers end at 2038-01-19T03:14:07Z.
+# Keeps doubles when a date is after 2038-01-19T03:14:07Z, where integers end.
 as_seconds <- function(dates) {
   if (is.integer(dates) || any(abs(dates) > .Machine$integer.max, na.rm = TRUE)) dates else as.integer(dates)
 }

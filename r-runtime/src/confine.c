@@ -78,7 +78,7 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
-  /* In MODE_RLIMITS_ONLY there may be no /proc. */
+  /* A failed write is a fault only with namespaces: in MODE_RLIMITS_ONLY the container may have no /proc. */
   if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
   return NO_ERROR;
 }

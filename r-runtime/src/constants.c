@@ -64,7 +64,7 @@ static void visit_constants(void (*visit)(SEXP pool, ptrdiff_t index, SEXP const
     }
 }
 
-/* Called in the child of the trial run. */
+/* Marks a constant as not yet loaded. Called in the child, before the trial run. */
 static void mark_unloaded(SEXP pool, ptrdiff_t index, SEXP constant) {
   (void)pool, (void)index;
   if (read_count(constant) == FROZEN) memcpy((char *)constant + COUNT_OFFSET, &UNLOADED, sizeof UNLOADED);

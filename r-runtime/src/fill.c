@@ -25,12 +25,12 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 
 /* R allocates small objects in pages of this size, which it gets from malloc. */
 #define R_PAGE_BYTES 2000
-/* Maximum objects of one size class. */
+/* Maximum objects that fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Free chunks above this size are few. */
+/* Size of the first free chunks that drain_chunks takes, in bytes; larger ones are few. */
 #define LARGEST_CHUNK 65536
-/* Range of huge pages above the heap. */
+/* Size of the huge pages that are reserved above the heap, in bytes. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /* Takes every free chunk of at least 24 bytes, so that a run allocates nothing between objects of the zygote. */

@@ -85,7 +85,7 @@ static void visit_parts(struct walk *w, SEXP object) {
       visit(w, PRINTNAME(object));
       visit(w, SYMVALUE(object));
       return visit(w, INTERNAL(object));
-    /* These types have the layout of a cons cell. */
+    /* Objects of these types have the layout of a cons cell. */
     case LISTSXP: case CLOSXP: case ENVSXP: case PROMSXP: case LANGSXP: case DOTSXP: case BCODESXP:
       return visit_cell(w, object);
     case EXTPTRSXP:
@@ -113,7 +113,7 @@ SEXP tm_freeze(SEXP roots) {
   while (w.pending_count > 0) {
     SEXP object = w.pending[--w.pending_count];
     int type = TYPEOF(object);
-    /* CHARSXP uses the attribute field for its hash chain. */
+    /* A CHARSXP has no attributes: the field links the objects of R's table of strings. */
     if (type != CHARSXP) visit(&w, ATTRIB(object));
     if (type != WEAKREFSXP) visit_parts(&w, object);
     if (type == BCODESXP) note_constants(CDR(object));

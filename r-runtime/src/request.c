@@ -12,9 +12,9 @@
 
 #define REQUEST_MAGIC 0x32514d54 /* "TMQ2" */
 #define BUFFER_BYTES 16384
-#define UTF8 1 /* CE_UTF8 of R */
+#define UTF8 1 /* R's encoding CE_UTF8 (Rinternals.h) */
 
-/* Functions and values of libR's interface for packages. */
+/* Functions and values that libR offers to packages, declared here because no file needs R's headers. */
 extern SEXP Rf_allocVector(unsigned, ptrdiff_t), Rf_protect(SEXP), Rf_mkCharLenCE(const char *, int, int), Rf_mkChar(const char *);
 extern SEXP Rf_ScalarLogical(int);
 extern SEXP Rf_setAttrib(SEXP, SEXP, SEXP), Rf_mkString(const char *);
@@ -149,7 +149,7 @@ static SEXP take_scalars(struct reader *r, const char *const *names, int count) 
 /* Sets the attributes of a data frame on a list of columns. */
 static SEXP make_data_frame(SEXP columns, int rows) {
   SEXP row_names = Rf_protect(Rf_allocVector(INTSXP, rows > 0 ? 2 : 0));
-  /* R's short form of the names 1 to `rows`. */
+  /* Row names 1 to `rows` in R's compact form, c(NA, -rows). */
   if (rows > 0) INTEGER(row_names)[0] = R_NaInt, INTEGER(row_names)[1] = -rows;
   Rf_setAttrib(columns, R_RowNamesSymbol, row_names);
   SEXP class = Rf_protect(Rf_mkString("data.frame"));

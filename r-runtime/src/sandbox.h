@@ -17,10 +17,10 @@
 #define MAX_RUNS 256
 #define SPARES 2
 
-/* Modes of containment. */
+/* How the sandbox contains a run: with namespaces, or with resource limits only. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
-/* Kinds of chunk in the answer. */
+/* Kinds of chunk in the answer to a request (../FRAMES.md). */
 enum { CHUNK_RESULT = 1, CHUNK_TEXT = 2, CHUNK_TRAILER = 3 };
 
 /* How the runner ended (`end` of the trailer). */
@@ -84,8 +84,8 @@ struct stage_error {
 struct zygote {
   int mode;
   int listen_fd;
-  int notify_fd; /* supervisors write each struct notice to it */
-  int proc_fd; /* /proc of the container; -1 when there is none */
+  int notify_fd; /* pipe to which supervisors write each struct notice */
+  int proc_fd; /* directory /proc of the container; -1 when it has none */
   int network_fd; /* network namespace for the next run; -1: the run makes its own */
   int owner_fd; /* user namespace that owns the network namespaces */
   uint64_t base_address_bytes;
@@ -130,8 +130,8 @@ enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 struct networks {
   int is_open, owner_fd;
   struct network {
-    int fd; /* 0: not made yet */
-    pid_t supervisor; /* 0: free */
+    int fd; /* descriptor of the namespace; 0: not made yet */
+    pid_t supervisor; /* pid of the supervisor that uses it; 0: free */
   } all[MAX_RUNS + SPARES];
 };
 void open_networks(const struct zygote *z, struct networks *n);
@@ -170,7 +170,7 @@ struct range {
   uintptr_t at;
   size_t bytes;
 };
-extern struct range fresh; /* empty huge pages above the heap */
+extern struct range fresh; /* reserved empty huge pages above the heap */
 void reserve_fresh(void);
 
 /* trial.c */

@@ -25,10 +25,10 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* handling of signals; ALLOWED_IN_NAMESPACES has the calls that send them */
+    /* calls that handle signals; ALLOWED_IN_NAMESPACES has those that send them */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
-    /* processes and threads; allow_with_conditions allows clone */
+    /* calls on processes and threads; allow_with_conditions allows clone */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
     "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
@@ -38,12 +38,12 @@ static const char *const ALLOWED[] = {
     "time", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "alarm", "setitimer",
     "getitimer", "timer_create", "timer_settime", "timer_gettime", "timer_delete", "timer_getoverrun",
     "timerfd_create", "timerfd_settime", "timerfd_gettime",
-    /* waiting and pipes */
+    /* calls that wait for events, and pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* queries of sockets; none can be created, because no limit counts their buffers */
+    /* queries of existing sockets; a script can create none, because no limit counts their buffers */
     "getsockname", "getpeername", "getsockopt",
-    /* identity and random numbers */
+    /* user and group ids, and random numbers */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
@@ -59,7 +59,7 @@ static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill",
 
 static int allow(scmp_filter_ctx filter, const char *name) {
   int number = seccomp_syscall_resolve_name(name);
-  /* Not every architecture has the old calls. */
+  /* Older system calls, such as open and fork, are unknown on some architectures; the filter leaves them out there. */
   return number < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
 }
 

@@ -12,7 +12,7 @@
 
 static int report_fd = -1;
 
-/* Called in the zygote. @return number of ranges. */
+/* Reads what the child reports. Called in the zygote. @return number of ranges read. */
 static size_t read_report(int fd, struct range *ranges) {
   const size_t capacity = MAX_RANGES * sizeof *ranges;
   size_t received = 0;

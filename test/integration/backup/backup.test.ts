@@ -235,7 +235,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('with synchronous_standby_names, answers a push only when the archive has it (R-D1)', async () => {
+  it('with synchronous_standby_names, the service answers a push only when the archive has it (R-D1)', async () => {
     const query = async (text: string) => (await world.database.query(text)).rowCount === 1;
     const set = async (assignment: string) => {
       await query(`alter system ${assignment}`);

@@ -160,7 +160,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('starts variables missing from the cursor as without a cursor (R-J1)', async () => {
+  it('starts a variable that is missing from the cursor at the next commit, as a watch without a cursor does (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

@@ -197,7 +197,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of users are counted in memory for their first half, exactly in one process and soon in all (R-B15)', async () => {
+  it('of users count the first half of a budget in memory: exactly within a process, and soon over all processes (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));

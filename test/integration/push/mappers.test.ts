@@ -66,7 +66,7 @@ const CSV_MAPPER = `[$.{
   "data": [{ "date": $replace(when, " ", "T") & "Z", "value": $replace(kwh, ",", ".") }]
 }]`;
 
-describe('push: a custom format', () => {
+describe('push: a body in a custom format', () => {
   it.each([
     [
       'JSON',

@@ -71,7 +71,7 @@ describe('push: an operation', () => {
     expect(completedDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
   });
 
-  it('is Processing while a slow write is in progress, since the start of the write (R-D7)', async () => {
+  it('is Processing while a slow write is in progress; startedDate is the start of the write (R-D7)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);

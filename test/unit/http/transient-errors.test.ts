@@ -29,7 +29,7 @@ describe('errors: a request that failed through no fault of its own', () => {
     },
   );
 
-  test('23505 is a bug: 500 and INTERNAL (R-A5)', async () => {
+  test('SQLSTATE 23505 is a bug: 500 and INTERNAL (R-A5)', async () => {
     const app = new Hono<RequestIdEnv>().use(requestId());
     app.onError(errorHandler(log));
     app.get('/', () => {

@@ -243,7 +243,7 @@ describe('reading: number writer (R-G3)', () => {
 });
 
 describe('reading: instant writer (R-A8)', () => {
-  test('rows with the same instants as the row before have their text', async () => {
+  test('a row with the same instant as the row before gets the same text', async () => {
     const micros = [MICROS, MICROS, MICROS, MICROS + 1, MICROS, MICROS];
     const cells = [{ kind: 'instants', values: Float64Array.from(micros) }] as const;
     const batches = (async function* () {

@@ -8,6 +8,13 @@ export interface Labels {
   readonly tags: string | null;
 }
 
+/** Maximum length of a VersionTag and of the key of a tag, in UTF-16 units. */
+export const MAX_VERSION = 200;
+/** Maximum length of the value of a tag, in UTF-16 units. */
+export const MAX_TAG_VALUE = 1000;
+/** Maximum number of tags of a point. */
+export const MAX_TAGS = 50;
+
 const VERSION_KEY = 'version';
 
 /** Copies the version into the tags under `version`, unless the tags have that key (§9.2 rule 1, R-D3). */

@@ -16,6 +16,7 @@ import { VARIABLE } from '../structure/variable.ts';
 import { previewRetention } from './preview-retention.ts';
 import {
   findRetention,
+  MAX_YEARS,
   type RetentionOwner,
   ROLLUPS,
   readRetentionState,
@@ -24,8 +25,6 @@ import {
   saveRetention,
   zoneOf,
 } from './retention.ts';
-
-const MAX_YEARS = 200;
 
 export const PREVIEW_QUERY = declareQuery({
   keepRawYears: integerParameter('Years to keep raw points. Default: that of the saved policy.', {

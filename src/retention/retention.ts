@@ -10,7 +10,8 @@ import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 
 /** Lengths of rollups, from short to long. */
 export const ROLLUPS = ['Hour', 'Day'] as const;
-const MAX_YEARS = 200;
+/** Maximum years after which a policy rolls points up. */
+export const MAX_YEARS = 200;
 
 /**
  * The owner of a policy: an account, or one of its variables. `variableId` null: every variable without a policy of its

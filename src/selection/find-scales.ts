@@ -2,11 +2,10 @@
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../platform/errors.ts';
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
+import { MAX_DETAILS } from '../platform/http/lenient.ts';
 import type { LinearScale } from '../points/point.ts';
 import { scaleBetween } from '../structure/catalogue/unit-rules.ts';
 import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
-
-const MAX_DETAILS = 100;
 
 /**
  * Finds the conversion of each variable into the requested unit (R-C8).

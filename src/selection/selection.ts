@@ -7,6 +7,7 @@ import { isReached, readReach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
+import { MAX_DETAILS } from '../platform/http/lenient.ts';
 import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
 import {
   AGGREGATE,
@@ -142,8 +143,6 @@ function reachValues(caller: Caller): readonly unknown[] {
   const { siteIds, sourceIds } = readReach(caller);
   return [siteIds, sourceIds];
 }
-
-const MAX_DETAILS = 100;
 
 function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: InputLocation): void {
   const missing = ids.filter((id) => !found.has(id)).slice(0, MAX_DETAILS);

@@ -5,15 +5,13 @@
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
-import { type Labels, toLabels } from '../../points/label-rules.ts';
+import { type Labels, MAX_TAGS, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { FormulaPeriod } from '../declaration/formula-period-rules.ts';
 import { findLongerText, hasUnstorableText } from '../sandbox/results/text-table.ts';
 import type { OutputColumn, OutputSeries } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-const MAX_VERSION_CHARACTERS = 200;
-const MAX_TAGS = 50;
 /**
  * Rows per slice, about 10 ms of work. Rows of one date stay in one slice unless the slice would reach twice this
  * number.
@@ -79,8 +77,8 @@ function findFault({ dates, values, versions, tags }: OutputSeries): string | un
     if (Number.isFinite(date) && !isStorableDate(date)) return describeOddDate(date);
   }
   if (!versions) return undefined;
-  const long = findLongerText(versions.texts, MAX_VERSION_CHARACTERS);
-  if (long !== undefined) return `Version must be at most ${MAX_VERSION_CHARACTERS} characters, got ${long.length}`;
+  const long = findLongerText(versions.texts, MAX_VERSION);
+  if (long !== undefined) return `Version must be at most ${MAX_VERSION} characters, got ${long.length}`;
   return hasUnstorableText(versions.texts) ? `Version ${STORABLE_RULE}` : undefined;
 }
 

@@ -3,7 +3,7 @@
  * `plain-cell-scanner.ts`.
  */
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
-import type { Tags } from '../../points/label-rules.ts';
+import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
 
 /** Start of the message for an invalid date. */
 export const FILE_DATE_RULE =
@@ -11,9 +11,6 @@ export const FILE_DATE_RULE =
 
 const MAX_ID = 2_147_483_647;
 const MAX_SHOWN = 60;
-const MAX_TAGS = 50;
-const MAX_TAG_KEY = 200;
-const MAX_TAG_VALUE = 1000;
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
@@ -57,8 +54,8 @@ export function parseFileTags(text: string): Tags | string {
     const key = label.slice(0, Math.max(colon, 0)).trim();
     const value = label.slice(colon + 1).trim();
     if (key === '') return `tags must be labels key:value separated by |, got ${show(label)}`;
-    if (key.length > MAX_TAG_KEY || value.length > MAX_TAG_VALUE) {
-      return `tags must have keys of at most ${MAX_TAG_KEY} and values of at most ${MAX_TAG_VALUE} characters`;
+    if (key.length > MAX_VERSION || value.length > MAX_TAG_VALUE) {
+      return `tags must have keys of at most ${MAX_VERSION} and values of at most ${MAX_TAG_VALUE} characters`;
     }
     entries.push([key, value]);
   }

@@ -3,11 +3,10 @@
  * once.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { type Labels, toLabels } from '../../points/label-rules.ts';
+import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import { parseFileTags } from '../cells/cell-parser.ts';
 import { copyOf, type Problem } from './target-table.ts';
 
-const MAX_VERSION = 200;
 const MAX_ENTRIES = 100_000;
 const SEPARATOR = '\u0000';
 

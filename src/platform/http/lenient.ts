@@ -7,7 +7,8 @@ import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules
 import { DomainError, type ErrorDetail } from '../errors.ts';
 import { describeIssue } from './schema-words.ts';
 
-const MAX_DETAILS = 100;
+/** Maximum number of problems that one error lists. */
+export const MAX_DETAILS = 100;
 /** Characters of a wrong value that an error message shows. */
 const MAX_SHOWN = 60;
 const MAX_INT4 = 2_147_483_647;

@@ -7,11 +7,11 @@
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { invalidInput } from '../../platform/http/lenient.ts';
+import { invalidInput, MAX_DETAILS } from '../../platform/http/lenient.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { localClock } from '../../structure/catalogue/time-zones.ts';
 import type { PushWarning } from '../push-answer.ts';
-import { MAX_DETAILS, type PushContents } from './push-element.ts';
+import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
   /** The variable of each element; 0: the element has no target and its readings are left out. */

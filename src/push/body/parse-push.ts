@@ -6,16 +6,14 @@
 
 import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import type { Tags } from '../../points/label-rules.ts';
+import { MAX_DETAILS } from '../../platform/http/lenient.ts';
+import { MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
 import { type GivenLabels, LabelTable } from './label-table-rules.ts';
 import {
   FORBIDDEN,
   ID_IDENTIFIERS,
-  MAX_DETAILS,
   MAX_ID,
-  MAX_TAGS,
   MAX_TEXT,
-  MAX_VERSION,
   type PushContents,
   type PushLimits,
   type TargetIdentifiers,

@@ -39,14 +39,7 @@ export interface PushLimits {
 
 /** Maximum length of identifiers and tag values, in UTF-16 units. */
 export const MAX_TEXT = 1000;
-/** Maximum length of a VersionTag and of a tag key, in UTF-16 units. */
-export const MAX_VERSION = 200;
-/** Maximum number of tags of an element or a reading. */
-export const MAX_TAGS = 50;
 export const MAX_ID = 2_147_483_647;
-
-/** Maximum number of problems that one error lists (R-D1). */
-export const MAX_DETAILS = 100;
 
 export const TEXT_IDENTIFIERS = [
   'sourceSerialNumber',

@@ -1,7 +1,8 @@
 /** Error messages of push bodies, `rule, got value`, and the checks of single members that the parser and the schema share. */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
-import { MAX_TAGS, MAX_TEXT } from './push-element.ts';
+import { MAX_TAGS } from '../../points/label-rules.ts';
+import { MAX_TEXT } from './push-element.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent: it is taken from the token';
 export const TEXT_RULE = textRule(MAX_TEXT);

@@ -5,16 +5,8 @@
 import { z } from 'zod';
 import { DATE_RULE } from '../../platform/dates/date-rules.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
-import type { Tags } from '../../points/label-rules.ts';
-import {
-  FORBIDDEN,
-  ID_IDENTIFIERS,
-  MAX_ID,
-  MAX_TAGS,
-  MAX_TEXT,
-  MAX_VERSION,
-  TEXT_IDENTIFIERS,
-} from './push-element.ts';
+import { MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
+import { FORBIDDEN, ID_IDENTIFIERS, MAX_ID, MAX_TEXT, TEXT_IDENTIFIERS } from './push-element.ts';
 import {
   FORBIDDEN_RULE,
   got,

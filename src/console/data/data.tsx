@@ -1,8 +1,7 @@
 /** Import data: files of points, the structure, pushes that were rejected in part, and mappers of other formats. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { Tabs } from '../parts/tabs.tsx';
-import classes from '../parts/view.module.css';
+import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
 import { FilePage } from './files/file-page.tsx';
 import { Files } from './files/files.tsx';
@@ -23,13 +22,14 @@ export function DataPage() {
   const current = names.find((name) => name === tab) ?? 'files';
   return (
     <>
-      <header className={classes.header}>
-        <div>
-          <h1>{t('title')}</h1>
-          <p className={classes.lead}>{t(`lead.${current}`)}</p>
-        </div>
-      </header>
-      <Tabs label={t('title')} to="/console/data" names={names} current={current} textOf={(name) => t(`tab.${name}`)} />
+      <TabbedHeader
+        title={t('title')}
+        lead={t(`lead.${current}`)}
+        to="/console/data"
+        names={names}
+        current={current}
+        textOf={(name) => t(`tab.${name}`)}
+      />
       {current === 'files' && (file === undefined ? <Files /> : <FilePage key={file} id={file} />)}
       {current === 'structure' && <Structure importId={importId} />}
       {current === 'pushes' && <Pushes label={label} />}

@@ -1,18 +1,38 @@
-/** Tabs of a route as links: the address names the tab. */
+/** The heading of a route with tabs. The tabs are links: the address names the tab. */
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import classes from './view.module.css';
 
 interface TabsProps<Name extends string> {
-  readonly label: string;
+  /** The heading of the route, which names the tabs for screen readers too. */
+  readonly title: string;
   readonly to: '/console/data' | '/console/people' | '/console/settings';
   readonly names: readonly Name[];
   readonly current: Name;
   readonly textOf: (name: Name) => string;
 }
 
+interface TabbedHeaderProps<Name extends string> extends TabsProps<Name> {
+  /** What the current tab is for, in one sentence. */
+  readonly lead: string;
+}
+
+export function TabbedHeader<Name extends string>({ lead, ...tabs }: TabbedHeaderProps<Name>) {
+  return (
+    <>
+      <header className={classes.header}>
+        <div>
+          <h1>{tabs.title}</h1>
+          <p className={classes.lead}>{lead}</p>
+        </div>
+      </header>
+      <Tabs {...tabs} />
+    </>
+  );
+}
+
 /** A row of links. An address without `tab` shows the first tab. */
-export function Tabs<Name extends string>({ label, to, names, current, textOf }: TabsProps<Name>) {
+function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsProps<Name>) {
   const list = useRef<HTMLUListElement>(null);
   // In a narrow window, the row scrolls.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab decides what is scrolled to
@@ -20,7 +40,7 @@ export function Tabs<Name extends string>({ label, to, names, current, textOf }:
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [current]);
   return (
-    <ul ref={list} className={classes.tabs} aria-label={label}>
+    <ul ref={list} className={classes.tabs} aria-label={title}>
       {names.map((name) => (
         <li key={name}>
           <Link

@@ -2,8 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import classes from '../parts/view.module.css';
+import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
 import { Audit } from './audit/audit.tsx';
 import { Clients } from './clients/clients.tsx';
@@ -28,14 +27,9 @@ export function PeoplePage() {
   const current = names.find((name) => name === tab) ?? 'users';
   return (
     <>
-      <header className={classes.header}>
-        <div>
-          <h1>{t('title')}</h1>
-          <p className={classes.lead}>{t(`lead.${current}`)}</p>
-        </div>
-      </header>
-      <Tabs
-        label={t('title')}
+      <TabbedHeader
+        title={t('title')}
+        lead={t(`lead.${current}`)}
         to="/console/people"
         names={names}
         current={current}

@@ -2,8 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Forbidden } from '../parts/forbidden.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import classes from '../parts/view.module.css';
+import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
 import { AccountSettings } from './account/account-settings.tsx';
 import { Catalogues } from './catalogues/catalogues.tsx';
@@ -24,14 +23,9 @@ export function SettingsPage() {
   const current = TABS.find((name) => name === tab) ?? 'account';
   return (
     <>
-      <header className={classes.header}>
-        <div>
-          <h1>{t('title')}</h1>
-          <p className={classes.lead}>{t(`lead.${current}`)}</p>
-        </div>
-      </header>
-      <Tabs
-        label={t('title')}
+      <TabbedHeader
+        title={t('title')}
+        lead={t(`lead.${current}`)}
         to="/console/settings"
         names={TABS}
         current={current}

@@ -1,9 +1,10 @@
 /** The fields and forms of a site, a source or a variable. Unsaved work is kept in the browser. */
-import { Button, Skeleton } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useDraft } from '../parts/draft.ts';
 import { Problem } from '../parts/problem.tsx';
+import { SaveBar } from '../parts/save-bar.tsx';
 import classes from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
 import { FieldInput } from './field-input.tsx';
@@ -107,19 +108,13 @@ function Editor({ kind, target, stored, onSaved, forms }: ElementFormProps & { r
       )}
       {save.error && <Problem error={save.error} />}
       {mayManage && (
-        <p className={classes.bar}>
-          <Button type="submit" loading={save.isPending} disabled={stored !== undefined && !isChanged}>
-            {stored ? t('save') : t(`create.${kind}`)}
-          </Button>
-          {isChanged && (
-            <>
-              <Button variant="default" onClick={() => dropDraft(saved)}>
-                {t('discard')}
-              </Button>
-              <span className={classes.soft}>{t('unsaved')}</span>
-            </>
-          )}
-        </p>
+        <SaveBar
+          isChanged={isChanged}
+          isNew={stored === undefined}
+          isBusy={save.isPending}
+          {...(!stored && { label: t(`create.${kind}`) })}
+          onDiscard={() => dropDraft(saved)}
+        />
       )}
     </form>
   );

@@ -14,6 +14,11 @@ export const de: Texts = {
     settings: 'Einstellungen',
   },
   confirm: { cancel: 'Abbrechen' },
+  draft: {
+    save: 'Speichern',
+    discard: 'Änderungen verwerfen',
+    unsaved: 'Noch nicht gespeichert. Dieser Browser behält den Entwurf.',
+  },
   page: {
     back: 'Zurück',
     forth: 'Weiter',

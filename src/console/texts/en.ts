@@ -12,6 +12,11 @@ export const en = {
     settings: 'Settings',
   },
   confirm: { cancel: 'Cancel' },
+  draft: {
+    save: 'Save',
+    discard: 'Discard changes',
+    unsaved: 'Not saved yet. This browser keeps the draft.',
+  },
   page: {
     back: 'Previous',
     forth: 'Next',

@@ -14,6 +14,11 @@ export const fr: Texts = {
     settings: 'Paramètres',
   },
   confirm: { cancel: 'Annuler' },
+  draft: {
+    save: 'Enregistrer',
+    discard: 'Abandonner les modifications',
+    unsaved: 'Pas encore enregistré. Ce navigateur conserve le brouillon.',
+  },
   page: {
     back: 'Précédente',
     forth: 'Suivante',

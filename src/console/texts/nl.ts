@@ -14,6 +14,11 @@ export const nl: Texts = {
     settings: 'Instellingen',
   },
   confirm: { cancel: 'Annuleren' },
+  draft: {
+    save: 'Opslaan',
+    discard: 'Wijzigingen verwerpen',
+    unsaved: 'Nog niet opgeslagen. Deze browser bewaart het concept.',
+  },
   page: {
     back: 'Vorige',
     forth: 'Volgende',

@@ -8,6 +8,7 @@ import { api, bodyOf } from '../api/client.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { useDraft } from '../parts/draft.ts';
 import { Problem } from '../parts/problem.tsx';
+import { SaveBar } from '../parts/save-bar.tsx';
 import classes from '../parts/view.module.css';
 import { notifyDone } from '../shell/notify.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -108,18 +109,16 @@ function Editor({ id, webhook }: { readonly id: string; readonly webhook?: Webho
         )}
         <Form fields={fields} onChange={setFields} />
         {error && <Problem error={error} />}
-        <p className={classes.bar}>
-          <Button disabled={!isChanged && webhook !== undefined} loading={save.isPending} onClick={() => save.mutate()}>
-            {t('save')}
-          </Button>
+        <SaveBar
+          isChanged={isChanged}
+          isNew={!webhook}
+          isBusy={save.isPending}
+          onSave={() => save.mutate()}
+          onDiscard={() => dropFields(saved)}
+        >
           <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
             {t('test')}
           </Button>
-          {isChanged && (
-            <Button variant="default" onClick={() => dropFields(saved)}>
-              {t('discard')}
-            </Button>
-          )}
           {webhook && (
             <ConfirmButton
               label={t('delete')}
@@ -128,7 +127,7 @@ function Editor({ id, webhook }: { readonly id: string; readonly webhook?: Webho
               onConfirm={() => remove.mutate()}
             />
           )}
-        </p>
+        </SaveBar>
       </section>
       {trialId !== undefined && <Trial key={trialId} id={trialId} />}
     </>

@@ -1,12 +1,11 @@
 /** Webhooks: the systems that receive events, and the results of the deliveries to them. */
-import { Button, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../api/client.ts';
+import { EntryList } from '../parts/entry-list.tsx';
 import { Forbidden } from '../parts/forbidden.tsx';
 import { Ago } from '../parts/moment.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import classes from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
@@ -43,47 +42,34 @@ function Webhooks() {
     queryFn: () => bodyOf(api.GET('/account/webhooks', { params: { query: { DisplayLevel: 'Verbose' } } })),
     refetchInterval: REFRESH_MS,
   });
-  const create = () => void navigate({ to: '/console/webhooks', search: { webhook: 'new' } });
-  if (webhooks.error) return <Problem error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
-  if (!webhooks.data) return <Skeleton height={200} radius="md" />;
-  if (webhooks.data.length === 0)
-    return (
-      <div className={classes.empty}>
-        <h2>{t('none')}</h2>
-        <p>{t('noneHint')}</p>
-        <Button mt="sm" onClick={create}>
-          {t('create')}
-        </Button>
-      </div>
-    );
   return (
-    <section className={classes.card} aria-label={t('title')}>
-      <ul className={classes.list}>
-        {webhooks.data.map(({ id, name, url, eventType, isEnabled, disabledReason, lastExecution }) => (
-          <li key={id} className={classes.row}>
-            <div>
-              <Link to="/console/webhooks" search={{ webhook: id }}>
-                {name}
-              </Link>
-              <div className={classes.soft}>
-                {t(`events.${eventType}`)} → {url}
-              </div>
-              {disabledReason && <div className={classes.message}>{disabledReason}</div>}
+    <EntryList
+      label={t('title')}
+      entries={webhooks}
+      texts={{ none: t('none'), noneHint: t('noneHint'), create: t('create') }}
+      onCreate={() => void navigate({ to: '/console/webhooks', search: { webhook: 'new' } })}
+    >
+      {({ id, name, url, eventType, isEnabled, disabledReason, lastExecution }) => (
+        <>
+          <div>
+            <Link to="/console/webhooks" search={{ webhook: id }}>
+              {name}
+            </Link>
+            <div className={classes.soft}>
+              {t(`events.${eventType}`)} → {url}
             </div>
-            {lastExecution && (
-              <span className={classes.soft}>
-                <Ago instant={lastExecution.date} />
-              </span>
-            )}
-            <State tone={disabledReason ? 'bad' : isEnabled ? 'good' : 'plain'}>
-              {t(isEnabled ? 'enabled' : 'disabled')}
-            </State>
-          </li>
-        ))}
-      </ul>
-      <Button mt="sm" onClick={create}>
-        {t('create')}
-      </Button>
-    </section>
+            {disabledReason && <div className={classes.message}>{disabledReason}</div>}
+          </div>
+          {lastExecution && (
+            <span className={classes.soft}>
+              <Ago instant={lastExecution.date} />
+            </span>
+          )}
+          <State tone={disabledReason ? 'bad' : isEnabled ? 'good' : 'plain'}>
+            {t(isEnabled ? 'enabled' : 'disabled')}
+          </State>
+        </>
+      )}
+    </EntryList>
   );
 }

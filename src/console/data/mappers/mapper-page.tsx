@@ -1,5 +1,5 @@
 /** One mapper: its sample on the left, the result on the right, updated when the expression or the sample changes. */
-import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
+import { NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
+import { SaveBar } from '../../parts/save-bar.tsx';
 import classes from '../../parts/view.module.css';
 import { settings } from '../../session/settings.ts';
 import { notifyDone } from '../../shell/notify.ts';
@@ -141,15 +142,13 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
         </div>
         {save.error && <Problem error={save.error} />}
         {remove.error && <Problem error={remove.error} />}
-        <p className={classes.bar}>
-          <Button disabled={!isChanged && !isNew} loading={save.isPending} onClick={() => save.mutate()}>
-            {t('save')}
-          </Button>
-          {isChanged && (
-            <Button variant="default" onClick={() => dropFields(saved)}>
-              {t('discard')}
-            </Button>
-          )}
+        <SaveBar
+          isChanged={isChanged}
+          isNew={isNew}
+          isBusy={save.isPending}
+          onSave={() => save.mutate()}
+          onDiscard={() => dropFields(saved)}
+        >
           {!isNew && (
             <ConfirmButton
               label={t('delete')}
@@ -158,7 +157,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
               onConfirm={() => remove.mutate()}
             />
           )}
-        </p>
+        </SaveBar>
       </section>
       <div className={classes.panes}>
         <section className={classes.card} aria-labelledby="sample">

@@ -1,11 +1,10 @@
 /** The mappers of the account, which turn other formats into pushes. */
-import { Button, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
+import { EntryList } from '../../parts/entry-list.tsx';
 import { Ago } from '../../parts/moment.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { State } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
 
@@ -18,43 +17,29 @@ export function useMappers() {
 export function Mappers() {
   const { t } = useTranslation('data');
   const navigate = useNavigate();
-  const mappers = useMappers();
-  const create = () => void navigate({ to: '/console/data', search: { tab: 'mappers', mapper: 'new' } });
-  if (mappers.error) return <Problem error={mappers.error} onRetry={() => void mappers.refetch()} />;
-  if (!mappers.data) return <Skeleton height={160} radius="md" />;
-  if (mappers.data.length === 0)
-    return (
-      <div className={classes.empty}>
-        <h2>{t('mappers.none')}</h2>
-        <p>{t('mappers.noneHint')}</p>
-        <Button mt="sm" onClick={create}>
-          {t('mappers.create')}
-        </Button>
-      </div>
-    );
   return (
-    <section className={classes.card} aria-label={t('tab.mappers')}>
-      <ul className={classes.list}>
-        {mappers.data.map(({ id, name, isEnabled, modifiedDate }) => (
-          <li key={id} className={classes.row}>
-            <div>
-              <Link to="/console/data" search={{ tab: 'mappers', mapper: id }}>
-                {name}
-              </Link>
-              <div className={classes.soft}>
-                <code>POST /api/generic/{id}</code>
-              </div>
+    <EntryList
+      label={t('tab.mappers')}
+      entries={useMappers()}
+      texts={{ none: t('mappers.none'), noneHint: t('mappers.noneHint'), create: t('mappers.create') }}
+      onCreate={() => void navigate({ to: '/console/data', search: { tab: 'mappers', mapper: 'new' } })}
+    >
+      {({ id, name, isEnabled, modifiedDate }) => (
+        <>
+          <div>
+            <Link to="/console/data" search={{ tab: 'mappers', mapper: id }}>
+              {name}
+            </Link>
+            <div className={classes.soft}>
+              <code>POST /api/generic/{id}</code>
             </div>
-            {!isEnabled && <State tone="plain">{t('mappers.disabled')}</State>}
-            <span className={classes.soft}>
-              <Ago instant={modifiedDate} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      <Button mt="sm" onClick={create}>
-        {t('mappers.create')}
-      </Button>
-    </section>
+          </div>
+          {!isEnabled && <State tone="plain">{t('mappers.disabled')}</State>}
+          <span className={classes.soft}>
+            <Ago instant={modifiedDate} />
+          </span>
+        </>
+      )}
+    </EntryList>
   );
 }

@@ -14,8 +14,6 @@ export const de: TextsOf<typeof en> = {
     mappers: 'Wandeln Sie das Format eines Geräts oder eines anderen Systems in Pushes um.',
   },
   tab: { files: 'Dateien', structure: 'Struktur', pushes: 'Pushes', mappers: 'Mapper' },
-  save: 'Speichern',
-  discard: 'Änderungen verwerfen',
   delete: 'Löschen',
   cancel: 'Abbrechen',
   drop: { title: 'Datei hier ablegen', choose: 'Datei auswählen' },

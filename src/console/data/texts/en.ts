@@ -10,8 +10,6 @@ export const en = {
     mappers: 'Convert the format of a device or another system into pushes.',
   },
   tab: { files: 'Files', structure: 'Structure', pushes: 'Pushes', mappers: 'Mappers' },
-  save: 'Save',
-  discard: 'Discard changes',
   delete: 'Delete',
   cancel: 'Cancel',
   drop: { title: 'Drop a file here', choose: 'Choose a file' },

@@ -13,8 +13,6 @@ export const fr: TextsOf<typeof en> = {
     mappers: 'Convertissez le format d’un appareil ou d’un autre système en envois.',
   },
   tab: { files: 'Fichiers', structure: 'Structure', pushes: 'Envois', mappers: 'Convertisseurs' },
-  save: 'Enregistrer',
-  discard: 'Abandonner les modifications',
   delete: 'Supprimer',
   cancel: 'Annuler',
   drop: { title: 'Déposez un fichier ici', choose: 'Choisir un fichier' },

@@ -12,8 +12,6 @@ export const nl: TextsOf<typeof en> = {
     mappers: 'Zet het formaat van een apparaat of een ander systeem om in pushes.',
   },
   tab: { files: 'Bestanden', structure: 'Structuur', pushes: 'Pushes', mappers: 'Mappers' },
-  save: 'Opslaan',
-  discard: 'Wijzigingen weggooien',
   delete: 'Verwijderen',
   cancel: 'Annuleren',
   drop: { title: 'Zet hier een bestand neer', choose: 'Bestand kiezen' },

@@ -1,5 +1,5 @@
 /** Invitations: a person gets a mail with a link, chooses a password there, and is a user of the account. */
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
@@ -12,7 +12,8 @@ import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { type Role, useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
-import { currentLanguage, LANGUAGES } from '../../texts/language.ts';
+import { currentLanguage } from '../../texts/language.ts';
+import { PersonFields } from '../users/person-fields.tsx';
 import { rolesToGive } from '../users/user-fields.ts';
 
 interface Fields {
@@ -118,8 +119,7 @@ function Invite({ onSent }: { readonly onSent: () => Promise<void> }) {
       await onSent();
     },
   });
-  const set = (name: keyof Fields) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setFields({ ...fields, [name]: event.currentTarget.value });
+  const names = ['email', 'firstName', 'lastName'] as const;
   return (
     <form
       className={classes.card}
@@ -131,21 +131,7 @@ function Invite({ onSent }: { readonly onSent: () => Promise<void> }) {
     >
       <h2 id="invite">{t('invitations.invite')}</h2>
       <div className={classes.form}>
-        <TextInput required label={t('users.email')} type="email" value={fields.email} onChange={set('email')} />
-        <TextInput label={t('users.firstName')} value={fields.firstName} onChange={set('firstName')} />
-        <TextInput label={t('users.lastName')} value={fields.lastName} onChange={set('lastName')} />
-        <NativeSelect
-          label={t('users.role')}
-          data={rolesToGive(role).map((value) => ({ value, label: t(`role.${value}`) }))}
-          value={fields.role}
-          onChange={set('role')}
-        />
-        <NativeSelect
-          label={t('users.language')}
-          data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
-          value={fields.language}
-          onChange={set('language')}
-        />
+        <PersonFields needsEmail fields={fields} names={names} roles={rolesToGive(role)} onChange={setFields} />
       </div>
       {invite.error && <Problem error={invite.error} />}
       <p className={classes.bar}>

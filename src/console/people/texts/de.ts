@@ -17,8 +17,6 @@ export const de: TextsOf<typeof en> = {
     audit: 'Protokoll',
     clients: 'Clients und Schlüssel',
   },
-  save: 'Speichern',
-  discard: 'Änderungen verwerfen',
   delete: 'Löschen',
   actions: 'Aktionen',
   role: {

@@ -14,8 +14,6 @@ export const en = {
     audit: 'Audit trail',
     clients: 'Clients and keys',
   },
-  save: 'Save',
-  discard: 'Discard changes',
   delete: 'Delete',
   actions: 'Actions',
   role: {

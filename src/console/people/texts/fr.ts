@@ -17,8 +17,6 @@ export const fr: TextsOf<typeof en> = {
     audit: 'Journal',
     clients: 'Clients et clés',
   },
-  save: 'Enregistrer',
-  discard: 'Abandonner les modifications',
   delete: 'Supprimer',
   actions: 'Actions',
   role: {

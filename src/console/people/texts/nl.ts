@@ -17,8 +17,6 @@ export const nl: TextsOf<typeof en> = {
     audit: 'Logboek',
     clients: 'Clients en sleutels',
   },
-  save: 'Opslaan',
-  discard: 'Wijzigingen weggooien',
   delete: 'Verwijderen',
   actions: 'Acties',
   role: {

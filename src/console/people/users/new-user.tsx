@@ -1,5 +1,5 @@
 /** Creates a user without an invitation. Unsaved work is kept in the browser. */
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +9,8 @@ import { Problem } from '../../parts/problem.tsx';
 import classes from '../../parts/view.module.css';
 import { type Role, useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
-import { currentLanguage, LANGUAGES } from '../../texts/language.ts';
+import { currentLanguage } from '../../texts/language.ts';
+import { PersonFields } from './person-fields.tsx';
 import { rolesToGive } from './user-fields.ts';
 
 interface Fields {
@@ -42,8 +43,7 @@ export function NewUser() {
       await navigate({ to: '/console/people' });
     },
   });
-  const set = (name: keyof Fields) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setFields({ ...fields, [name]: event.currentTarget.value });
+  const names = ['email', 'userName', 'firstName', 'lastName', 'phoneNumber'] as const;
   return (
     <>
       <p className={classes.bar}>
@@ -65,28 +65,7 @@ export function NewUser() {
           </Link>
         </p>
         <div className={`${classes.form} ${classes.bar}`}>
-          <TextInput required type="email" label={t('users.email')} value={fields.email} onChange={set('email')} />
-          <TextInput
-            label={t('users.userName')}
-            description={t('users.userNameHint')}
-            value={fields.userName}
-            onChange={set('userName')}
-          />
-          {(['firstName', 'lastName', 'phoneNumber'] as const).map((name) => (
-            <TextInput key={name} label={t(`users.${name}`)} value={fields[name]} onChange={set(name)} />
-          ))}
-          <NativeSelect
-            label={t('users.role')}
-            data={rolesToGive(role).map((value) => ({ value, label: t(`role.${value}`) }))}
-            value={fields.role}
-            onChange={set('role')}
-          />
-          <NativeSelect
-            label={t('users.language')}
-            data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
-            value={fields.language}
-            onChange={set('language')}
-          />
+          <PersonFields needsEmail fields={fields} names={names} roles={rolesToGive(role)} onChange={setFields} />
         </div>
         {create.error && <Problem error={create.error} />}
         <p className={classes.bar}>

@@ -1,5 +1,5 @@
 /** One user: profile and role, push permissions, claims, site access, and the buttons that lock or delete the user. */
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -8,12 +8,13 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { SaveBar } from '../../parts/save-bar.tsx';
 import { State } from '../../parts/state.tsx';
 import classes from '../../parts/view.module.css';
 import { type Role, useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
-import { LANGUAGES } from '../../texts/language.ts';
 import { Features, OtherClaims, Permissions } from './claims.tsx';
+import { PersonFields } from './person-fields.tsx';
 import { useRenew } from './renew.ts';
 import { SiteAccess } from './site-access.tsx';
 import { nameOf, rolesToGive, toUserFields, type User, type UserFields } from './user-fields.ts';
@@ -90,8 +91,6 @@ function Profile({ user }: { readonly user: User }) {
     },
   });
   const error = save.error ?? lock.error ?? reset.error ?? remove.error;
-  const set = (name: keyof UserFields) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setFields({ ...fields, [name]: event.currentTarget.value });
   return (
     <section className={classes.card} aria-labelledby="user">
       <div className={`${classes.bar} ${classes.between}`}>
@@ -103,39 +102,21 @@ function Profile({ user }: { readonly user: User }) {
         {user.lockedUntil && ` · ${t('users.lockedUntil', { date: formatMoment(user.lockedUntil) })}`}
       </p>
       <div className={`${classes.form} ${classes.bar}`}>
-        {(['firstName', 'lastName', 'email', 'phoneNumber'] as const).map((name) => (
-          <TextInput key={name} label={t(`users.${name}`)} value={fields[name]} onChange={set(name)} />
-        ))}
-        <NativeSelect
-          label={t('users.language')}
-          data={[...new Set([fields.language, ...Object.keys(LANGUAGES)])].map((value) => ({
-            value,
-            label: value in LANGUAGES ? LANGUAGES[value as 'en'] : value,
-          }))}
-          value={fields.language}
-          onChange={set('language')}
-        />
-        <NativeSelect
-          label={t('users.role')}
-          disabled={id === myId || (saved.role === 'ADMIN' && role !== 'ADMIN')}
-          data={[...new Set<Role>([...rolesToGive(role), saved.role])].map((value) => ({
-            value,
-            label: t(`role.${value}`),
-          }))}
-          value={fields.role}
-          onChange={set('role')}
+        <PersonFields
+          fields={fields}
+          names={['firstName', 'lastName', 'email', 'phoneNumber']}
+          roles={[...new Set<Role>([...rolesToGive(role), saved.role])]}
+          isRoleFixed={id === myId || (saved.role === 'ADMIN' && role !== 'ADMIN')}
+          onChange={setFields}
         />
       </div>
       {error && <Problem error={error} />}
-      <p className={classes.bar}>
-        <Button disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
-          {t('save')}
-        </Button>
-        {isChanged && (
-          <Button variant="default" onClick={() => dropFields(saved)}>
-            {t('discard')}
-          </Button>
-        )}
+      <SaveBar
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        onSave={() => save.mutate()}
+        onDiscard={() => dropFields(saved)}
+      >
         <Button variant="default" loading={reset.isPending} onClick={() => reset.mutate()}>
           {t('users.reset')}
         </Button>
@@ -155,7 +136,7 @@ function Profile({ user }: { readonly user: User }) {
             />
           </>
         )}
-      </p>
+      </SaveBar>
       <p className={`${classes.soft} ${classes.bar}`}>
         <Link to="/console/people" search={{ tab: 'audit', by: id }}>
           {t('users.did')}

@@ -1,11 +1,12 @@
 /** The account's own settings. */
-import { Button, NativeSelect, Select, Skeleton, TextInput } from '@mantine/core';
+import { NativeSelect, Select, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
+import { SaveBar } from '../../parts/save-bar.tsx';
 import classes from '../../parts/view.module.css';
 import { notifyDone } from '../../shell/notify.ts';
 import { useTimeZones } from '../../structure/structure-queries.ts';
@@ -115,19 +116,7 @@ function Editor({ account }: { readonly account: Account }) {
         {inputOf('smsSender')}
       </div>
       {change.error && <Problem error={change.error} />}
-      <p className={classes.bar}>
-        <Button type="submit" disabled={!isChanged} loading={change.isPending}>
-          {t('save')}
-        </Button>
-        {isChanged && (
-          <>
-            <Button variant="default" onClick={() => dropFields(saved)}>
-              {t('discard')}
-            </Button>
-            <span className={classes.soft}>{t('unsaved')}</span>
-          </>
-        )}
-      </p>
+      <SaveBar isChanged={isChanged} isBusy={change.isPending} onDiscard={() => dropFields(saved)} />
     </form>
   );
 }

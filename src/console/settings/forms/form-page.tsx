@@ -7,6 +7,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
+import { SaveBar } from '../../parts/save-bar.tsx';
 import classes from '../../parts/view.module.css';
 import { notifyDone } from '../../shell/notify.ts';
 import { Filled } from './filled.tsx';
@@ -83,18 +84,7 @@ function Editor({ form }: { readonly form?: Form }) {
     >
       <Definition draft={draft} isStored={form !== undefined} onChange={setDraft} />
       {error && <Problem error={error} />}
-      <p className={classes.bar}>
-        <Button type="submit" disabled={!isChanged} loading={save.isPending}>
-          {t('save')}
-        </Button>
-        {isChanged && (
-          <>
-            <Button variant="default" onClick={() => dropDraft(saved)}>
-              {t('discard')}
-            </Button>
-            <span className={classes.soft}>{t('unsaved')}</span>
-          </>
-        )}
+      <SaveBar isChanged={isChanged} isBusy={save.isPending} onDiscard={() => dropDraft(saved)}>
         {form && (
           <ConfirmButton
             label={t('delete')}
@@ -103,7 +93,7 @@ function Editor({ form }: { readonly form?: Form }) {
             onConfirm={() => remove.mutate()}
           />
         )}
-      </p>
+      </SaveBar>
     </form>
   );
 }

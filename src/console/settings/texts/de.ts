@@ -22,7 +22,6 @@ export const de: TextsOf<typeof en> = {
   saved: 'Gespeichert.',
   discard: 'Änderungen verwerfen',
   delete: 'Löschen',
-  unsaved: 'Noch nicht gespeichert. Dieser Browser behält den Entwurf.',
   account: {
     name: 'Name',
     language: 'Sprache der E-Mails',

@@ -17,7 +17,6 @@ export const en = {
   saved: 'Saved.',
   discard: 'Discard changes',
   delete: 'Delete',
-  unsaved: 'Not saved yet. This browser keeps the draft.',
   account: {
     name: 'Name',
     language: 'Language of emails',

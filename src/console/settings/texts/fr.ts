@@ -23,7 +23,6 @@ export const fr: TextsOf<typeof en> = {
   saved: 'Enregistré.',
   discard: 'Abandonner les modifications',
   delete: 'Supprimer',
-  unsaved: 'Pas encore enregistré. Ce navigateur conserve le brouillon.',
   account: {
     name: 'Nom',
     language: 'Langue des e-mails',

@@ -21,7 +21,6 @@ export const nl: TextsOf<typeof en> = {
   saved: 'Opgeslagen.',
   discard: 'Wijzigingen weggooien',
   delete: 'Verwijderen',
-  unsaved: 'Nog niet opgeslagen. Deze browser bewaart het concept.',
   account: {
     name: 'Naam',
     language: 'Taal van e-mails',

@@ -14,9 +14,7 @@ export const de: TextsOf<typeof en> = {
   disabled: 'Deaktiviert',
   wasDisabled:
     'Der Dienst hat diesen Webhook deaktiviert: {{reason}}. Aktivieren Sie ihn wieder, sobald der Empfänger funktioniert.',
-  save: 'Speichern',
   saved: 'Der Webhook wurde gespeichert.',
-  discard: 'Änderungen verwerfen',
   delete: 'Löschen',
   reallyDelete: 'Den Webhook {{name}} und seinen Verlauf löschen?',
   secret: 'Geheimnis',

@@ -1,0 +1,43 @@
+/** The buttons below the fields of a draft: save it, discard it; and that the browser keeps it. */
+import { Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './view.module.css';
+
+interface SaveBarProps {
+  /** Whether the draft differs from what is stored. */
+  readonly isChanged: boolean;
+  /** Whether nothing is stored yet: an unchanged draft can be saved too. */
+  readonly isNew?: boolean;
+  readonly isBusy: boolean;
+  /** Text of the saving button; absent: Save. */
+  readonly label?: string;
+  /** Absent: the button submits the form that it is in. */
+  readonly onSave?: () => void;
+  readonly onDiscard: () => void;
+  /** Further buttons. */
+  readonly children?: ReactNode;
+}
+
+export function SaveBar({ isChanged, isNew = false, isBusy, label, onSave, onDiscard, children }: SaveBarProps) {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.bar}>
+      <Button
+        type={onSave ? 'button' : 'submit'}
+        disabled={!isChanged && !isNew}
+        loading={isBusy}
+        {...(onSave && { onClick: onSave })}
+      >
+        {label ?? t('draft.save')}
+      </Button>
+      {isChanged && (
+        <Button variant="default" onClick={onDiscard}>
+          {t('draft.discard')}
+        </Button>
+      )}
+      {children}
+      {isChanged && <span className={classes.soft}>{t('draft.unsaved')}</span>}
+    </div>
+  );
+}

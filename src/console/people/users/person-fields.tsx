@@ -1,0 +1,68 @@
+/** The inputs of a person: names and addresses, the role, and the language. For users, new users and invitations. */
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Role } from '../../session/session.tsx';
+import { LANGUAGES } from '../../texts/language.ts';
+
+interface Person {
+  readonly language: string;
+  readonly role: Role;
+}
+
+/** The members that are texts, in the order of the page. */
+type TextName = 'email' | 'userName' | 'firstName' | 'lastName' | 'phoneNumber';
+
+interface PersonFieldsProps<Name extends TextName, Fields extends Person & Readonly<Record<Name, string>>> {
+  readonly fields: Fields;
+  readonly names: readonly Name[];
+  readonly roles: readonly Role[];
+  readonly isRoleFixed?: boolean;
+  /** Whether an email address must be given, as for a person who gets mail next. */
+  readonly needsEmail?: boolean;
+  readonly onChange: (fields: Fields) => void;
+}
+
+export function PersonFields<Name extends TextName, Fields extends Person & Readonly<Record<Name, string>>>({
+  fields,
+  names,
+  roles,
+  isRoleFixed = false,
+  needsEmail = false,
+  onChange,
+}: PersonFieldsProps<Name, Fields>) {
+  const { t } = useTranslation('people');
+  const set = (name: Name | keyof Person) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    onChange({ ...fields, [name]: event.currentTarget.value });
+  return (
+    <>
+      {names.map((name) => (
+        <TextInput
+          key={name}
+          required={needsEmail && name === 'email'}
+          type={name === 'email' ? 'email' : 'text'}
+          label={t(`users.${name}`)}
+          description={name === 'userName' ? t('users.userNameHint') : undefined}
+          value={fields[name]}
+          onChange={set(name)}
+        />
+      ))}
+      <NativeSelect
+        label={t('users.role')}
+        disabled={isRoleFixed}
+        data={roles.map((value) => ({ value, label: t(`role.${value}`) }))}
+        value={fields.role}
+        onChange={set('role')}
+      />
+      <NativeSelect
+        label={t('users.language')}
+        // A stored language may be one that the console does not speak.
+        data={[...new Set([...Object.keys(LANGUAGES), fields.language])].map((value) => ({
+          value,
+          label: value in LANGUAGES ? LANGUAGES[value as 'en'] : value,
+        }))}
+        value={fields.language}
+        onChange={set('language')}
+      />
+    </>
+  );
+}

@@ -33,22 +33,21 @@ export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory
   await signIn(page);
   const routes = await listRoutes(page);
   const storageState = await first.storageState();
-  for (const locale of LOCALES) {
-    for (const colorScheme of SCHEMES) {
-      for (const viewport of SIZES) {
-        const context = await browser.newContext({
-          locale,
-          colorScheme,
-          viewport,
-          storageState,
-          reducedMotion: 'reduce',
-        });
-        const folder = join(directory, `${viewport.width}-${colorScheme}-${locale.slice(0, 2)}`);
-        await takeRoutes(context, new URL(page.url()).origin, routes, folder);
-        await context.close();
+  const origin = new URL(page.url()).origin;
+  // Most of the time is waiting for the routes to settle.
+  await Promise.all(
+    LOCALES.map(async (locale) => {
+      for (const colorScheme of SCHEMES) {
+        for (const viewport of SIZES) {
+          const options = { locale, colorScheme, viewport, storageState, reducedMotion: 'reduce' } as const;
+          const context = await browser.newContext(options);
+          const folder = join(directory, `${viewport.width}-${colorScheme}-${locale.slice(0, 2)}`);
+          await takeRoutes(context, origin, routes, folder);
+          await context.close();
+        }
       }
-    }
-  }
+    }),
+  );
   await first.close();
 }
 
@@ -81,6 +80,8 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
   const site = await addressOf(page, 'main a[href*="/console/sites/"]');
   await page.goto(`${origin}${peak}/runs`);
   const run = await addressOf(page, 'main a[href*="/console/runs/"]');
+  await page.goto(`${origin}/console/people`);
+  const user = await addressOf(page, 'main table a');
   const [data, people, settings] = ['/console/data', '/console/people', '/console/settings'];
   return Object.entries({
     home: '/',
@@ -88,12 +89,13 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     results: '/console/find?q=demand',
     ...{ site, newSource: `${site}/new-source`, newSite: '/console/sites/new' },
     ...{ source, newVariable: `${source}/new-variable` },
-    ...{ variable: peak, known: `${peak}?v=known`, labels: `${peak}?v=labels`, properties: `${peak}/properties` },
+    ...{ variable: peak, known: `${peak}?v=known`, labels: `${peak}?v=labels`, compare: `${peak}?v=compare` },
+    properties: `${peak}/properties`,
     ...{ script: `${peak}/script`, runs: `${peak}/runs`, run, newCalculated: '/console/variables/new' },
     ...{ files: data, structure: `${data}?tab=structure`, pushes: `${data}?tab=pushes` },
     ...{ mappers: `${data}?tab=mappers`, mapper: `${data}?tab=mappers&mapper=new` },
     ...{ webhooks: '/console/webhooks', webhook: '/console/webhooks?webhook=new' },
-    ...{ users: people, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
+    ...{ users: people, user, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
     ...{ audit: `${people}?tab=audit`, clients: `${people}?tab=clients` },
     ...{ account: settings, forms: `${settings}?tab=forms`, form: `${settings}?tab=forms&form=new` },
     ...{ catalogues: `${settings}?tab=catalogues`, retention: `${settings}?tab=retention` },

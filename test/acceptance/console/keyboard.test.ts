@@ -1,4 +1,4 @@
-/** Every view of the console by keyboard alone: each control is reached by Tab; dialogs keep the focus. */
+/** Every view of the console by keyboard alone: Tab reaches each control and shows where it is; dialogs keep the focus. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
@@ -23,22 +23,68 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack?.close());
 
-/** Runs in the page: the focused control of the content; null when the focus has left the content. */
-const DESCRIBE = `(() => {
-  const element = document.activeElement;
-  if (!document.getElementById('content').contains(element)) return null;
-  return element.tagName + ' ' + (element.getAttribute('aria-label') ?? element.textContent).slice(0, 40);
+/**
+ * Runs in the page. `walk.stop()` describes the focused control of the content, null when the focus has left it, and what
+ * is wrong with it: it is hidden, or outside of the window, or behind another part of the page. It also says when the control
+ * before looks the same with and without the focus. A checkbox that is drawn by its neighbours is judged by them.
+ */
+const WALK = `window.walk = (() => {
+  const content = document.getElementById('content');
+  const looks = (element) => {
+    const { outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor } = getComputedStyle(element);
+    return [outlineStyle === 'none' ? '' : outlineWidth + outlineColor, boxShadow, borderColor].join(' ');
+  };
+  const isDrawn = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const around = (element) => {
+    const parts = isDrawn(element) ? [element] : [element, ...element.parentElement.children, ...(element.labels ?? [])];
+    let parent = element.parentElement;
+    for (let level = 0; level < 3 && content.contains(parent); level += 1, parent = parent.parentElement) parts.push(parent);
+    return parts;
+  };
+  const problemOf = (element) => {
+    if (element.closest('[aria-hidden=true], [inert]')) return 'is hidden from screen readers';
+    const drawn = around(element).find((part) => isDrawn(part) && part.getBoundingClientRect().width > 1);
+    if (!drawn) return 'is not drawn';
+    const { left, right, top, bottom } = drawn.getBoundingClientRect();
+    const [x1, x2, y1, y2] = [Math.max(0, left), Math.min(innerWidth, right), Math.max(0, top), Math.min(innerHeight, bottom)];
+    if (x2 - x1 < 2 || y2 - y1 < 2) return 'is outside of the window';
+    const hit = document.elementFromPoint((x1 + x2) / 2, (y1 + y2) / 2);
+    return hit && (drawn.contains(hit) || hit.contains(drawn)) ? undefined : 'is behind another part';
+  };
+  let last;
+  return { stop: () => {
+    const problems = [];
+    if (last && last.parts.every((part, at) => looks(part) === last.styles[at])) problems.push(last.name + ' does not show the focus');
+    const element = document.activeElement;
+    last = undefined;
+    if (!content.contains(element) || element === content) return { name: null, problems };
+    const name = element.tagName + ' ' + (element.getAttribute('aria-label') ?? element.textContent).slice(0, 40);
+    const problem = problemOf(element);
+    if (problem) problems.push(name + ' ' + problem);
+    const parts = around(element);
+    last = { name, parts, styles: parts.map(looks) };
+    return { name, problems };
+  } };
 })()`;
 
-/** Tabs through the content of the page. @returns the stops until the focus leaves it. */
-async function tabThrough(page: Page): Promise<readonly string[]> {
+interface Stop {
+  /** Null after the last control of the content. */
+  readonly name: string | null;
+  readonly problems: readonly string[];
+}
+
+/** Tabs through the content of the page. @returns the stops until the focus leaves it, and what is wrong with them. */
+async function tabThrough(page: Page): Promise<{ readonly stops: readonly string[]; readonly problems: string[] }> {
   const stops: string[] = [];
+  const problems: string[] = [];
+  await page.evaluate(WALK);
   await page.locator('#content').focus();
   while (stops.length < MAX_STOPS) {
     await page.keyboard.press('Tab');
-    const stop = await page.evaluate<string | null>(DESCRIBE);
-    if (stop === null) return stops;
-    stops.push(stop);
+    const stop = await page.evaluate<Stop>('walk.stop()');
+    problems.push(...stop.problems);
+    if (stop.name === null) return { stops, problems };
+    stops.push(stop.name);
   }
   throw new Error(`Tab did not leave the content after ${MAX_STOPS} stops: ${stops.join(', ')}`);
 }
@@ -63,7 +109,7 @@ const views = () => [
 ];
 
 test(
-  'console: Tab reaches every control of every view, and leaves every view',
+  'console: Tab reaches every control of every view, shows each in the window, and leaves every view',
   async () => {
     const { page, settled, complaints, close } = await stack.open(ADMIN);
     for (const address of views()) {
@@ -72,7 +118,8 @@ test(
       );
       await page.locator('main h1').first().waitFor();
       await settled();
-      const stops = await tabThrough(page);
+      const { stops, problems } = await tabThrough(page);
+      expect(problems, address).toEqual([]);
       const controls = await page.locator(CONTROLS).count();
       expect(stops.length, `${address}: ${stops.join(', ')}`).toBeGreaterThanOrEqual(controls);
     }

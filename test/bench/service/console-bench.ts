@@ -180,28 +180,49 @@ async function countFrames(page: Page, http: string, variableId: number): Promis
   return page.evaluate<number>('(window.frames_ * 1000) / (performance.now() - window.start_)');
 }
 
-/** @returns mebibytes by which the heap of the page grew while it followed a variable. */
+/**
+ * @returns mebibytes by which the heap of the page grew while it followed a variable. A longer form prints the heap, the DOM
+ * nodes and the event listeners at every fifteenth minute.
+ */
 async function growth(page: Page, http: string, api: ApiClient, variableId: number): Promise<number> {
   await page.goto(`${http}/console/variables/${variableId}`);
   await page.locator('[data-points]').waitFor();
   const session = await page.context().newCDPSession(page);
-  const heap = async () => {
+  const measure = async () => {
     await session.send('HeapProfiler.collectGarbage');
     const { usedSize } = await session.send('Runtime.getHeapUsage');
-    return usedSize / MEBIBYTE;
+    const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
+    return { heapMib: usedSize / MEBIBYTE, nodes, jsEventListeners };
   };
-  const minutes = Number(process.env.CONSOLE_BENCH_MINUTES ?? 1 / 3);
-  const total = Math.round(minutes * 60 * PUSHES_PER_SECOND);
-  const push = async (from: number, to: number) => {
-    for (let index = from; index < to; index += 1) {
-      const date = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + index * 1000).toISOString();
-      await api.call('POST', '/api/data', [{ variableId, data: [{ date, value: index }] }]);
+  let pushed = 0;
+  /** Pushes for a time, a point at a date of its own each. */
+  const push = async (seconds: number) => {
+    const end = pushed + Math.round(seconds * PUSHES_PER_SECOND);
+    for (; pushed < end; pushed += 1) {
+      const date = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + pushed * 1000).toISOString();
+      await api.call('POST', '/api/data', [{ variableId, data: [{ date, value: pushed }] }]);
       await pause(1000 / PUSHES_PER_SECOND);
     }
   };
   // The first points load code and fill caches.
-  await push(0, PUSHES_PER_SECOND * 3);
-  const before = await heap();
-  await push(PUSHES_PER_SECOND * 3, total);
-  return Math.max(0, (await heap()) - before);
+  await push(3);
+  const before = await measure();
+  const startMs = performance.now();
+  let last = before;
+  for (const minute of minutesOfReport(Number(process.env.CONSOLE_BENCH_MINUTES ?? 1 / 3))) {
+    while (performance.now() - startMs < minute * 60_000) await push(1);
+    last = await measure();
+    const { heapMib, nodes, jsEventListeners } = last;
+    process.stderr.write(
+      `minute ${minute.toFixed(1)}: ${heapMib.toFixed(1)} MiB, ${nodes} nodes, ${jsEventListeners} listeners, ${pushed} points\n`,
+    );
+  }
+  return Math.max(0, last.heapMib - before.heapMib);
+}
+
+/** @returns the first minute, every fifteenth, and the end; only the end of a time of less than two minutes. */
+function minutesOfReport(minutes: number): readonly number[] {
+  if (minutes < 2) return [minutes];
+  const quarters = Array.from({ length: Math.ceil(minutes / 15) - 1 }, (_, index) => (index + 1) * 15);
+  return [1, ...quarters, minutes];
 }

@@ -36,7 +36,7 @@ export function Find() {
   return (
     <>
       <div className={classes.heading}>
-        <h1 className={classes.title}>{t('find.title')}</h1>
+        <h1>{t('find.title')}</h1>
         {mayManage && (
           <p className={classes.links}>
             <Link to="/console/sites/new">{t('find.newSite')}</Link>

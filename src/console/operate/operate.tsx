@@ -58,7 +58,9 @@ function Report() {
           cells: [
             t(`waiting.${name}`),
             format(waiting[count]),
-            age === undefined || waiting[age] === undefined ? '–' : t('seconds', { value: format(waiting[age]) }),
+            age === undefined || waiting[age] === undefined
+              ? '–'
+              : t('seconds', { value: formatSeconds(waiting[age]) }),
           ],
         }))}
         empty={t('empty')}
@@ -84,10 +86,15 @@ function Report() {
           <dd>
             {runs.medianSeconds === null
               ? '–'
-              : t('runs.percentiles', { median: format(runs.medianSeconds), p95: format(runs.p95Seconds) })}
+              : t('runs.percentiles', {
+                  median: formatSeconds(runs.medianSeconds),
+                  p95: formatSeconds(runs.p95Seconds),
+                })}
           </dd>
           <dt>{t('runs.wait')}</dt>
-          <dd>{runs.medianWaitSeconds === null ? '–' : t('seconds', { value: format(runs.medianWaitSeconds) })}</dd>
+          <dd>
+            {runs.medianWaitSeconds === null ? '–' : t('seconds', { value: formatSeconds(runs.medianWaitSeconds) })}
+          </dd>
         </dl>
       </section>
       <Figures
@@ -102,8 +109,8 @@ function Report() {
             </Link>,
             accountName,
             format(count),
-            t('seconds', { value: format(meanSeconds) }),
-            t('seconds', { value: format(totalSeconds) }),
+            t('seconds', { value: formatSeconds(meanSeconds) }),
+            t('seconds', { value: formatSeconds(totalSeconds) }),
           ],
         }))}
         empty={t('scripts.none')}
@@ -120,7 +127,7 @@ function Report() {
           key: String(each.accountId),
           cells: [
             ...[each.accountName, format(each.pushes), format(each.readings), format(each.rejectedElements)],
-            ...[format(each.runs), t('seconds', { value: format(each.runSeconds) })],
+            ...[format(each.runs), t('seconds', { value: formatSeconds(each.runSeconds) })],
           ],
         }))}
         empty={t('accounts.none')}
@@ -157,6 +164,11 @@ const WAITING: readonly WaitingKind[] = [
 ];
 
 const DIGITS = 3;
+
+/** Hundredths at most, as for each run. */
+function formatSeconds(value: number | null | undefined): string {
+  return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
+}
 
 function format(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';

@@ -1,5 +1,6 @@
 /** Shown for a route that the role of the user may not open. No link leads to such a route, but an address can. */
 import { useTranslation } from 'react-i18next';
+import classes from './view.module.css';
 
 /** @param needs the lowest role that may open the route. */
 export function Forbidden({ needs }: { readonly needs: 'manager' | 'admin' }) {
@@ -7,7 +8,7 @@ export function Forbidden({ needs }: { readonly needs: 'manager' | 'admin' }) {
   return (
     <>
       <h1>{t('forbidden.title')}</h1>
-      <p>{t(`forbidden.${needs}`)}</p>
+      <p className={classes.lead}>{t(`forbidden.${needs}`)}</p>
     </>
   );
 }

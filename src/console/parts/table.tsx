@@ -1,9 +1,15 @@
-/** A table in a frame that scrolls, with the names of its columns; and the buttons of its pages. */
+/**
+ * A table in a frame that scrolls, with the names of its columns; and the buttons of its pages. On a phone, each row is a card
+ * of names and values.
+ */
 import { Button } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Frame } from './frame.tsx';
 import classes from './view.module.css';
+
+/** The style sheet names so many columns; a wider table scrolls on a phone too. */
+const MAX_NAMED = 8;
 
 interface TableProps {
   /** Description of the table for screen readers. */
@@ -15,28 +21,31 @@ interface TableProps {
 }
 
 export function Table({ label, columns, children }: TableProps) {
+  const names = columns.map((column) => (typeof column === 'string' ? column : column[0]));
+  const isNamed = names.length <= MAX_NAMED;
   return (
     <Frame label={label}>
-      <table className={classes.table}>
+      <table className={`${classes.table} ${isNamed ? classes.cards : ''}`} style={isNamed ? toProperties(names) : {}}>
         <thead>
           <tr>
-            {columns.map((column, index) => {
-              const isNumber = typeof column !== 'string';
-              const name = isNumber ? column[0] : column;
-              return (
-                // The header of a file may repeat a name.
-                // biome-ignore lint/suspicious/noArrayIndexKey: see above
-                <th key={index} scope="col" className={isNumber ? classes.number : undefined}>
-                  {name}
-                </th>
-              );
-            })}
+            {names.map((name, index) => (
+              // The header of a file may repeat a name.
+              // biome-ignore lint/suspicious/noArrayIndexKey: see above
+              <th key={index} scope="col" className={typeof columns[index] === 'string' ? undefined : classes.number}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>{children}</tbody>
       </table>
     </Frame>
   );
+}
+
+/** @returns the names of the columns as CSS strings, which the cells of a card show. */
+function toProperties(names: readonly string[]): CSSProperties {
+  return Object.fromEntries(names.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]));
 }
 
 interface PagesProps {

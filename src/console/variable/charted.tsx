@@ -201,8 +201,7 @@ function useLines({ context, search, selection, range, read, resolution, live }:
   ];
   const results = useChartPoints(wanted, read, resolution);
   const nameOf = (side: Side): string => {
-    if (side === 'latest')
-      return selection.kind === 'known' ? t('version.latest') : variable.name || t('version.latest');
+    if (side === 'latest') return isShaded(selection) ? t('version.latest') : variable.name || t('version.latest');
     return side.startsWith('label:')
       ? side.slice(6)
       : t('version.knownAt', { moment: formatMoment(side.slice(6), timeZone) });

@@ -147,6 +147,7 @@ function Form({ fields, onChange }: FormProps) {
     <div className={classes.form}>
       <TextInput label={t('field.name')} value={fields.name} onChange={set('name')} />
       <NativeSelect
+        className={classes.double ?? ''}
         label={t('field.eventType')}
         // Messages carry the name of the event type, so people who write a receiver need it.
         data={EVENT_TYPES.map((value) => ({ value, label: `${t(`events.${value}`)} (${value})` }))}

@@ -31,8 +31,8 @@ afterAll(() => stack?.close());
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');
   const looks = (element) => {
-    const { outlineStyle, outlineWidth, outlineColor, boxShadow, borderColor } = getComputedStyle(element);
-    return [outlineStyle === 'none' ? '' : outlineWidth + outlineColor, boxShadow, borderColor].join(' ');
+    const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(element);
+    return [outlineStyle === 'none' ? '' : outlineWidth + outlineColor, boxShadow].join(' ');
   };
   const isDrawn = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const around = (element) => {

@@ -5,6 +5,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import view from '../../parts/view.module.css';
 import { formatNumber } from '../../texts/language.ts';
 import { useVariable, type VariableContext } from '../../variable/variable-queries.ts';
 import '../texts.ts';
@@ -114,46 +116,34 @@ function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly time
   return (
     <section className={classes.card} aria-label={t('run.read')}>
       <h2>{t('run.read')}</h2>
-      <div className={classes.scroll}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('inputs.alias')}</th>
-              <th scope="col">{t('run.window')}</th>
-              <th scope="col">{t('run.points')}</th>
-              <th scope="col">{t('run.version')}</th>
+      <Table label={t('run.read')} columns={[t('inputs.alias'), t('run.window'), [t('run.points')], t('run.version')]}>
+        {inputs.map(({ formula, alias, variableId, from, to, points, asOf, version, lastVersionTimestamp }) => {
+          const known = asOf ?? lastVersionTimestamp;
+          return (
+            <tr key={`${formula} ${alias}`}>
+              <td>
+                <Link
+                  to="/console/variables/$variableId"
+                  params={{ variableId }}
+                  search={known ? { v: 'known', at: known } : {}}
+                >
+                  {alias}
+                </Link>
+              </td>
+              <td>
+                {[from, to].map((it) => (it === null ? t('windows.open') : formatMoment(it, timeZone))).join(' – ')}
+              </td>
+              <td className={view.number}>{formatNumber(points)}</td>
+              <td>
+                {[version, known ? t('run.knownAt', { date: formatMoment(known, timeZone) }) : t('run.none')]
+                  .flat()
+                  .filter(Boolean)
+                  .join(', ')}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {inputs.map(({ formula, alias, variableId, from, to, points, asOf, version, lastVersionTimestamp }) => {
-              const known = asOf ?? lastVersionTimestamp;
-              return (
-                <tr key={`${formula} ${alias}`}>
-                  <td>
-                    <Link
-                      to="/console/variables/$variableId"
-                      params={{ variableId }}
-                      search={known ? { v: 'known', at: known } : {}}
-                    >
-                      {alias}
-                    </Link>
-                  </td>
-                  <td>
-                    {[from, to].map((it) => (it === null ? t('windows.open') : formatMoment(it, timeZone))).join(' – ')}
-                  </td>
-                  <td>{formatNumber(points)}</td>
-                  <td>
-                    {[version, known ? t('run.knownAt', { date: formatMoment(known, timeZone) }) : t('run.none')]
-                      .flat()
-                      .filter(Boolean)
-                      .join(', ')}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Ago, formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
 import { formatNumber } from '../../texts/language.ts';
 import { useVariable, type VariableContext } from '../../variable/variable-queries.ts';
 import '../texts.ts';
@@ -95,7 +96,7 @@ function Runs({ context: { variable, timeZone } }: { readonly context: VariableC
       {runs.data && rows.length === 0 && (
         <p className={classes.soft}>{t(Object.keys(filter).length > 0 ? 'runs.nothing' : 'runs.empty')}</p>
       )}
-      {rows.length > 0 && <Table rows={rows} timeZone={timeZone} />}
+      {rows.length > 0 && <RunTable rows={rows} timeZone={timeZone} />}
       {runs.hasNextPage && (
         <Button variant="default" loading={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
           {t('runs.more')}
@@ -105,54 +106,36 @@ function Runs({ context: { variable, timeZone } }: { readonly context: VariableC
   );
 }
 
-function Table({ rows, timeZone }: { readonly rows: readonly Run[]; readonly timeZone: string }) {
+function RunTable({ rows, timeZone }: { readonly rows: readonly Run[]; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const heads = ['run', 'state', 'trigger', 'dates', 'stored', 'started', 'took'] as const;
   return (
-    <section
-      className={classes.frame}
-      aria-label={t('runs.title')}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must take the keyboard
-      tabIndex={0}
-    >
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            {heads.map((name) => (
-              <th key={name} scope="col">
-                {t(`runs.${name}`)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ id, state, trigger, from, to, counts, startedDate, finishedDate, message }) => (
-            <tr key={id}>
-              <td>
-                <Link to="/console/runs/$runId" params={{ runId: id }}>
-                  {t('run.title', { id })}
-                </Link>
-              </td>
-              <td>
-                <span className={classes.state} data-state={state}>
-                  {t(`state.${state}`)}
-                </span>
-                {message !== null && <span className={classes.message}>{message}</span>}
-              </td>
-              <td>{t(`trigger.${trigger}`)}</td>
-              <td>
-                {formatMoment(from, timeZone)} – {formatMoment(to, timeZone)}
-              </td>
-              <td>{counts.stored === undefined ? '–' : formatNumber(counts.stored)}</td>
-              <td>
-                <Ago instant={startedDate} />
-              </td>
-              <td>{finishedDate === null ? '–' : secondsText(startedDate, finishedDate)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table label={t('runs.title')} columns={heads.map((name) => t(`runs.${name}`))}>
+      {rows.map(({ id, state, trigger, from, to, counts, startedDate, finishedDate, message }) => (
+        <tr key={id}>
+          <td>
+            <Link to="/console/runs/$runId" params={{ runId: id }}>
+              {t('run.title', { id })}
+            </Link>
+          </td>
+          <td>
+            <span className={classes.state} data-state={state}>
+              {t(`state.${state}`)}
+            </span>
+            {message !== null && <span className={classes.message}>{message}</span>}
+          </td>
+          <td>{t(`trigger.${trigger}`)}</td>
+          <td>
+            {formatMoment(from, timeZone)} – {formatMoment(to, timeZone)}
+          </td>
+          <td>{counts.stored === undefined ? '–' : formatNumber(counts.stored)}</td>
+          <td>
+            <Ago instant={startedDate} />
+          </td>
+          <td>{finishedDate === null ? '–' : secondsText(startedDate, finishedDate)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

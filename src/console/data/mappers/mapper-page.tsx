@@ -114,7 +114,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
           />
           <div>
             <Switch
-              mt="xl"
+              className={classes.level ?? ''}
               label={t('mappers.isEnabled')}
               checked={fields.isEnabled}
               onChange={({ currentTarget }) => setFields({ ...fields, isEnabled: currentTarget.checked })}
@@ -171,7 +171,7 @@ function Editor({ id, saved }: { readonly id: string; readonly saved: Fields }) 
             />
             {sample.contentType === 'text/csv' && (
               <Switch
-                mt="xl"
+                className={classes.level ?? ''}
                 label={t('mappers.hasHeader')}
                 checked={fields.hasHeader}
                 onChange={({ currentTarget }) => setFields({ ...fields, hasHeader: currentTarget.checked })}

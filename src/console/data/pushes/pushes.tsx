@@ -27,7 +27,7 @@ export function Pushes({ label }: { readonly label: string | undefined }) {
         <TextInput
           className={classes.grow ?? ''}
           label={t('pushes.label')}
-          description={t('pushes.labelHint')}
+          aria-describedby="operation-hint"
           value={text}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
@@ -35,6 +35,9 @@ export function Pushes({ label }: { readonly label: string | undefined }) {
           {t('pushes.open')}
         </Button>
       </form>
+      <p id="operation-hint" className={`${classes.soft} ${classes.bar}`}>
+        {t('pushes.labelHint')}
+      </p>
       {label !== undefined && <Push key={label} label={label} />}
       <RejectedPushes />
     </>

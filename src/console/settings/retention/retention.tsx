@@ -181,7 +181,7 @@ function Fields({ fields, onChange }: FieldsProps) {
         onChange={(zone) => onChange({ ...fields, timeZoneId: zone ?? '' })}
       />
       <Switch
-        mt="xl"
+        className={classes.level ?? ''}
         label={t('retention.isActive')}
         checked={fields.isActive}
         onChange={({ currentTarget }) => onChange({ ...fields, isActive: currentTarget.checked })}

@@ -7,9 +7,6 @@ import type { PlotProps } from './plot-props.ts';
 export const HEIGHT_PIXELS = 360;
 export const MIN_DRAG_PIXELS = 6;
 const DAY_SEC = 86_400;
-const AXIS_PIXELS = 64;
-const NARROW_AXIS_PIXELS = 44;
-const NARROW_PIXELS = 600;
 
 /** @returns the units of the lines in the order of their first line; each has an axis. */
 export function unitsOf(lines: PlotProps['lines']): readonly string[] {
@@ -26,7 +23,7 @@ export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hoo
     height: HEIGHT_PIXELS,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timeZone),
     scales: { x: { min: range.from, max: range.to, time: true } },
-    axes: toAxes(props, frame.clientWidth, color),
+    axes: toAxes(props, color),
     series: [
       { label: timeZone, value: (_plot, seconds) => (seconds === null ? '–' : formatMoment(seconds * 1000, timeZone)) },
       ...lines.map(({ label, color: name, unit, isQuiet, isEdge }) => ({
@@ -51,11 +48,10 @@ export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hoo
 const scaleOf = (unit: string) => `unit ${unit}`;
 
 /** The first unit on the left, the others on the right. */
-function toAxes({ lines, timeZone }: PlotProps, width: number, color: (name: string) => string): uPlot.Axis[] {
+function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string): uPlot.Axis[] {
   const units = unitsOf(lines);
   const axis = { stroke: color('--soft'), ticks: { stroke: color('--edge') } };
   const grid = { stroke: color('--edge'), width: 1 };
-  const size = width < NARROW_PIXELS ? NARROW_AXIS_PIXELS : AXIS_PIXELS;
   return [
     { ...axis, grid, values: (_plot, splits, _axis, _space, step) => dateLabels(splits, step, timeZone) },
     ...units.map((unit, index): uPlot.Axis => {
@@ -65,13 +61,22 @@ function toAxes({ lines, timeZone }: PlotProps, width: number, color: (name: str
         scale: scaleOf(unit),
         side: index === 0 ? 3 : 1,
         grid: index === 0 ? grid : { show: false },
-        size,
+        size: widthOf,
+        values: (_plot, splits) => splits.map(formatValue),
         // With several axes, an axis with a single line has the colour of that line.
         ...(units.length > 1 && own.length === 1 && { stroke: color(own[0]?.color ?? '--soft') }),
         ...(unit !== '' && { label: unit, labelSize: 20 }),
       };
     }),
   ];
+}
+
+/** @returns the width of an axis in pixels: its longest label, its ticks and their distance. */
+function widthOf(plot: uPlot, labels: readonly string[] | null, index: number): number {
+  const { font, ticks, gap = 0 } = plot.axes[index] ?? {};
+  const longest = (labels ?? []).reduce((long, label) => (label.length > long.length ? label : long), '');
+  plot.ctx.font = String(Array.isArray(font) ? font[0] : font);
+  return Math.ceil((ticks?.size ?? 0) + gap + plot.ctx.measureText(longest).width / devicePixelRatio);
 }
 
 /** Labels of the axis of dates, as short as the distance between them allows. */

@@ -31,6 +31,8 @@ export function Plot(props: PlotProps) {
     const hooks = {
       setSelect: [(made: uPlot) => select(made, latest.current)],
       ready: [(made: uPlot) => listen(made, latest)],
+      setLegend: [showLast],
+      setData: [showLast],
     };
     const made = new uPlot(toOptions(frame, latest.current, hooks), latest.current.data, frame);
     plot.current = made;
@@ -75,6 +77,12 @@ export function Plot(props: PlotProps) {
       <VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
     </div>
   );
+}
+
+/** Without a cursor, the legend shows the last point. */
+function showLast(plot: uPlot): void {
+  if (plot.legend.idx === null || plot.legend.idx === undefined)
+    plot.setLegend({ idx: plot.data[0].length - 1 }, false);
 }
 
 type Latest = { readonly current: PlotProps };

@@ -15,6 +15,9 @@ const SIZES = [
 /** Time in which a route reads and draws what it shows; the page of a variable is never idle. */
 const SETTLE_MS = 1500;
 
+/** A side of the comparison of versions; the other is the latest. */
+const FORECAST = 'label:week-ahead-forecast';
+
 /** What a picture shows, as the name of its file. */
 interface Route {
   readonly name: string;
@@ -80,25 +83,45 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
   const site = await addressOf(page, 'main a[href*="/console/sites/"]');
   await page.goto(`${origin}${peak}/runs`);
   const run = await addressOf(page, 'main a[href*="/console/runs/"]');
-  await page.goto(`${origin}/console/people`);
-  const user = await addressOf(page, 'main table a');
   const [data, people, settings] = ['/console/data', '/console/people', '/console/settings'];
+  const first: Record<string, string> = {};
+  for (const [name, path, parameter] of [
+    ['user', people, 'user'],
+    ['storedMapper', `${data}?tab=mappers`, 'mapper'],
+    ['storedWebhook', '/console/webhooks', 'webhook'],
+    ['storedForm', `${settings}?tab=forms`, 'form'],
+    ['push', `${data}?tab=pushes`, 'label'],
+    ['file', data, 'file'],
+  ] as const) {
+    await page.goto(origin + path);
+    await page.locator('main h1').waitFor();
+    await page.waitForTimeout(SETTLE_MS);
+    const link = page.locator(`main section a[href*="${parameter}="]`).first();
+    // An account without one has no such route.
+    if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
+  }
   return Object.entries({
     home: '/',
     find: '/console/find',
     results: '/console/find?q=demand',
     ...{ site, newSource: `${site}/new-source`, newSite: '/console/sites/new' },
     ...{ source, newVariable: `${source}/new-variable` },
-    ...{ variable: peak, known: `${peak}?v=known`, labels: `${peak}?v=labels`, compare: `${peak}?v=compare` },
+    ...{
+      variable: peak,
+      known: `${peak}?v=known`,
+      labels: `${peak}?v=labels`,
+      compare: `${peak}?v=compare&left=${FORECAST}`,
+    },
     properties: `${peak}/properties`,
     ...{ script: `${peak}/script`, runs: `${peak}/runs`, run, newCalculated: '/console/variables/new' },
     ...{ files: data, structure: `${data}?tab=structure`, pushes: `${data}?tab=pushes` },
     ...{ mappers: `${data}?tab=mappers`, mapper: `${data}?tab=mappers&mapper=new` },
     ...{ webhooks: '/console/webhooks', webhook: '/console/webhooks?webhook=new' },
-    ...{ users: people, user, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
+    ...{ users: people, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
     ...{ audit: `${people}?tab=audit`, clients: `${people}?tab=clients` },
     ...{ account: settings, forms: `${settings}?tab=forms`, form: `${settings}?tab=forms&form=new` },
     ...{ catalogues: `${settings}?tab=catalogues`, retention: `${settings}?tab=retention` },
+    ...first,
     ...{ operate: '/console/operate', missing: '/console/no-such-page' },
   }).map(([name, path]) => ({ name, path }));
 }

@@ -31,12 +31,14 @@ afterAll(() => stack?.close());
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');
   const looks = (element) => {
-    const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(element);
-    return [outlineStyle === 'none' ? '' : outlineWidth + outlineColor, boxShadow].join(' ');
+    const { outlineStyle, outlineWidth, outlineColor, boxShadow, stroke } = getComputedStyle(element);
+    return [outlineStyle === 'none' ? '' : outlineWidth + outlineColor, boxShadow, stroke].join(' ');
   };
   const isDrawn = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const around = (element) => {
     const parts = isDrawn(element) ? [element] : [element, ...element.parentElement.children, ...(element.labels ?? [])];
+    // A node of a drawing shows the focus by its shape.
+    parts.push(...element.querySelectorAll('rect'));
     let parent = element.parentElement;
     for (let level = 0; level < 3 && content.contains(parent); level += 1, parent = parent.parentElement) parts.push(parent);
     return parts;
@@ -54,15 +56,17 @@ const WALK = `window.walk = (() => {
   let last;
   return { stop: () => {
     const problems = [];
-    if (last && last.parts.every((part, at) => looks(part) === last.styles[at])) problems.push(last.name + ' does not show the focus');
     const element = document.activeElement;
+    // The parts of a date are stops of one control.
+    if (element === last?.element) return { name: last.name, problems };
+    if (last && last.parts.every((part, at) => looks(part) === last.styles[at])) problems.push(last.name + ' does not show the focus');
     last = undefined;
     if (!content.contains(element) || element === content) return { name: null, problems };
     const name = element.tagName + ' ' + (element.getAttribute('aria-label') ?? element.textContent).slice(0, 40);
     const problem = problemOf(element);
     if (problem) problems.push(name + ' ' + problem);
     const parts = around(element);
-    last = { name, parts, styles: parts.map(looks) };
+    last = { element, name, parts, styles: parts.map(looks) };
     return { name, problems };
   } };
 })()`;

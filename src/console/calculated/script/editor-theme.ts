@@ -13,7 +13,8 @@ const highlight = HighlightStyle.define([
 
 const theme = EditorView.theme({
   '&': { color: 'var(--mantine-color-text)', backgroundColor: 'var(--mantine-color-body)', fontSize: '0.875rem' },
-  '&.cm-focused': { outline: '2px solid var(--mantine-color-tide-5)', outlineOffset: '-2px' },
+  // The host shows the focus.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', lineHeight: '1.55', maxHeight: '34rem' },
   '.cm-content': { minHeight: '14rem', padding: '0.5rem 0', caretColor: 'var(--strong)' },
   '.cm-cursor': { borderLeftColor: 'var(--strong)' },

@@ -126,7 +126,7 @@ export const de: TextsOf<typeof en> = {
       '{{points, number}} Punkte wurden durch {{rollups, number}} Werte von {{variables, number}} Variablen ersetzt.',
     refused:
       '{{count, number}} Punkte wurden nicht geschrieben, weil ihr Zeitraum schon zusammengefasst ist; zuletzt {{date}}.',
-    keepRawYears: 'Jahre, in denen alle Punkte bleiben',
+    keepRawYears: 'Jahre mit allen Punkten',
     rollup: 'Danach behalten',
     rollups: {
       Hour: 'Einen Wertesatz je Stunde',

@@ -127,7 +127,7 @@ export const fr: TextsOf<typeof en> = {
     rolledUp:
       '{{points, number}} points ont été remplacés par {{rollups, number}} agrégats de {{variables, number}} variables.',
     refused: '{{count, number}} points n’ont pas été écrits, car leurs dates sont déjà agrégées ; le dernier {{date}}.',
-    keepRawYears: 'Années de conservation de tous les points',
+    keepRawYears: 'Années avec tous les points',
     rollup: 'Ensuite, conserver',
     rollups: {
       Hour: 'Un agrégat par heure',

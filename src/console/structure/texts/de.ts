@@ -47,7 +47,7 @@ export const de: TextsOf<typeof en> = {
     unitId: 'Einheit',
     granularity: 'Ein Messwert alle',
     granularityTimeBase: 'Zeiteinheit',
-    isVersioned: 'Alle Versionen eines Punkts aufbewahren',
+    isVersioned: 'Alle Versionen aufbewahren',
     versionLimit: 'Versionen je Punkt',
     variableTypeId: 'Typ',
     quantityType: 'Art der Größe',

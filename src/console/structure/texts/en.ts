@@ -44,7 +44,7 @@ export const en = {
     unitId: 'Unit',
     granularity: 'One reading every',
     granularityTimeBase: 'Time unit',
-    isVersioned: 'Keep every version of a point',
+    isVersioned: 'Keep every version',
     versionLimit: 'Versions kept per point',
     variableTypeId: 'Type',
     quantityType: 'Quantity type',

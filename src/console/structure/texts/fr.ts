@@ -48,7 +48,7 @@ export const fr: TextsOf<typeof en> = {
     unitId: 'Unité',
     granularity: 'Un relevé tous les',
     granularityTimeBase: 'Unité de temps',
-    isVersioned: 'Conserver toutes les versions d’un point',
+    isVersioned: 'Conserver toutes les versions',
     versionLimit: 'Versions conservées par point',
     variableTypeId: 'Type',
     quantityType: 'Nature de la grandeur',

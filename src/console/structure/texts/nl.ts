@@ -47,7 +47,7 @@ export const nl: TextsOf<typeof en> = {
     unitId: 'Eenheid',
     granularity: 'Eén meting elke',
     granularityTimeBase: 'Tijdseenheid',
-    isVersioned: 'Alle versies van een punt bewaren',
+    isVersioned: 'Alle versies bewaren',
     versionLimit: 'Bewaarde versies per punt',
     variableTypeId: 'Type',
     quantityType: 'Soort grootheid',

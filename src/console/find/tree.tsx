@@ -4,6 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem.tsx';
+import view from '../parts/view.module.css';
 import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type ListKey, useLists } from './structure.ts';
@@ -15,6 +16,7 @@ const ROW_PIXELS = 38;
 /** The sites, sources and variables of the account as a tree. */
 export function Tree() {
   const { t } = useTranslation();
+  const { mayManage } = useSession();
   const navigate = useNavigate();
   const { lists, want } = useLists();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -67,6 +69,12 @@ export function Tree() {
 
   const error = [...lists.values()].find((list) => list.error)?.error;
   if (error) return <Problem error={error} />;
+  if (mayManage && rows.length === 1 && rows[0]?.kind === 'empty')
+    return (
+      <div className={view.empty}>
+        <Link to="/console/sites/new">{t('home.empty.create')}</Link>
+      </div>
+    );
   return (
     <>
       <Chosen row={rows[active]} />

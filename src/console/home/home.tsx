@@ -144,8 +144,12 @@ function Nothing() {
       <h2>{t('home.empty.title')}</h2>
       <p>{t('home.empty.text')}</p>
       {mayManage && (
-        <p>
+        <p className={classes.steps}>
           <Link to="/console/sites/new">{t('home.empty.create')}</Link>
+          <Link to="/console/find">{t('home.empty.sites')}</Link>
+          <Link to="/console/data" search={{ tab: 'structure' }}>
+            {t('home.empty.import')}
+          </Link>
         </p>
       )}
       <p>

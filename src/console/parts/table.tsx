@@ -6,6 +6,7 @@ import { Button } from '@mantine/core';
 import type { CSSProperties, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Frame } from './frame.tsx';
+import own from './table.module.css';
 import classes from './view.module.css';
 
 /** The style sheet names so many columns; a wider table scrolls on a phone too. */
@@ -25,7 +26,7 @@ export function Table({ label, columns, children }: TableProps) {
   const isNamed = names.length <= MAX_NAMED;
   return (
     <Frame label={label}>
-      <table className={`${classes.table} ${isNamed ? classes.cards : ''}`} style={isNamed ? toProperties(names) : {}}>
+      <table className={`${classes.table} ${isNamed ? own.cards : ''}`} style={isNamed ? toProperties(names) : {}}>
         <thead>
           <tr>
             {names.map((name, index) => (

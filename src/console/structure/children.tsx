@@ -25,9 +25,14 @@ export function Children({ kind, id }: ChildrenProps) {
     <section className={classes.card} aria-labelledby="children">
       <div className={`${classes.bar} ${classes.between}`}>
         <h2 id="children">{t(`children.${kind}`)}</h2>
-        {mayManage && <Add kind={kind} id={id} />}
+        {mayManage && body.length > 0 && <Add kind={kind} id={id} />}
       </div>
-      {body.length === 0 && <p className={classes.soft}>{t(`children.none${kind}`)}</p>}
+      {body.length === 0 && (
+        <p className={`${classes.soft} ${classes.bar}`}>
+          {t(`children.none${kind}`)}
+          {mayManage && <Add kind={kind} id={id} />}
+        </p>
+      )}
       <ul className={classes.list}>
         {body.map((child) => (
           <li key={child.id} className={classes.row}>

@@ -86,6 +86,8 @@ export const de: Texts = {
       title: 'Noch keine Variablen',
       text: 'Legen Sie Standorte, Quellen und Variablen an und senden Sie ihnen Punkte.',
       create: 'Ersten Standort anlegen',
+      import: 'Struktur aus einer Datei importieren',
+      sites: 'Zu den Standorten',
       docs: 'Anleitung dazu',
     },
   },

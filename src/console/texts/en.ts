@@ -84,6 +84,8 @@ export const en = {
       title: 'No variables yet',
       text: 'Create sites, sources and variables, then push points to them.',
       create: 'Create the first site',
+      import: 'Import the structure from a file',
+      sites: 'Go to the sites',
       docs: 'See how to create them',
     },
   },

@@ -86,6 +86,8 @@ export const fr: Texts = {
       title: 'Aucune variable pour l’instant',
       text: 'Créez des sites, des sources et des variables, puis envoyez-leur des points.',
       create: 'Créer le premier site',
+      import: 'Importer la structure depuis un fichier',
+      sites: 'Voir les sites',
       docs: 'Voir comment les créer',
     },
   },

@@ -86,6 +86,8 @@ export const nl: Texts = {
       title: 'Nog geen variabelen',
       text: 'Maak locaties, bronnen en variabelen aan en stuur er punten naartoe.',
       create: 'Eerste locatie aanmaken',
+      import: 'Structuur uit een bestand importeren',
+      sites: 'Naar de locaties',
       docs: 'Zo maakt u ze aan',
     },
   },

@@ -40,6 +40,16 @@ export function toSnippet(language: Language, api: string, query: PointQuery): s
   }
 }
 
+/** Writes a curl command that pushes one point of this moment. @param push public address of push. */
+export function toPush(push: string, variableId: number): string {
+  const date = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().replace('.000', '');
+  return [
+    `curl ${shellQuote(`${push}/api/data`)}`,
+    `--header "Authorization: Bearer $TOKEN" --header 'Content-Type: application/json'`,
+    `--data ${shellQuote(`[{"variableId": ${variableId}, "data": [{"date": "${date}", "value": 1}]}]`)}`,
+  ].join(' \\\n  ');
+}
+
 function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

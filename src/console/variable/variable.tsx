@@ -1,14 +1,17 @@
 /** The page of a variable: its heading, and its chart with the panels. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem.tsx';
+import view from '../parts/view.module.css';
+import { settings } from '../session/settings.ts';
 import { boundsQuery } from './chart-queries.ts';
 import { Charted } from './charted.tsx';
 import { LiveBadge } from './live/live-badge.tsx';
 import { useLive } from './live/use-live.ts';
+import { toPush } from './snippets.ts';
 import './texts/texts.ts';
 import classes from './variable.module.css';
 import { Heading } from './variable-heading.tsx';
@@ -19,6 +22,7 @@ const route = getRouteApi('/console/variables/$variableId');
 /** The route. */
 export function VariablePage() {
   const { t } = useTranslation();
+  const { t: tv } = useTranslation('variable');
   const { variableId } = route.useParams();
   const others = route.useSearch().with ?? [];
   const context = useVariable(variableId);
@@ -40,7 +44,14 @@ export function VariablePage() {
       <div className={classes.empty}>
         <h2>{t('variable.empty')}</h2>
         <p>{t('variable.emptyHint')}</p>
-        <LiveBadge state={live.state} />
+        <p>
+          <LiveBadge state={live.state} />
+        </p>
+        <p>
+          <Link to="/console/data">{tv('first.file')}</Link>
+        </p>
+        <p>{tv('first.program')}</p>
+        <pre className={view.code}>{toPush(settings.push, variableId)}</pre>
       </div>
     </>
   );

@@ -84,6 +84,7 @@ function Status({ file }: { readonly file: FileStatus }) {
         >
           {t('files.content')}
         </Button>
+        {isOver && counts.ingested > 0 && <Link to="/console/find">{t('files.see')}</Link>}
         {counts.rejected > 0 && (
           <Button
             mt="sm"

@@ -18,6 +18,7 @@ export const de: TextsOf<typeof en> = {
   cancel: 'Abbrechen',
   drop: { title: 'Datei hier ablegen', choose: 'Datei auswählen' },
   files: {
+    see: 'Variablen in der Suche öffnen',
     hint: 'Eine Zeile je Punkt: ein Zeitpunkt, ein Wert und die Spalten, die die Variable bestimmen. Die Vorlage hat alle Spalten.',
     template: 'Vorlage ({{format}})',
     all: '← Alle Dateien',

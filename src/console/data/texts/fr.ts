@@ -17,6 +17,7 @@ export const fr: TextsOf<typeof en> = {
   cancel: 'Annuler',
   drop: { title: 'Déposez un fichier ici', choose: 'Choisir un fichier' },
   files: {
+    see: 'Ouvrir les variables dans la recherche',
     hint: 'Une ligne par point : une date, une valeur et les colonnes qui identifient la variable. Le modèle contient toutes les colonnes.',
     template: 'Modèle ({{format}})',
     all: '← Tous les fichiers',

@@ -16,6 +16,7 @@ export const nl: TextsOf<typeof en> = {
   cancel: 'Annuleren',
   drop: { title: 'Zet hier een bestand neer', choose: 'Bestand kiezen' },
   files: {
+    see: 'De variabelen openen in Zoeken',
     hint: 'Eén rij per punt: een tijdstip, een waarde en de kolommen die de variabele aanduiden. Het sjabloon heeft alle kolommen.',
     template: 'Sjabloon ({{format}})',
     all: '← Alle bestanden',

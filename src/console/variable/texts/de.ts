@@ -3,6 +3,7 @@ import type { TextsOf } from '../../texts/en.ts';
 import type { en } from './en.ts';
 
 export const de: TextsOf<typeof en> = {
+  first: { file: 'Datei hochladen', program: 'Oder senden Sie einen Punkt aus einem Programm:' },
   live: {
     connecting: 'Verbindung wird hergestellt …',
     live: 'Live',

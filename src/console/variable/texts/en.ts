@@ -1,5 +1,6 @@
 /** Texts of a variable's page in English, which the other languages translate. */
 export const en = {
+  first: { file: 'Upload a file', program: 'Or send a point from a program:' },
   live: {
     connecting: 'Connecting…',
     live: 'Live',

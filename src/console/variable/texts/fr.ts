@@ -3,6 +3,7 @@ import type { TextsOf } from '../../texts/en.ts';
 import type { en } from './en.ts';
 
 export const fr: TextsOf<typeof en> = {
+  first: { file: 'Importer un fichier', program: 'Ou envoyez un point depuis un programme :' },
   live: {
     connecting: 'Connexion…',
     live: 'En direct',

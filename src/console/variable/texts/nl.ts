@@ -3,6 +3,7 @@ import type { TextsOf } from '../../texts/en.ts';
 import type { en } from './en.ts';
 
 export const nl: TextsOf<typeof en> = {
+  first: { file: 'Bestand uploaden', program: 'Of stuur een punt vanuit een programma:' },
   live: {
     connecting: 'Verbinden…',
     live: 'Live',

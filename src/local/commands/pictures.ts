@@ -13,7 +13,6 @@ import { runCommand } from './cli.ts';
 
 const DIRECTORY = join(CHECKOUT, 'src/console/pictures');
 const PROGRAMS = ['chromium-headless-shell', 'chromium'];
-const SIZE = { width: 1140, height: 690 };
 const USER = 'manager@demo.example';
 /** A user of the demo whose role may open every route. */
 const ADMIN = 'admin@demo.example';
@@ -22,6 +21,7 @@ const ADMIN = 'admin@demo.example';
 interface Picture {
   readonly name: string;
   readonly path: string;
+  readonly size: { readonly width: number; readonly height: number };
   prepare(page: Page): Promise<void>;
 }
 
@@ -33,16 +33,17 @@ const PICTURES: readonly (Picture & { readonly variable: string })[] = [
     name: 'versions',
     variable: DEMAND,
     path: '?v=compare&left=label%3Aweek-ahead-forecast&right=label%3Ameasured&from=2000-08-14T00:00:00Z&to=2000-08-20T00:00:00Z',
+    // The heading, the chart, the version bar and the first changes.
+    size: { width: 1140, height: 1010 },
     prepare: async (page) => {
       await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();
-      // Scrolls to the chart and the version bar below it.
-      await page.evaluate('scrollTo(0, 190)');
     },
   },
   {
     name: 'editor',
     variable: PEAK,
     path: '/script',
+    size: { width: 1320, height: 760 },
     prepare: async (page) => {
       await page.getByLabel('Changed from').fill('2000-08-07T00:00');
       await page.getByLabel('Changed to').fill('2000-08-27T22:00');
@@ -62,11 +63,12 @@ await runCommand(async () => {
       await takeEveryRoute(browser, (page) => signIn(page, stack, ADMIN), directory);
       return 0;
     }
-    const context = await browser.newContext({ locale: 'en-GB', viewport: SIZE, colorScheme: 'light' });
+    const context = await browser.newContext({ locale: 'en-GB', colorScheme: 'light' });
     const page = await context.newPage();
     await signIn(page, stack, USER);
     mkdirSync(DIRECTORY, { recursive: true });
     for (const picture of PICTURES) {
+      await page.setViewportSize(picture.size);
       await page.goto(`${stack.api}/console/find?q=${encodeURIComponent(picture.variable)}`);
       const address = await page.getByRole('link', { name: picture.variable, exact: true }).getAttribute('href');
       await page.goto(`${stack.api}${address}${picture.path}`);

@@ -8,7 +8,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatMoment } from '../../parts/moment.tsx';
 import { currentLocale } from '../../texts/language.ts';
-import { dateLabels } from '../../variable/plot/plot-options.ts';
+import { dateLabels, showLast, widthOf } from '../../variable/plot/plot-options.ts';
 import type { Points } from '../../variable/points.ts';
 import classes from './script.module.css';
 
@@ -105,7 +105,7 @@ function toOptions(
         ...axis,
         scale: scaleOf(unit),
         side: index === 0 ? (3 as const) : (1 as const),
-        size: 56,
+        size: widthOf,
         ...(unit !== '' && { label: unit, labelSize: 18 }),
         ...(index > 0 && { grid: { show: false } }),
       })),
@@ -124,7 +124,7 @@ function toOptions(
       })),
     ],
     cursor: { drag: { x: true, y: false } },
-    hooks: { drawClear: [(plot) => shade(plot, spans, color)] },
+    hooks: { drawClear: [(plot) => shade(plot, spans, color)], ready: [showLast], setLegend: [showLast] },
   };
 }
 

@@ -72,7 +72,7 @@ function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string)
 }
 
 /** @returns the width of an axis in pixels: its longest label, its ticks and their distance. */
-function widthOf(plot: uPlot, labels: readonly string[] | null, index: number): number {
+export function widthOf(plot: uPlot, labels: readonly string[] | null, index: number): number {
   const { font, ticks, gap = 0 } = plot.axes[index] ?? {};
   const longest = (labels ?? []).reduce((long, label) => (label.length > long.length ? label : long), '');
   plot.ctx.font = String(Array.isArray(font) ? font[0] : font);
@@ -98,4 +98,10 @@ export function formatValue(value: number | null | undefined): string {
   return value === null || value === undefined || Number.isNaN(value)
     ? '–'
     : value.toLocaleString(currentLocale(), { maximumSignificantDigits: 8 });
+}
+
+/** Without a cursor, the legend shows the last point. */
+export function showLast(plot: uPlot): void {
+  if (plot.legend.idx === null || plot.legend.idx === undefined)
+    plot.setLegend({ idx: plot.data[0].length - 1 }, false);
 }

@@ -8,7 +8,7 @@ import { formatMoment } from '../../parts/moment.tsx';
 import type { Range } from '../chart-rules.ts';
 import classes from './plot.module.css';
 import { type KeyState, markedRange, pressKey } from './plot-keys.ts';
-import { formatValue, HEIGHT_PIXELS, MIN_DRAG_PIXELS, toOptions } from './plot-options.ts';
+import { formatValue, HEIGHT_PIXELS, MIN_DRAG_PIXELS, showLast, toOptions } from './plot-options.ts';
 import type { PlotProps } from './plot-props.ts';
 
 /** The chart; it fills the width of its container. */
@@ -77,12 +77,6 @@ export function Plot(props: PlotProps) {
       <VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
     </div>
   );
-}
-
-/** Without a cursor, the legend shows the last point. */
-function showLast(plot: uPlot): void {
-  if (plot.legend.idx === null || plot.legend.idx === undefined)
-    plot.setLegend({ idx: plot.data[0].length - 1 }, false);
 }
 
 type Latest = { readonly current: PlotProps };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BUILT_IN_TYPES } from '../../../src/structure/catalogue/list-types.ts';
 import { scaleBetween } from '../../../src/structure/catalogue/unit-rules.ts';
 
 const KWH = { divisor: 1, offset: 0 };
@@ -44,5 +45,114 @@ describe('structure: conversion between units (R-C8)', () => {
         expect(convert(convert(given, a, b), b, c)).toBeCloseTo(convert(given, a, c), 6);
       }),
     );
+  });
+});
+
+describe('catalogues: built-in types', () => {
+  test('keep their ids for ever: resources store them (R-C8)', () => {
+    const ids = Object.entries(BUILT_IN_TYPES).map(([catalogue, entries]) => [
+      catalogue,
+      entries.map(({ id, name }) => `${id} ${name}`),
+    ]);
+    // A new entry is added to the snapshot; an id or a name that is in it never changes.
+    expect(Object.fromEntries(ids)).toMatchInlineSnapshot(`
+      {
+        "EnergyType": [
+          "1 Electricity",
+          "2 Natural gas",
+          "3 Heating oil",
+          "4 Water",
+          "5 Heat",
+          "6 Cold",
+          "7 Steam",
+          "8 Wood",
+          "9 Compressed air",
+          "10 Solar",
+          "11 Wind",
+          "12 Other",
+        ],
+        "EnergyUsage": [
+          "1 Total",
+          "2 Heating",
+          "3 Cooling",
+          "4 Ventilation",
+          "5 Lighting",
+          "6 Hot water",
+          "7 Process",
+          "8 Computing",
+          "9 Vehicles",
+          "10 Generation",
+          "11 Other",
+        ],
+        "Feature": [
+          "1 Structure",
+          "2 Data",
+          "3 Files",
+          "4 Calculations",
+          "5 Webhooks",
+          "6 Users",
+          "7 Dashboards",
+          "8 Reports",
+        ],
+        "SiteType": [
+          "1 Office",
+          "2 School",
+          "3 Hospital",
+          "4 Shop",
+          "5 Factory",
+          "6 Warehouse",
+          "7 Housing",
+          "8 Hotel",
+          "9 Sports facility",
+          "10 Public building",
+          "11 Power plant",
+          "12 Other",
+        ],
+        "SourceType": [
+          "1 Sensor",
+          "2 Weather station",
+          "3 Boiler",
+          "4 Heat pump",
+          "5 Ventilation unit",
+          "6 Battery",
+          "7 Solar inverter",
+          "8 Wind turbine",
+          "9 Charging station",
+          "10 Virtual meter",
+          "71 Submeter",
+          "72 Meter",
+          "73 Other",
+        ],
+        "VariableType": [
+          "0 Consumption",
+          "1 Generation",
+          "2 Injection",
+          "3 Power",
+          "4 Peak power",
+          "5 Reactive energy",
+          "6 Voltage",
+          "7 Current",
+          "8 Power factor",
+          "9 Volume",
+          "10 Flow",
+          "11 Temperature",
+          "12 Humidity",
+          "13 Pressure",
+          "14 Irradiance",
+          "15 Wind speed",
+          "16 Degree days",
+          "17 Carbon dioxide",
+          "18 Occupancy",
+          "19 Emissions",
+          "20 Cost",
+          "21 Price",
+          "22 Forecast",
+          "23 Budget",
+          "24 State",
+          "25 Index",
+          "26 Other",
+        ],
+      }
+    `);
   });
 });

@@ -5,7 +5,7 @@
  */
 import { destroyConnection } from '../../platform/database/connection-watch.ts';
 import type { Transaction } from '../../platform/database/database.ts';
-import { CopyOut } from './copy-out.ts';
+import { CopyOut, HEAD_BYTES } from './copy-out.ts';
 import type { RowBlock, RowLayout } from './row-codec.ts';
 
 /** Maximum rows of a block that is passed on. */
@@ -14,8 +14,13 @@ export const BLOCK_ROWS = 10_000;
 /** Rows of the first block. A short answer, such as a last point, allocates and clears no more. */
 const FIRST_BLOCK_ROWS = 250;
 
-const HEADER_BYTES = 19;
-const TRAILER_BYTES = 2;
+/**
+ * The signature and flags of COPY BINARY are in the message of the first row, between its head and the row. As many bytes
+ * are skipped from the start of the stream, so the five before the first row are no head; rows are decoded without it.
+ */
+const SIGNATURE_BYTES = 19;
+/** The last message: its head and a count of -1 columns. */
+const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**
  * Yields non-empty blocks of whole rows; decode each before the next is requested, because they share memory. The
@@ -29,7 +34,7 @@ export async function* copyRows(
   layout: RowLayout,
 ): AsyncGenerator<RowBlock> {
   let block = takeBuffer(FIRST_BLOCK_ROWS, layout);
-  let skip = HEADER_BYTES;
+  let skip = SIGNATURE_BYTES;
   let size = 0;
   let hasEnded = false;
   try {

@@ -1,9 +1,10 @@
 /**
  * Decodes rows of COPY TO … BINARY by column into typed arrays. Columns are never null, so all rows of a statement have the
- * same length: the number of columns (2 bytes), then for each column its length (4 bytes) and content. Integers are
- * big-endian. The first column is the variable's id.
+ * same length: the head of their message (`CopyOut`), the number of columns (2 bytes), then for each column its length (4
+ * bytes) and content. Integers are big-endian. The first column is the variable's id.
  */
 import { POSTGRES_EPOCH_MICROS } from '../../platform/dates/instant-rules.ts';
+import { HEAD_BYTES } from './copy-out.ts';
 
 /** Content widths: 4 bytes for `int4`; 8 for `int8`, `float8`, `timestamp` and `timestamptz`. */
 export const FOUR_BYTES = 4;
@@ -17,7 +18,7 @@ export interface RowLayout {
 
 const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
-const VARIABLE_ID = COUNT_BYTES + LENGTH_BYTES;
+const VARIABLE_ID = HEAD_BYTES + COUNT_BYTES + LENGTH_BYTES;
 const TWO_32 = 2 ** 32;
 // The high and low 32 bits of the difference of epochs are added separately: before 1714 the microseconds since 2000
 // exceed 2^53.
@@ -30,7 +31,7 @@ const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
  */
 export function rowLayout(widths: readonly number[]): RowLayout {
   const offsets: number[] = [];
-  let end = COUNT_BYTES;
+  let end = HEAD_BYTES + COUNT_BYTES;
   for (const width of widths) {
     offsets.push(end + LENGTH_BYTES);
     end += LENGTH_BYTES + width;

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Row } from '../../support/answers/point-rows.ts';
+import { openEventStream } from '../../support/clients/event-stream.ts';
 import { fetchRaw } from '../../support/clients/fetch-rows.ts';
 import { createGrpcReader, type GrpcReader, type Method } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
+import { openWatcher } from '../../support/clients/watcher.ts';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -184,4 +186,29 @@ test.each<readonly [Method, object]>([
   };
   expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
   expect(await asked('2099-01-01')).toEqual([]);
+});
+
+test('history: a watch resumed after a cut sends the versions kept, up to the latest, and names no cut; an as-of read does (R-F9, R-J1)', async () => {
+  const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
+  const request = `/data/watch?variableId=${variableId}`;
+  const before = await openEventStream(api.origin, request, manager);
+  await before.begun();
+  before.close();
+  for (const value of [1, 2, 3, 4]) await push(variableId, value);
+  const [oldest] = await stampsOf(variableId);
+  const lastEventId = before.cursor();
+  const stream = await openEventStream(api.origin, request, { token: manager.token, lastEventId });
+  const watcher = openWatcher(reader, {
+    variableIds: [variableId],
+    cursor: Buffer.from(lastEventId ?? '', 'base64url'),
+  });
+  const [byHttp, byGrpc] = await Promise.all([stream.until(2), watcher.until(2)]);
+  stream.close();
+  watcher.cancel();
+  for (const points of [byHttp, byGrpc]) expect(points.map(({ value }) => value)).toEqual([3, 4]);
+  expect(stream.headers.get('history-from')).toBeNull();
+  expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toEqual({
+    historyFrom: item(variableId, oldest),
+    values: [],
+  });
 });

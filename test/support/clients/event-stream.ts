@@ -12,6 +12,7 @@ type WatchedEventPoint = Pick<WatchedPoint, 'variableId' | 'value' | 'version'>;
 
 export interface EventStream {
   readonly status: number;
+  readonly headers: Headers;
   /** Body of a refusal. */
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
   events(): readonly ReceivedEvent[];
@@ -74,7 +75,7 @@ export async function openEventStream(
       });
   }
   return {
-    ...{ status: response.status, refusal, points: () => points, events: () => events },
+    ...{ status: response.status, headers: response.headers, refusal, points: () => points, events: () => events },
     cursor: () => events.findLast(({ id }) => id !== undefined)?.id,
     begun: () => eventually('the first event', async () => events.length > 0).then(() => {}),
     until: (count) => eventually(`${count} points`, async () => (points.length >= count ? points : undefined)),

@@ -33,7 +33,7 @@ export async function* copyRows(
   statement: string,
   layout: RowLayout,
 ): AsyncGenerator<RowBlock> {
-  let block = takeBuffer(FIRST_BLOCK_ROWS, layout);
+  let block: Buffer = Buffer.allocUnsafe(FIRST_BLOCK_ROWS * layout.rowBytes);
   let skip = SIGNATURE_BYTES;
   let size = 0;
   let hasEnded = false;
@@ -47,26 +47,38 @@ export async function* copyRows(
         size += taken;
         if (size < block.length) continue;
         yield toBlock(block, size, layout);
-        if (block.length < BLOCK_ROWS * layout.rowBytes) block = takeBuffer(BLOCK_ROWS, layout);
+        if (block.length < BLOCK_ROWS * layout.rowBytes) block = takeBlock(layout);
         size = 0;
       }
     }
     hasEnded = true;
+    size -= TRAILER_BYTES;
+    if (size % layout.rowBytes !== 0)
+      throw new Error(`expected whole rows of ${layout.rowBytes} bytes, got ${size} bytes`);
+    if (size > 0) yield toBlock(block, size, layout);
   } catch (error) {
     hasEnded = true;
     throw error;
   } finally {
     // The statement still runs when the consumer left early; only breaking the connection ends it.
     if (!hasEnded) destroyConnection(transaction);
+    giveBlock(block, layout);
   }
-  size -= TRAILER_BYTES;
-  if (size % layout.rowBytes !== 0)
-    throw new Error(`expected whole rows of ${layout.rowBytes} bytes, got ${size} bytes`);
-  if (size > 0) yield toBlock(block, size, layout);
 }
 
-function takeBuffer(rows: number, { rowBytes }: RowLayout): Buffer {
-  return Buffer.allocUnsafe(rows * rowBytes);
+/** Memory of blocks that no read uses. Most reads run one after the other, so few are worth keeping. */
+const spareBlocks: Buffer[] = [];
+const MAX_SPARE_BLOCKS = 4;
+
+/** @returns memory of one block, of a read that has ended if its rows were as long. Give it back by `giveBlock`. */
+function takeBlock({ rowBytes }: RowLayout): Buffer {
+  const index = spareBlocks.findIndex(({ length }) => length === BLOCK_ROWS * rowBytes);
+  const [spare] = index < 0 ? [] : spareBlocks.splice(index, 1);
+  return spare ?? Buffer.allocUnsafeSlow(BLOCK_ROWS * rowBytes);
+}
+
+function giveBlock(block: Buffer, { rowBytes }: RowLayout): void {
+  if (block.length === BLOCK_ROWS * rowBytes && spareBlocks.length < MAX_SPARE_BLOCKS) spareBlocks.push(block);
 }
 
 function toBlock(block: Buffer, size: number, layout: RowLayout): RowBlock {

@@ -2,9 +2,10 @@
  * Creates the first account, users and client of the local stack, after migration and before the roles start. It runs at
  * every start: existing users keep their data and get the passwords of this checkout.
  */
+
+import { registerClient } from '../accounts/clients/client-store.ts';
 import { addClaim } from '../accounts/members/claims.ts';
 import { createAccount, findAccountByName } from '../accounts/operator/create-account.ts';
-import { registerClient } from '../accounts/operator/register-client.ts';
 import { createUser, findUserByName } from '../accounts/users/create-user.ts';
 import { openDatabase, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { createLog } from '../platform/log.ts';

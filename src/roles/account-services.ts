@@ -1,6 +1,7 @@
 /** Wires accounts: user directory, mails and routes. Part of the api role. */
 import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
+import { clientRoutes } from '../accounts/clients/client-routes.ts';
 import { accountHealthRoutes } from '../accounts/health/health-routes.ts';
 import { installationRoutes } from '../accounts/installation/installation-routes.ts';
 import { invitationPage } from '../accounts/invitations/invitation-page.ts';
@@ -75,6 +76,7 @@ export function startAccounts(parts: Parts): AccountRole {
       measureStorage: () => measureStorage(database),
     }),
     claimRoutes(services),
+    clientRoutes(services),
     listingRoutes(parts),
     membershipRoutes(services),
     profileRoutes({ directory, returnUrls }),

@@ -1,5 +1,6 @@
 /** Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation. */
 import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
+import { CLIENT_OPERATIONS } from '../accounts/clients/client-docs.ts';
 import { HEALTH_OPERATION } from '../accounts/health/account-health-docs.ts';
 import { INSTALLATION_OPERATION } from '../accounts/installation/installation-docs.ts';
 import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.ts';
@@ -49,6 +50,7 @@ const TAGS = {
   Claims: 'Named permissions granted to users, such as pushing.',
   Views: 'Filters saved by users.',
   Invitations: 'Invite people to the account.',
+  Clients: 'OAuth clients and signing keys of the embedded token issuer.',
   Webhooks: 'Send events to HTTP receivers.',
   Service: 'Health, metrics and this API description.',
 } as const;
@@ -91,6 +93,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...ACCOUNT_OPERATIONS,
     HEALTH_OPERATION,
     INSTALLATION_OPERATION,
+    ...CLIENT_OPERATIONS,
     ...LISTING_OPERATIONS,
     ...USER_OPERATIONS,
     ...INVITATION_OPERATIONS,

@@ -52,6 +52,8 @@ export const AUDIT_ACTIONS = [
   'ViewDeleted',
   'ClientCreated',
   'ClientSecretReplaced',
+  'ClientUpdated',
+  'ClientDeleted',
   'SigningKeyAdded',
   'BatchesRetried',
 ] as const;

@@ -2,7 +2,6 @@
  * The operator's commands (§5), such as `admin create-account …`: accounts, users, clients, keys. A command generates its
  * secrets, prints them once and stores their hashes. With `--password-stdin`, the operator chooses a user's password.
  */
-import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { addSigningKey } from '../../identity/keys/signing-keys.ts';
@@ -11,13 +10,13 @@ import { DomainError } from '../../platform/errors.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from '../account/account.ts';
 import { type AuditActor, writeAudit } from '../audit/audit.ts';
+import { CLIENT_SCOPES, type ClientRegistration, defaultGrants, findClientProblem } from '../clients/client-rules.ts';
+import { insertClient, makeClientSecret, replaceClientSecret } from '../clients/client-store.ts';
 import { emailSchema, nameSchema } from '../field-schemas.ts';
 import { announceNewUser, insertUser } from '../users/save-user.ts';
 import { getProfile } from '../users/user-profile.ts';
 import type { RoleName } from '../users/user-rules.ts';
-import { CLIENT_SCOPES, findClientProblem } from './client-rules.ts';
 import { createAccount } from './create-account.ts';
-import { insertClient, replaceClientSecret } from './register-client.ts';
 import { describeFeatures } from './set-feature.ts';
 
 export interface AdminServices {
@@ -94,8 +93,11 @@ export const ADMIN_USAGE = `admin <command>
   --as NAME                              your name in the audit trail; default: your user name on this machine
 `;
 
-const GRANTS = ['password', 'refresh_token'];
-const SECRET_BYTES = 24;
+/** Option of `create-client` by member of the registration. */
+const CLIENT_OPTIONS: Readonly<Record<keyof ClientRegistration, string>> = {
+  ...{ clientId: '--client', scopes: '--scope', grantTypes: '--grant' },
+  ...{ redirectUris: '--redirect-uri', logoutUris: '--logout-uri' },
+};
 const MAX_ACCOUNT_ID = 2 ** 31 - 1;
 
 const OPTIONS = {
@@ -244,9 +246,9 @@ async function createClientCommand({ database, print, auditor }: CommandServices
 
 async function rotateClientSecret({ database, print, auditor }: CommandServices, values: Values): Promise<void> {
   const clientId = parseInput(nameSchema, values.client, '--client');
-  const secret = makeSecret();
+  const secret = makeClientSecret();
   await withTransaction(database, async (transaction) => {
-    await replaceClientSecret(transaction, clientId, secret);
+    await replaceClientSecret(transaction, clientId, secret, 0);
     await writeAudit(transaction, auditor(), { action: 'ClientSecretReplaced', targetId: clientId });
   });
   print(`client ${clientId}, new secret ${secret}`);
@@ -373,21 +375,16 @@ interface NewClient {
 /** @returns a line for the operator, with the secret. */
 async function createClient(transaction: Transaction, auditor: AuditActor, client: NewClient): Promise<string> {
   const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
-  const byBrowser = redirectUris.length > 0 ? ['authorization_code'] : [];
-  const grantTypes = client.grantTypes ?? [...(isPublic ? ['refresh_token'] : GRANTS), ...byBrowser];
+  const grantTypes = client.grantTypes ?? defaultGrants(isPublic, redirectUris);
   const registration = { clientId, scopes, grantTypes, redirectUris, logoutUris };
   const problem = findClientProblem(registration);
-  if (problem !== undefined) throw new DomainError('invalid_input', problem);
-  const secret = isPublic ? undefined : makeSecret();
+  if (problem) throw new DomainError('invalid_input', `${CLIENT_OPTIONS[problem.member]} ${problem.rule}`);
+  const secret = isPublic ? undefined : makeClientSecret();
   await insertClient(transaction, { ...registration, secret, name });
   const details = { scopes, grantTypes, redirectUris, logoutUris, isPublic };
   const targetName = name ?? clientId;
   await writeAudit(transaction, auditor, { action: 'ClientCreated', targetId: clientId, targetName, details });
   return `client ${clientId}, ${secret === undefined ? 'public' : `secret ${secret}`}, scopes ${scopes.join(' ')}`;
-}
-
-function makeSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 function toRole(text: string): RoleName {

@@ -561,6 +561,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/admin/clients": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listClients"];
+    put?: never;
+    post: operations["createClient"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/admin/clients/{clientId}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put: operations["updateClient"];
+    post?: never;
+    delete: operations["deleteClient"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/admin/clients/{clientId}/secret": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post: operations["replaceClientSecret"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/admin/operate": {
     parameters: {
       query?: never;
@@ -571,6 +619,22 @@ export interface paths {
     get: operations["getInstallation"];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/admin/signingKeys": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get: operations["listSigningKeys"];
+    put?: never;
+    post: operations["createSigningKey"];
     delete?: never;
     options?: never;
     head?: never;
@@ -1558,7 +1622,7 @@ export interface components {
     AuditEntry: {
       accountId: number | null;
       /** @enum {string} */
-      action: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "SigningKeyAdded" | "BatchesRetried";
+      action: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "ClientUpdated" | "ClientDeleted" | "SigningKeyAdded" | "BatchesRetried";
       /** Format: date-time */
       date: string;
       details: {
@@ -1574,6 +1638,61 @@ export interface components {
       targetName: string | null;
       userId: string;
       userName: string;
+    };
+    Client: {
+      clientId: string;
+      /** Format: date-time */
+      createdDate: string;
+      grantTypes: string[];
+      isBuiltIn: boolean;
+      isEnabled: boolean;
+      isPublic: boolean;
+      logoutUris: string[];
+      name: string | null;
+      /** Format: date-time */
+      previousSecretUntil: string | null;
+      redirectUris: string[];
+      scopes: string[];
+      /** Format: date-time */
+      secretDate: string | null;
+    };
+    ClientSecretReplacement: {
+      overlapHours?: number | null;
+    };
+    ClientUpdate: {
+      grantTypes?: ("password" | "refresh_token" | "authorization_code" | "urn:ietf:params:oauth:grant-type:token-exchange")[] | null;
+      isEnabled?: boolean | null;
+      logoutUris?: string[] | null;
+      name?: string | null;
+      redirectUris?: string[] | null;
+      scopes?: ("datahub-api" | "push-data")[] | null;
+    };
+    ClientWithSecret: {
+      clientId: string;
+      /** Format: date-time */
+      createdDate: string;
+      grantTypes: string[];
+      isBuiltIn: boolean;
+      isEnabled: boolean;
+      isPublic: boolean;
+      logoutUris: string[];
+      name: string | null;
+      /** Format: date-time */
+      previousSecretUntil: string | null;
+      redirectUris: string[];
+      scopes: string[];
+      secret?: string;
+      /** Format: date-time */
+      secretDate: string | null;
+    };
+    ClientWritten: {
+      clientId: string;
+      grantTypes?: ("password" | "refresh_token" | "authorization_code" | "urn:ietf:params:oauth:grant-type:token-exchange")[] | null;
+      isPublic?: boolean | null;
+      logoutUris?: string[] | null;
+      name?: string | null;
+      redirectUris?: string[] | null;
+      scopes?: ("datahub-api" | "push-data")[] | null;
     };
     Comparison: {
       /** Format: date-time */
@@ -2611,6 +2730,16 @@ export interface components {
       method: string;
       url: string;
     };
+    SigningKey: {
+      algorithm: string;
+      /** Format: date-time */
+      createdDate: string;
+      kid: string;
+      /** Format: date-time */
+      signsFrom: string | null;
+      /** @enum {string} */
+      state: "Next" | "Signing" | "Verifying";
+    };
     Site: {
       city: string | null;
       clientData: Record<string, never> | null;
@@ -3286,7 +3415,7 @@ export interface operations {
   listAudit: {
     parameters: {
       query?: {
-        action?: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "SigningKeyAdded" | "BatchesRetried";
+        action?: "AccountCreated" | "AccountUpdated" | "UserCreated" | "UserUpdated" | "UserDeleted" | "UserLocked" | "UserUnlocked" | "PasswordResetRequested" | "ClaimsAdded" | "ClaimsEdited" | "ClaimsRemoved" | "FeaturesChanged" | "SecondaryAccessesChanged" | "SitesGranted" | "SitesRevoked" | "UserAddedToAccount" | "UserRemovedFromAccount" | "InvitationCreated" | "InvitationResent" | "InvitationDeleted" | "InvitationAccepted" | "ImpersonationStarted" | "MapperCreated" | "MapperUpdated" | "MapperDeleted" | "WebhookCreated" | "WebhookUpdated" | "WebhookDeleted" | "WebhookReplayed" | "WebhookTested" | "SiteDeleted" | "SourceDeleted" | "VariableDeleted" | "FormCreated" | "FormUpdated" | "FormDeleted" | "CatalogueEntryCreated" | "CatalogueEntryUpdated" | "CatalogueEntryDeleted" | "PointsDeleted" | "VersionsPurged" | "RetentionSaved" | "RetentionRemoved" | "PointsRolledUp" | "ViewCreated" | "ViewUpdated" | "ViewDeleted" | "ClientCreated" | "ClientSecretReplaced" | "ClientUpdated" | "ClientDeleted" | "SigningKeyAdded" | "BatchesRetried";
         from?: string;
         itemsPerPage?: number;
         pageNumber?: number;
@@ -4463,6 +4592,120 @@ export interface operations {
       };
     };
   };
+  listClients: {
+    parameters: {
+      query?: {
+        itemsPerPage?: number;
+        pageNumber?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Client"][];
+        };
+      };
+    };
+  };
+  createClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ClientWritten"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ClientWithSecret"];
+        };
+      };
+    };
+  };
+  updateClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ClientUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Client"];
+        };
+      };
+    };
+  };
+  deleteClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  replaceClientSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ClientSecretReplacement"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ClientWithSecret"];
+        };
+      };
+    };
+  };
   getInstallation: {
     parameters: {
       query?: never;
@@ -4478,6 +4721,44 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Installation"];
+        };
+      };
+    };
+  };
+  listSigningKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SigningKey"][];
+        };
+      };
+    };
+  };
+  createSigningKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SigningKey"];
         };
       };
     };

@@ -5,6 +5,7 @@ import { Forbidden } from '../parts/forbidden.tsx';
 import { TabbedHeader } from '../parts/tabs.tsx';
 import { useSession } from '../session/session.tsx';
 import { Audit } from './audit/audit.tsx';
+import { ClientPage } from './clients/client-page.tsx';
 import { Clients } from './clients/clients.tsx';
 import { Invitations } from './invitations/invitations.tsx';
 import './texts.ts';
@@ -18,7 +19,7 @@ const route = getRouteApi('/console/people');
 export function PeoplePage() {
   const { t } = useTranslation('people');
   const { mayManage, role } = useSession();
-  const { tab, user } = route.useSearch();
+  const { tab, user, client } = route.useSearch();
   if (!mayManage) return <Forbidden needs="manager" />;
   const names =
     role === 'ADMIN'
@@ -40,7 +41,8 @@ export function PeoplePage() {
       {current === 'users' && user !== undefined && user !== 'new' && <UserPage key={user} id={user} />}
       {current === 'invitations' && <Invitations />}
       {current === 'audit' && <Audit />}
-      {current === 'clients' && <Clients />}
+      {current === 'clients' && client === undefined && <Clients />}
+      {current === 'clients' && client !== undefined && <ClientPage key={client} id={client} />}
     </>
   );
 }

@@ -4,15 +4,25 @@
  */
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { verifySecret } from '../../platform/secret-hash.ts';
+import { PREVIOUS_SECRET_MEMBER } from './find-client.ts';
 
-/** Replaces oidc-provider's comparison, because the stored secret is a hash. `this` is the client. */
-export async function compareClientSecret(
-  this: { readonly clientSecret?: string | undefined },
-  decoded: string,
-): Promise<boolean> {
-  if (await verifySecret(decoded, this.clientSecret)) return true;
+interface ClientSecrets {
+  readonly clientSecret?: string | undefined;
+  readonly [PREVIOUS_SECRET_MEMBER]?: string | undefined;
+}
+
+/** Replaces oidc-provider's comparison, because the stored secrets are hashes. `this` is the client. */
+export async function compareClientSecret(this: ClientSecrets, decoded: string): Promise<boolean> {
+  if (await isSecretOf(this, decoded)) return true;
   const raw = readBasic(Provider.ctx?.headers.authorization)?.secret;
-  return raw !== undefined && raw !== decoded && verifySecret(raw, this.clientSecret);
+  return raw !== undefined && raw !== decoded && isSecretOf(this, raw);
+}
+
+/** Whether the secret is the client's, or the replaced one while that is valid. */
+async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolean> {
+  if (await verifySecret(secret, client.clientSecret)) return true;
+  const previous = client[PREVIOUS_SECRET_MEMBER];
+  return previous !== undefined && verifySecret(secret, previous);
 }
 
 /** Middleware that encodes Basic credentials which cannot be decoded, so that they are compared and not refused. */

@@ -6,10 +6,13 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 /** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
+/** Metadata member with the hash of the replaced secret while that is valid. */
+export const PREVIOUS_SECRET_MEMBER = 'previous_secret_hash';
+
 /** Id of the console's public client, which a migration creates. */
 export const CONSOLE_CLIENT_ID = 'tidemark-console';
 
-/** @returns the metadata of a client; undefined when the client does not exist. */
+/** @returns the metadata of a client; undefined when the client does not exist or is disabled. */
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
@@ -35,6 +38,8 @@ interface ClientRow {
   readonly client_id: string;
   /** Hash of the client's secret; null for a public client. */
   readonly secret_hash: string | null;
+  /** Hash of the replaced secret; null: none is valid. */
+  readonly previous_secret_hash: string | null;
   readonly name: string | null;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris: readonly string[];
@@ -42,12 +47,13 @@ interface ClientRow {
   readonly grant_types: readonly string[];
 }
 
-/** @returns the client's metadata, with the hash as `client_secret`; undefined when the client does not exist. */
+/** @returns the client's metadata, with the hash as `client_secret`; undefined when it does not exist or is disabled. */
 async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
   if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(
-    `select client_id, secret_hash, name, redirect_uris, post_logout_redirect_uris, allowed_scopes, grant_types
-     from oidc_client where client_id = $1`,
+    `select client_id, secret_hash, case when previous_secret_until > now() then previous_secret_hash end
+       as previous_secret_hash, name, redirect_uris, post_logout_redirect_uris, allowed_scopes, grant_types
+     from oidc_client where client_id = $1 and disabled_date is null`,
     [clientId],
   );
   const [client] = rows;
@@ -59,6 +65,7 @@ function toMetadata(client: ClientRow): AdapterPayload {
   return {
     client_id: client.client_id,
     ...(!isPublic && { client_secret: client.secret_hash }),
+    ...(client.previous_secret_hash !== null && { [PREVIOUS_SECRET_MEMBER]: client.previous_secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
     // For a confidential client, oidc-provider accepts both HTTP Basic and form fields, whichever of the two is set

@@ -3,7 +3,7 @@
  * It replaces every default that prints a notice, so that only the log writes.
  */
 import type { Configuration } from 'oidc-provider';
-import { ALLOWED_SCOPES_MEMBER, type FindClient } from '../clients/find-client.ts';
+import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';
 import type { IssuerKeys } from '../keys/signing-keys.ts';
 import { showError, showSignedOut, showSignOut } from '../pages/provider-pages.ts';
 import { findTokenAccount, type GrantContext, tokenClaims } from './grants/issuer-grants.ts';
@@ -53,7 +53,7 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
       url: (_ctx, { uid }) => `${context.issuer}/interaction/${uid}`,
     },
     loadExistingGrant: (ctx) => makeGrant(context, ctx),
-    extraClientMetadata: { properties: [ALLOWED_SCOPES_MEMBER] },
+    extraClientMetadata: { properties: [ALLOWED_SCOPES_MEMBER, PREVIOUS_SECRET_MEMBER] },
     features: features(context),
     ttl: timesToLive(context),
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),

@@ -48,6 +48,30 @@ export async function addSigningKey(transaction: Transaction): Promise<string> {
   return writeSigningKey(transaction);
 }
 
+/** A signing key as administrators see it. */
+export interface DescribedKey {
+  readonly kid: string;
+  readonly algorithm: string;
+  /** Next: published, signs later. Signing: signs new tokens. Verifying: verifies tokens that it has signed. */
+  readonly state: 'Next' | 'Signing' | 'Verifying';
+  readonly createdDate: string;
+  /** When a key of the state Next begins to sign; null in the other states. */
+  readonly signsFrom: string | null;
+}
+
+/** @returns the signing keys with their states, the newest first. */
+export async function describeSigningKeys(database: Queryable): Promise<readonly DescribedKey[]> {
+  const policy = DEFAULT_KEY_POLICY;
+  const stored = await findStoredKeys(database);
+  const { signingKid } = plan(stored, policy);
+  const signing = stored.findIndex(({ kid }) => kid === signingKid);
+  return stored.map(({ kid, algorithm, createdDate }, index) => {
+    const state = index < signing ? 'Next' : index === signing ? 'Signing' : 'Verifying';
+    const signsFrom = new Date(Date.parse(createdDate) + policy.publishAheadMs).toISOString();
+    return { kid, algorithm, state, createdDate, signsFrom: state === 'Next' ? signsFrom : null };
+  });
+}
+
 async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<readonly JWK[]> {
   let stored = await findStoredKeys(database);
   if (plan(stored, policy).isNewDue) {
@@ -79,13 +103,16 @@ export async function findPublicKeys(database: Queryable): Promise<JSONWebKeySet
 
 interface StoredKey {
   readonly kid: string;
+  readonly algorithm: string;
+  readonly createdDate: string;
   readonly jwk: JWK;
   readonly ageMs: number;
 }
 
 async function findStoredKeys(database: Queryable): Promise<readonly StoredKey[]> {
   const { rows } = await database.query<StoredKey>(
-    `select kid, private_jwk as jwk, (extract(epoch from clock_timestamp() - created_date) * 1000)::float8 as "ageMs"
+    `select kid, algorithm, created_date as "createdDate", private_jwk as jwk,
+       (extract(epoch from clock_timestamp() - created_date) * 1000)::float8 as "ageMs"
      from signing_key order by created_date desc`,
   );
   return rows;

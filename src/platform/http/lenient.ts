@@ -33,11 +33,11 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
   return renamed;
 }
 
-/** A 32-bit integer of at least `min`, as a number or a string of digits (R-A3). */
-export function integerFrom(min: number) {
+/** A 32-bit integer from `min` to `max`, both inclusive, as a number or a string of digits (R-A3). */
+export function integerFrom(min: number, max = MAX_INT4) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
-    z.int({ error: 'must be an integer' }).min(min).max(MAX_INT4),
+    z.int({ error: 'must be an integer' }).min(min).max(max),
   );
 }
 

@@ -94,6 +94,36 @@ test('console people: a manager creates a user, limits the access to a source, a
   await close();
 });
 
+test('console people: an administrator creates a client, copies its secret once, replaces it, disables and deletes the client (R-B3)', async () => {
+  const { page, complaints, close } = await stack.open(ADMIN, '/console/people?tab=clients');
+  await page.getByRole('cell', { name: 'tidemark-console' }).waitFor();
+  await page.getByRole('cell', { name: 'Signs tokens' }).waitFor();
+  await page.getByRole('button', { name: 'New client' }).press('Enter');
+  await page.getByLabel('Client ID').fill('mill-import');
+  await page.reload();
+  await page.getByRole('button', { name: 'Create the client' }).click();
+  const secret = page.getByRole('status', { name: 'Secret' }).locator('pre');
+  const first = (await secret.textContent()) ?? '';
+  await page.getByLabel('The old secret keeps working').selectOption('not at all');
+  await page.getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByText('Last replaced').waitFor();
+  const second = (await secret.textContent()) ?? '';
+  expect([first.length, second.length, first === second]).toEqual([32, 32, false]);
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('button', { name: 'Enable' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'mill-import' }).waitFor();
+  expect(await secret.count()).toBe(0);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('cell', { name: 'tidemark-console' }).waitFor();
+  expect(await page.getByRole('cell', { name: 'mill-import' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test('console operate: an administrator sees roles, queues, costs and storage; a manager is not offered this view (R-B6)', async () => {
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');

@@ -48,6 +48,8 @@ const newView = () => made('/account/users/views', { name: 'View', filter: {} })
 const newMapper = () => made('/account/mappers', { name: 'Mapper', expression: '[]' });
 const newFormBody = () => ({ name: `Form ${++count}`, groups: [] });
 const newForm = () => made('/form', newFormBody());
+const newClient = async () =>
+  (await admin.post<{ clientId: string }>('/admin/clients', { clientId: `client${++count}` })).body.clientId;
 const webhook = { name: 'Hook', url: 'https://receiver.example/', eventType: 'SiteCreated' };
 const newWebhook = () => made('/account/webhooks', webhook);
 const replayWebhook: Deed = async () => {
@@ -246,6 +248,17 @@ const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
       return manager.delete(path);
     },
   ],
+  'POST /admin/clients': ['ClientCreated', () => admin.post('/admin/clients', { clientId: `client${++count}` })],
+  'PUT /admin/clients/:clientId': [
+    'ClientUpdated',
+    async () => admin.put(`/admin/clients/${await newClient()}`, { isEnabled: false }),
+  ],
+  'POST /admin/clients/:clientId/secret': [
+    'ClientSecretReplaced',
+    async () => admin.post(`/admin/clients/${await newClient()}/secret`, {}),
+  ],
+  'DELETE /admin/clients/:clientId': ['ClientDeleted', async () => admin.delete(`/admin/clients/${await newClient()}`)],
+  'POST /admin/signingKeys': ['SigningKeyAdded', () => admin.post('/admin/signingKeys', undefined)],
   'POST /variables/purgeVersions': ['VersionsPurged', () => admin.post('/variables/purgeVersions', undefined)],
 };
 
@@ -303,15 +316,19 @@ interface Entry {
   readonly requestId: string | null;
 }
 
-const lastEntry = async () =>
-  (await manager.get<readonly Entry[]>('/account/audit?itemsPerPage=1')).body[0] ?? { id: 0, action: 'none' };
+/** @returns the newest entry: of the account, or for actions on the installation of no account. */
+const lastEntry = async (route = '') => {
+  const [client, scope] = / \/admin\//.test(route) ? [admin, 'Operator'] : [manager, 'Account'];
+  const { body } = await client.get<readonly Entry[]>(`/account/audit?itemsPerPage=1&scope=${scope}`);
+  return body[0] ?? { id: 0, action: 'none' };
+};
 
 it.each(Object.entries(ACTS))(
-  'accounts: %s writes an entry into the audit trail of the account (R-B14)',
-  async (_route, [action, deed]) => {
+  'accounts: %s writes an entry into the audit trail (R-B14)',
+  async (route, [action, deed]) => {
     const { status, headers } = await deed();
     expect(status).toBeLessThan(300);
-    const entry = await lastEntry();
+    const entry = await lastEntry(route);
     expect(entry).toMatchObject({ action, userName: expect.any(String), requestId: headers.get('x-request-id') });
   },
 );

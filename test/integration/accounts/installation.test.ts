@@ -1,7 +1,8 @@
-/** `GET /admin/operate`: who may read it, what it reports, and how many rows it examines. */
+/** Routes below `/admin`: the state of the installation, its OAuth clients and its signing keys. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -86,5 +87,121 @@ describe('accounts: GET /admin/operate', () => {
     const { runs, busiestAccounts } = await read();
     expect(runs.examined).toBe(20_000);
     expect(busiestAccounts[0]).toMatchObject({ pushes: 20_000, readings: 200_000 });
+  });
+});
+
+interface Client {
+  readonly clientId: string;
+  readonly secret?: string;
+  readonly isEnabled: boolean;
+  readonly previousSecretUntil: string | null;
+}
+
+interface Tokens {
+  readonly access_token?: string;
+  readonly refresh_token?: string;
+  readonly error?: string;
+}
+
+/** Requests a token; the name max has been made by the stack. @returns the answer, also of a refusal. */
+async function askToken(clientId: string, secret = '', refreshToken?: string): Promise<Tokens> {
+  const grant =
+    refreshToken === undefined
+      ? { grant_type: 'password', username: 'max', password: PASSWORD }
+      : { grant_type: 'refresh_token', refresh_token: refreshToken };
+  const body = new URLSearchParams({ ...grant, client_id: clientId, client_secret: secret });
+  const url = `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
+  return (await fetch(url, { method: 'POST', body })).json() as Promise<Tokens>;
+}
+
+const create = async (clientId: string, more: object = {}) =>
+  (await admin.post<Client>('/admin/clients', { clientId, ...more })).body;
+const rotate = async (clientId: string, body: object) =>
+  (await admin.post<Client>(`/admin/clients/${clientId}/secret`, body)).body;
+const issues = async (clientId: string, secret?: string) => (await askToken(clientId, secret)).error === undefined;
+
+describe('accounts: OAuth clients', () => {
+  it('a new client gets tokens by the secret that is shown once and stored as a hash (R-B3, R-B11)', async () => {
+    const answer = await admin.post<Client>('/admin/clients', { clientId: 'north-import', scopes: ['push-data'] });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const { secret = '' } = answer.body;
+    expect(await issues('north-import', secret)).toBe(true);
+    const { rows } = await api.database.query<{ text: string }>(
+      `select c::text as text from oidc_client c where client_id = 'north-import'
+       union all select details::text from audit_entry where target_id = 'north-import'`,
+    );
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify([rows, (await admin.get('/admin/clients')).body])).not.toContain(secret);
+  });
+
+  it('only an ADMIN lists, creates, changes or deletes clients and keys (R-B8)', async () => {
+    const statuses = await Promise.all([
+      api.manager.get('/admin/clients'),
+      api.manager.post('/admin/clients', { clientId: 'mine' }),
+      api.manager.put('/admin/clients/demo', { isEnabled: false }),
+      api.manager.post('/admin/clients/demo/secret', {}),
+      api.manager.delete('/admin/clients/demo'),
+      api.manager.get('/admin/signingKeys'),
+      api.manager.post('/admin/signingKeys', undefined),
+    ]);
+    expect(statuses.map(({ status }) => status)).toEqual(Array(7).fill(403));
+  });
+
+  it('a replaced secret is valid until its overlap ends, by default not at all (R-B3)', async () => {
+    const { secret: first } = await create('rotated');
+    const { secret: second, previousSecretUntil } = await rotate('rotated', { overlapHours: 24 });
+    expect(Date.parse(previousSecretUntil ?? '')).toBeGreaterThan(Date.now());
+    expect([await issues('rotated', first), await issues('rotated', second)]).toEqual([true, true]);
+    await api.database.query(
+      `update oidc_client set previous_secret_until = now() - interval '1 s' where client_id = 'rotated'`,
+    );
+    expect([await issues('rotated', first), await issues('rotated', second)]).toEqual([false, true]);
+    const { secret: third } = await rotate('rotated', {});
+    expect([await issues('rotated', second), await issues('rotated', third)]).toEqual([false, true]);
+    expect(await admin.post('/admin/clients/rotated/secret', { overlapHours: 169 })).toMatchObject({ status: 400 });
+  });
+
+  it('a disabled client gets no tokens, and its refresh tokens stay invalid when it is enabled (R-B3)', async () => {
+    const { secret } = await create('paused');
+    const { refresh_token: refreshToken } = await askToken('paused', secret);
+    await admin.put('/admin/clients/paused', { isEnabled: false });
+    expect(await askToken('paused', secret)).toMatchObject({ error: 'invalid_client' });
+    await admin.put('/admin/clients/paused', { isEnabled: true, name: 'Paused' });
+    expect(await askToken('paused', secret, refreshToken)).toMatchObject({ error: 'invalid_grant' });
+    expect(await issues('paused', secret)).toBe(true);
+    expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 200 });
+    expect(await askToken('paused', secret)).toMatchObject({ error: 'invalid_client' });
+    expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
+  });
+
+  it('refuses a taken id, a relative address, a secret of a public client, and changes of its own client (R-A5)', async () => {
+    await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
+    const refusals = await Promise.all([
+      admin.post('/admin/clients', { clientId: 'page' }),
+      admin.post('/admin/clients', { clientId: 'other', redirectUris: ['/cb'] }),
+      admin.post('/admin/clients/page/secret', {}),
+      admin.put('/admin/clients/page', { redirectUris: [] }),
+      admin.put('/admin/clients/tidemark-console', { isEnabled: false }),
+      admin.delete('/admin/clients/tidemark-console'),
+    ]);
+    expect(refusals.map(({ status }) => status)).toEqual([409, 400, 409, 400, 409, 409]);
+  });
+});
+
+describe('accounts: signing keys', () => {
+  it('a new key is published before it signs, and only one waits at a time (R-B1, R-B2)', async () => {
+    const before = (await admin.get<readonly { kid: string; state: string }[]>('/admin/signingKeys')).body;
+    expect(before.map(({ state }) => state)).toEqual(['Signing']);
+    const { body: next } = await admin.post<{ kid: string; state: string; signsFrom: string }>(
+      '/admin/signingKeys',
+      undefined,
+    );
+    expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
+    expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409 });
+    await api.database.query(`update signing_key set created_date = created_date - interval '1 h'`);
+    expect((await admin.get('/admin/signingKeys')).body).toMatchObject([
+      { kid: next.kid, state: 'Signing', signsFrom: null },
+      { kid: before[0]?.kid, state: 'Verifying' },
+    ]);
   });
 });

@@ -89,6 +89,7 @@ function walksOf(
     listClaims: all(`/account/user/claim/${userId}`),
     listUserFeatures: { path: `/account/user/${userId}/features`, rows: 'few' },
     listUserSecondaryAccesses: { path: `/account/user/${userId}/secondaryAccesses`, rows: 'few' },
+    listClients: { path: '/admin/clients', rows: 'few' },
     listInvitations: all('/account/invitations'),
     listWebhooks: { path: '/account/webhooks', rows: 'few' },
     listWebhookHistory: { path: `/account/webhooks/${webhookId}/history`, rows: 500 },

@@ -1,6 +1,6 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { registerClient } from '../../../src/accounts/clients/client-store.ts';
 import { paceRefusals } from '../../../src/http/paced-refusals.ts';
 import { openRateLimiter, type RateLimiter } from '../../../src/http/rate-limiter.ts';
 import { openUserBudget } from '../../../src/http/user-budget.ts';

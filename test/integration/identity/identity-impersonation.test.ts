@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { registerClient } from '../../../src/accounts/clients/client-store.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
 import { postToken } from '../../support/clients/authorization.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { registerClient } from '../../../src/accounts/clients/client-store.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
 import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { registerClient } from '../../../src/accounts/clients/client-store.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../../src/identity/authentication/exchange-password.ts';

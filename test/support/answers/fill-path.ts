@@ -15,7 +15,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   ...{ form: 'form', units: 'unit', unitFamily: 'unitFamily', sitetypes: 'siteType', sourceTypes: 'sourceType' },
   ...{ energyTypes: 'energyType', energyUsages: 'energyUsage', types: 'variableType', features: 'feature' },
-  ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest', deletions: 'deletion' },
+  ...{
+    operations: 'label',
+    webhooks: 'webhook',
+    history: 'attempt',
+    clients: 'label',
+    test: 'webhookTest',
+    deletions: 'deletion',
+  },
 };
 
 /** @returns the path with ids; undefined when the segment before a parameter is unknown. */

@@ -1,0 +1,113 @@
+/** OpenAPI operations of OAuth clients and signing keys (R-A9). */
+import { z } from 'zod';
+import type { DescribedKey } from '../../identity/keys/signing-keys.ts';
+import {
+  ADMINS,
+  answersJson,
+  answersNothing,
+  instantSchema,
+  jsonBody,
+  type Operation,
+  textId,
+} from '../../platform/openapi/operation.ts';
+import { CLIENT_LIST, type ShownClient } from './client-routes.ts';
+import { CHANGED_CLIENT, NEW_CLIENT, REPLACED_SECRET } from './client-schema.ts';
+
+const manages = { tag: 'Clients', access: ADMINS } as const;
+const inPath = { clientId: textId('Id of the client.') };
+const ONE = '/admin/clients/:clientId';
+const LIFETIME = 'Access tokens that were issued before are valid until they expire.';
+
+const client = z
+  .object({
+    clientId: z.string(),
+    name: z.string().nullable(),
+    scopes: z.array(z.string()),
+    grantTypes: z.array(z.string()),
+    redirectUris: z.array(z.string()),
+    logoutUris: z.array(z.string()),
+    isPublic: z.boolean().meta({ description: 'Whether the client has no secret.' }),
+    isEnabled: z.boolean(),
+    isBuiltIn: z
+      .boolean()
+      .meta({ description: 'Whether the client is part of the service, and can neither be changed nor deleted.' }),
+    createdDate: instantSchema,
+    secretDate: instantSchema.nullable().meta({ description: 'When the secret was replaced last; null: never.' }),
+    previousSecretUntil: instantSchema
+      .nullable()
+      .meta({ description: 'Until then the replaced secret is valid too; null: it is not valid.' }),
+  })
+  .meta({ id: 'Client' }) satisfies z.ZodType<ShownClient>;
+const created = z.object({ ...client.shape, secret: z.string().optional() }).meta({
+  id: 'ClientWithSecret',
+  description: 'The secret is never returned again; a public client has none.',
+});
+const key = z
+  .object({
+    kid: z.string(),
+    algorithm: z.string(),
+    state: z.enum(['Next', 'Signing', 'Verifying']).meta({
+      description: 'Next: published, signs later. Signing: signs new tokens. Verifying: verifies its tokens only.',
+    }),
+    createdDate: instantSchema,
+    signsFrom: instantSchema.nullable().meta({ description: 'When a key of the state Next begins to sign.' }),
+  })
+  .meta({ id: 'SigningKey' }) satisfies z.ZodType<DescribedKey>;
+
+export const CLIENT_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: '/admin/clients', operationId: 'listClients', ...manages },
+    summary: 'List OAuth clients',
+    query: CLIENT_LIST,
+    isListing: true,
+    answers: [answersJson('The clients of the embedded token issuer, in order of the id.', z.array(client))],
+  },
+  {
+    ...{ method: 'post', path: '/admin/clients', operationId: 'createClient', ...manages },
+    summary: 'Create an OAuth client',
+    description:
+      'A client alone reads nothing: its tokens have the rights of the user who signs in. Without `grantTypes`, a client with a secret gets `password` and `refresh_token`, and one with `redirectUris` also `authorization_code`.',
+    body: jsonBody(NEW_CLIENT.meta({ id: 'ClientWritten', examples: [{ clientId: 'north-import' }] })),
+    answers: [answersJson('The new client with its secret.', created)],
+    errors: ['conflict'],
+  },
+  {
+    ...{ method: 'put', path: ONE, operationId: 'updateClient', summary: 'Change an OAuth client', ...manages, inPath },
+    description: `A disabled client gets no tokens, and its refresh tokens are deleted. ${LIFETIME}`,
+    body: jsonBody(
+      CHANGED_CLIENT.meta({
+        id: 'ClientUpdate',
+        description: 'Absent members keep their value; a null name is removed.',
+        examples: [{ isEnabled: false }],
+      }),
+    ),
+    answers: [answersJson('The changed client.', client)],
+    errors: ['conflict'],
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/secret`, operationId: 'replaceClientSecret', ...manages, inPath },
+    summary: 'Replace the secret of an OAuth client',
+    body: jsonBody(REPLACED_SECRET.meta({ id: 'ClientSecretReplacement', examples: [{ overlapHours: 24 }] })),
+    answers: [answersJson('The client with its new secret.', created)],
+    errors: ['conflict'],
+  },
+  {
+    ...{ method: 'delete', path: ONE, operationId: 'deleteClient', summary: 'Delete an OAuth client' },
+    ...{ ...manages, inPath },
+    description: `Refresh tokens of the client are deleted. ${LIFETIME}`,
+    answers: [answersNothing('Deleted.', 200)],
+    errors: ['conflict'],
+  },
+  {
+    ...{ method: 'get', path: '/admin/signingKeys', operationId: 'listSigningKeys', ...manages },
+    summary: 'List the signing keys of the embedded token issuer',
+    answers: [answersJson('The newest first.', z.array(key))],
+  },
+  {
+    ...{ method: 'post', path: '/admin/signingKeys', operationId: 'createSigningKey', ...manages },
+    summary: 'Create a signing key',
+    description: 'The key is published for 15 minutes before it signs; the old one verifies for two more days.',
+    answers: [answersJson('The new key.', key)],
+    errors: ['conflict'],
+  },
+];

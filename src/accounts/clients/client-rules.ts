@@ -1,0 +1,67 @@
+/** Validates the registration of a client: refuses at once what the token issuer would refuse later. */
+
+export interface ClientRegistration {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly grantTypes: readonly string[];
+  /** Addresses a sign-in in a browser may return to. */
+  readonly redirectUris: readonly string[];
+  /** Addresses that the issuer may redirect to after a sign-out. */
+  readonly logoutUris: readonly string[];
+}
+
+export interface ClientProblem {
+  readonly member: keyof ClientRegistration;
+  /** Completes a message that begins with the member. */
+  readonly rule: string;
+}
+
+export const CLIENT_SCOPES = ['datahub-api', 'push-data'] as const;
+export const GRANT_TYPES = [
+  'password',
+  'refresh_token',
+  'authorization_code',
+  'urn:ietf:params:oauth:grant-type:token-exchange',
+] as const;
+/** RFC 6749 Appendix A.1, without the colon, which separates id and secret in HTTP Basic. */
+const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]+$/;
+const ADDRESS_RULE = 'must be an http or https URL without user name and fragment';
+
+/** @returns the first problem; undefined for a valid registration. */
+export function findClientProblem(registration: ClientRegistration): ClientProblem | undefined {
+  const { clientId, scopes, grantTypes, redirectUris, logoutUris } = registration;
+  if (!CLIENT_ID.test(clientId)) {
+    return { member: 'clientId', rule: `must be ASCII without spaces and colons, got ${clientId}` };
+  }
+  const scope = scopes.find((name) => !CLIENT_SCOPES.some((known) => known === name));
+  if (scope !== undefined || scopes.length === 0) {
+    return { member: 'scopes', rule: `must be one of ${CLIENT_SCOPES.join(', ')}, got ${scope ?? 'none'}` };
+  }
+  const grant = grantTypes.find((name) => !GRANT_TYPES.some((known) => known === name));
+  if (grant !== undefined || grantTypes.length === 0) {
+    return { member: 'grantTypes', rule: `must be one of ${GRANT_TYPES.join(', ')}, got ${grant ?? 'none'}` };
+  }
+  if (grantTypes.includes('authorization_code') && redirectUris.length === 0) {
+    return { member: 'redirectUris', rule: 'is required with the grant authorization_code' };
+  }
+  return findAddressProblem('redirectUris', redirectUris) ?? findAddressProblem('logoutUris', logoutUris);
+}
+
+/** The grants of a client for which none are named. @param isPublic whether the client has no secret. */
+export function defaultGrants(isPublic: boolean, redirectUris: readonly string[]): readonly string[] {
+  const signIn = isPublic ? [] : ['password'];
+  return [...signIn, 'refresh_token', ...(redirectUris.length > 0 ? ['authorization_code'] : [])];
+}
+
+function findAddressProblem(
+  member: 'redirectUris' | 'logoutUris',
+  addresses: readonly string[],
+): ClientProblem | undefined {
+  const wrong = addresses.find((address) => !isReturnAddress(address));
+  return wrong === undefined ? undefined : { member, rule: `${ADDRESS_RULE}, got ${wrong}` };
+}
+
+function isReturnAddress(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && /^https?:$/.test(url.protocol) && !address.includes('#') && url.username === '';
+}

@@ -1,0 +1,42 @@
+/** Bodies of the routes of clients. */
+import { z } from 'zod';
+import { booleanSchema, integerFrom, lenientObject } from '../../platform/http/lenient.ts';
+import { nameSchema } from '../field-schemas.ts';
+import { CLIENT_SCOPES, GRANT_TYPES } from './client-rules.ts';
+
+const MAX_ADDRESSES = 50;
+const MAX_ADDRESS_LENGTH = 2000;
+const MAX_OVERLAP_HOURS = 168;
+
+const addresses = z.array(z.string().max(MAX_ADDRESS_LENGTH)).max(MAX_ADDRESSES);
+const shape = {
+  name: nameSchema.nullish().meta({ description: 'Name on the pages of the issuer; default: the client id.' }),
+  scopes: z.array(z.enum(CLIENT_SCOPES)).min(1).max(CLIENT_SCOPES.length).nullish(),
+  grantTypes: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).nullish(),
+  redirectUris: addresses.nullish().meta({ description: 'URLs to which a sign-in in a browser may return.' }),
+  logoutUris: addresses.nullish().meta({ description: 'URLs to which a sign-out in a browser may return.' }),
+};
+
+/** ClientWritten: a new client. */
+export const NEW_CLIENT = lenientObject({
+  clientId: nameSchema.meta({ description: 'ASCII without spaces and colons; never changes.' }),
+  isPublic: booleanSchema
+    .nullish()
+    .meta({ description: 'A program that cannot keep a secret, such as a page in a browser.' }),
+  ...shape,
+});
+
+/** ClientUpdate: members that are absent or null keep their value; a null name is removed. */
+export const CHANGED_CLIENT = lenientObject({
+  isEnabled: booleanSchema
+    .nullish()
+    .meta({ description: 'false: no tokens are issued, and refresh tokens stop working.' }),
+  ...shape,
+});
+
+/** ClientSecretReplacement. */
+export const REPLACED_SECRET = lenientObject({
+  overlapHours: integerFrom(0, MAX_OVERLAP_HOURS).nullish().meta({
+    description: 'Hours for which the old secret stays valid; default 0: it stops working at once.',
+  }),
+});

@@ -49,10 +49,10 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    textDecoration: 'underline wavy var(--bad)',
-    textUnderlineOffset: '3px',
+    // A border, because the browser keeps a text decoration in an inline style when the text is typed over.
+    borderBottom: '2px dotted var(--bad)',
   },
-  '.cm-lintRange-warning': { textDecorationColor: 'var(--warn)' },
+  '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--good-soft) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important', color: 'var(--mantine-color-text)' },
   '.cm-changedText': { background: 'none !important', fontWeight: '700' },

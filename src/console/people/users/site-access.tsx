@@ -162,6 +162,14 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
   );
 }
 
+interface GrantFields {
+  /** Empty: no site is chosen. */
+  readonly siteId: string;
+  readonly level: Level;
+}
+
+const NO_GRANT: GrantFields = { siteId: '', level: 'Read' };
+
 interface GrantProps {
   readonly user: User;
   readonly sites: readonly { readonly id?: number; readonly name?: string }[];
@@ -170,10 +178,11 @@ interface GrantProps {
 /** Form that grants the user access to one more site. */
 function Grant({ user, sites }: GrantProps) {
   const { t } = useTranslation('people');
-  const [siteId, setSiteId] = useState('');
-  const [level, setLevel] = useState<Level>('Read');
-  const grant = useGrant(user.id, () => setSiteId(''));
+  const [{ siteId, level }, setFields, dropFields] = useDraft<GrantFields>(`grant.${user.id}`, NO_GRANT);
+  const grant = useGrant(user.id, () => dropFields());
   const granted = new Set(user.sites.map((site) => site.siteId));
+  // The draft may name a site that was granted elsewhere.
+  const chosen = granted.has(Number(siteId)) ? '' : siteId;
   return (
     <>
       <div className={`${classes.bar} ${classes.end}`}>
@@ -186,17 +195,17 @@ function Grant({ user, sites }: GrantProps) {
               .filter(({ id }) => !granted.has(id ?? 0))
               .map(({ id, name }) => ({ value: String(id), label: name ?? `#${id}` })),
           ]}
-          value={siteId}
-          onChange={({ currentTarget }) => setSiteId(currentTarget.value)}
+          value={chosen}
+          onChange={({ currentTarget }) => setFields({ siteId: currentTarget.value, level })}
         />
         <NativeSelect
           label={t('sites.access')}
           data={LEVELS.map((value) => ({ value, label: t(`sites.level.${value}`) }))}
           value={level}
-          onChange={({ currentTarget }) => setLevel(currentTarget.value as Level)}
+          onChange={({ currentTarget }) => setFields({ siteId, level: currentTarget.value as Level })}
         />
         <Button
-          disabled={siteId === ''}
+          disabled={chosen === ''}
           loading={grant.isPending}
           onClick={() => grant.mutate({ siteId: Number(siteId), level })}
         >

@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { readDraft, useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
@@ -68,7 +69,9 @@ interface OwnProps {
 function Own({ catalogue, entries }: OwnProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();
-  const [editedId, setEditedId] = useState<number>();
+  const [editedId, setEditedId] = useState(
+    () => entries.find(({ id }) => readDraft(renameKey(catalogue, id)) !== undefined)?.id,
+  );
   const renew = () => queries.invalidateQueries({ queryKey: [catalogue] });
   const remove = useMutation({ mutationFn: CALLS[catalogue].remove, onSuccess: renew });
   const columns = columnsOf(catalogue);
@@ -129,6 +132,8 @@ function columnsOf(catalogue: Catalogue): readonly Column[] {
   return catalogue === 'variableTypes' ? ['name', 'aggregate'] : ['name'];
 }
 
+const renameKey = (catalogue: Catalogue, id: number) => `catalogue.${catalogue}.${id}`;
+
 interface RenameProps {
   readonly catalogue: Catalogue;
   readonly entry: Entry;
@@ -139,11 +144,12 @@ interface RenameProps {
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();
-  const [name, setName] = useState(entry.name);
-  const [symbol, setSymbol] = useState(entry.symbol ?? '');
+  const saved = { name: entry.name, symbol: entry.symbol ?? '' };
+  const [{ name, symbol }, setFields, dropFields] = useDraft(renameKey(catalogue, entry.id), saved);
   const save = useMutation({
     mutationFn: () => CALLS[catalogue].change(entry.id, { name, ...(catalogue === 'units' && { symbol }) }),
     onSuccess: async () => {
+      dropFields();
       await queries.invalidateQueries({ queryKey: [catalogue] });
       onEnd();
     },
@@ -161,19 +167,25 @@ function Rename({ catalogue, entry, onEnd }: RenameProps) {
           required
           label={t('catalogue.name')}
           value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          onChange={({ currentTarget }) => setFields({ name: currentTarget.value, symbol })}
         />
         {catalogue === 'units' && (
           <TextInput
             label={t('catalogue.symbol')}
             value={symbol}
-            onChange={({ currentTarget }) => setSymbol(currentTarget.value)}
+            onChange={({ currentTarget }) => setFields({ name, symbol: currentTarget.value })}
           />
         )}
         <Button type="submit" loading={save.isPending}>
           {t('save')}
         </Button>
-        <Button variant="default" onClick={onEnd}>
+        <Button
+          variant="default"
+          onClick={() => {
+            dropFields();
+            onEnd();
+          }}
+        >
           {t('catalogue.cancel')}
         </Button>
       </div>

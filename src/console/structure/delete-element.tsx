@@ -88,7 +88,7 @@ export function DeletionProgress({ id }: { readonly id: string }) {
   const steps = 2 * Math.max(total, 1);
   return (
     <section className={classes.card} role="status">
-      <p>{isDone ? t('delete.done', { name }) : t('delete.running', { name, total, deleted, pending })}</p>
+      <p>{isDone ? t('delete.done', { name }) : t('delete.running', { name, count: total, deleted, pending })}</p>
       <Progress
         mt="sm"
         aria-label={t('delete.button')}

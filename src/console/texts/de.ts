@@ -151,8 +151,10 @@ export const de: Texts = {
   },
   changes: {
     title: 'Änderungen',
-    summary:
-      '{{changed, number}} geändert, {{added, number}} neu, {{removed, number}} entfernt von {{points, number}} Zeitpunkten; mittlere absolute Abweichung: {{mean}}.',
+    summary_one:
+      '{{changed, number}} geändert, {{added, number}} neu, {{removed, number}} entfernt von {{count}} Zeitpunkt; mittlere absolute Abweichung: {{mean}}.',
+    summary_other:
+      '{{changed, number}} geändert, {{added, number}} neu, {{removed, number}} entfernt von {{count, number}} Zeitpunkten; mittlere absolute Abweichung: {{mean}}.',
     date: 'Zeitpunkt',
     before: 'Vorher',
     after: 'Nachher',

@@ -149,8 +149,10 @@ export const en = {
   },
   changes: {
     title: 'Changes',
-    summary:
-      '{{changed, number}} changed, {{added, number}} added, {{removed, number}} removed of {{points, number}} dates; mean absolute difference: {{mean}}.',
+    summary_one:
+      '{{changed, number}} changed, {{added, number}} added, {{removed, number}} removed of {{count}} date; mean absolute difference: {{mean}}.',
+    summary_other:
+      '{{changed, number}} changed, {{added, number}} added, {{removed, number}} removed of {{count, number}} dates; mean absolute difference: {{mean}}.',
     date: 'Date',
     before: 'Before',
     after: 'After',

@@ -159,8 +159,10 @@ export const fr: Texts = {
   },
   changes: {
     title: 'Modifications',
-    summary:
-      'Modifiées : {{changed, number}}, ajoutées : {{added, number}}, supprimées : {{removed, number}}, sur {{points, number}} dates ; écart absolu moyen : {{mean}}.',
+    summary_one:
+      'Modifiées : {{changed, number}}, ajoutées : {{added, number}}, supprimées : {{removed, number}}, sur {{count}} date ; écart absolu moyen : {{mean}}.',
+    summary_other:
+      'Modifiées : {{changed, number}}, ajoutées : {{added, number}}, supprimées : {{removed, number}}, sur {{count, number}} dates ; écart absolu moyen : {{mean}}.',
     date: 'Date',
     before: 'Avant',
     after: 'Après',

@@ -151,8 +151,10 @@ export const nl: Texts = {
   },
   changes: {
     title: 'Wijzigingen',
-    summary:
-      '{{changed, number}} gewijzigd, {{added, number}} nieuw, {{removed, number}} verwijderd van {{points, number}} tijdstippen; gemiddeld absoluut verschil: {{mean}}.',
+    summary_one:
+      '{{changed, number}} gewijzigd, {{added, number}} nieuw, {{removed, number}} verwijderd van {{count}} tijdstip; gemiddeld absoluut verschil: {{mean}}.',
+    summary_other:
+      '{{changed, number}} gewijzigd, {{added, number}} nieuw, {{removed, number}} verwijderd van {{count, number}} tijdstippen; gemiddeld absoluut verschil: {{mean}}.',
     date: 'Tijdstip',
     before: 'Voor',
     after: 'Na',

@@ -56,7 +56,7 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   return (
     <section className={classes.changes} aria-label={t('changes.title')}>
       <p className={classes.summary} role="status">
-        {t('changes.summary', { ...summary, mean: format(summary.meanAbsoluteDifference, 4) })}
+        {t('changes.summary', { ...summary, count: summary.points, mean: format(summary.meanAbsoluteDifference, 4) })}
       </p>
       {changed.length > 0 && <Rows rows={changed} timeZone={timeZone} />}
     </section>

@@ -1,6 +1,7 @@
 /** The retention policy of the account or of one variable: what it did, what it would delete, and its settings. */
 import { Button, NativeSelect, Select, Skeleton, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { useDraft } from '../../parts/draft.ts';
@@ -133,7 +134,7 @@ function State({ state, isVariable }: { readonly state: RetentionState; readonly
             : t('retention.inactive')}
         </p>
       )}
-      {points > 0 && <p>{t('retention.rolledUp', { points, rollups, variables })}</p>}
+      {points > 0 && <p>{t('retention.rolledUp', countTexts(t, { points, rollups, variables }))}</p>}
       {state.refusedPointCount > 0 && (
         <p className={classes.message}>
           {t('retention.refused', {
@@ -190,6 +191,19 @@ function Fields({ fields, onChange }: FieldsProps) {
   );
 }
 
+type Counted = 'points' | 'versions' | 'rollups' | 'variables';
+
+/** @returns the counts with their nouns, each in the singular or the plural. */
+function countTexts<Name extends Counted>(
+  t: TFunction<'settings'>,
+  counts: Readonly<Record<Name, number>>,
+): Readonly<Record<Name, string>> {
+  const entries = Object.entries<number>(counts) as [Name, number][];
+  return Object.fromEntries(
+    entries.map(([name, count]) => [name, t(`retention.counts.${name as Counted}`, { count })]),
+  ) as Record<Name, string>;
+}
+
 /** Shows how many points and versions the policy would replace now. */
 function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
   const { t } = useTranslation('settings');
@@ -200,7 +214,8 @@ function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPre
         {firstDate === null
           ? t('retention.nothing', { date: formatMoment(boundary, 'UTC') })
           : t('retention.would', {
-              ...{ points: pointCount, versions: versionCount, variables: variableCount, rollups: rollupCount },
+              ...countTexts(t, { points: pointCount, versions: versionCount }),
+              ...countTexts(t, { variables: variableCount, rollups: rollupCount }),
               ...{ from: formatMoment(firstDate, 'UTC'), until: formatMoment(boundary, 'UTC') },
             })}
       </p>

@@ -122,9 +122,19 @@ export const de: TextsOf<typeof en> = {
     noneVariable: 'Diese Variable folgt der Regel des Kontos.',
     active: 'Aktiv seit {{date}}, gespeichert von {{name}}.',
     inactive: 'Gespeichert, aber nicht aktiv: Alle Punkte bleiben erhalten.',
-    rolledUp:
-      '{{points, number}} Punkte wurden durch {{rollups, number}} Werte von {{variables, number}} Variablen ersetzt.',
-    refused:
+    counts: {
+      points_one: '{{count}} Punkt',
+      points_other: '{{count, number}} Punkte',
+      versions_one: '{{count}} ältere Version',
+      versions_other: '{{count, number}} ältere Versionen',
+      rollups_one: '{{count}} zusammengefasster Wert',
+      rollups_other: '{{count, number}} zusammengefasste Werte',
+      variables_one: '{{count}} Variable',
+      variables_other: '{{count, number}} Variablen',
+    },
+    rolledUp: 'Bisher ersetzt: {{points}}; dafür gespeichert: {{rollups}}; betroffen: {{variables}}.',
+    refused_one: '{{count}} Punkt wurde nicht geschrieben, weil sein Zeitraum schon zusammengefasst ist: {{date}}.',
+    refused_other:
       '{{count, number}} Punkte wurden nicht geschrieben, weil ihr Zeitraum schon zusammengefasst ist; zuletzt {{date}}.',
     keepRawYears: 'Jahre mit allen Punkten',
     rollup: 'Danach behalten',
@@ -140,7 +150,7 @@ export const de: TextsOf<typeof en> = {
     counting: 'Das Zählen dauert bis zu 20 Sekunden.',
     nothing: 'Kein Punkt ist älter als {{date}}: Es würde nichts gelöscht.',
     would:
-      '{{points, number}} Punkte und {{versions, number}} ältere Versionen von {{variables, number}} Variablen, von {{from}} bis {{until}}, würden gelöscht und durch {{rollups, number}} Werte ersetzt.',
+      'Zu löschen von {{from}} bis {{until}}: {{points}} und {{versions}}; betroffen: {{variables}}. Stattdessen: {{rollups}}.',
     incomplete: 'Das Zählen dauerte zu lange und endet bei {{date}}. Es würden mehr Punkte gelöscht.',
     reallySave:
       'Speichern und aktivieren? Punkte vor der Grenze werden im Hintergrund gelöscht. Das lässt sich nicht rückgängig machen.',

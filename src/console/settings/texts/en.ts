@@ -117,9 +117,20 @@ export const en = {
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',
     inactive: 'Saved, but not active: every point is kept.',
-    rolledUp:
-      '{{points, number}} points were replaced by {{rollups, number}} rollups of {{variables, number}} variables.',
-    refused: '{{count, number}} points were not written, because their dates are rolled up; the last one {{date}}.',
+    counts: {
+      points_one: '{{count}} point',
+      points_other: '{{count, number}} points',
+      versions_one: '{{count}} older version',
+      versions_other: '{{count, number}} older versions',
+      rollups_one: '{{count}} rollup',
+      rollups_other: '{{count, number}} rollups',
+      variables_one: '{{count}} variable',
+      variables_other: '{{count, number}} variables',
+    },
+    rolledUp: 'Replaced so far: {{points}} by {{rollups}}, of {{variables}}.',
+    refused_one: '{{count}} point was not written, because its date is rolled up: {{date}}.',
+    refused_other:
+      '{{count, number}} points were not written, because their dates are rolled up; the last one {{date}}.',
     keepRawYears: 'Years to keep every point',
     rollup: 'Then keep',
     rollups: {
@@ -134,7 +145,7 @@ export const en = {
     counting: 'Counting takes up to 20 seconds.',
     nothing: 'No point is older than {{date}}: nothing would be deleted.',
     would:
-      '{{points, number}} points and {{versions, number}} older versions of {{variables, number}} variables, from {{from}} to {{until}}, would be deleted and replaced by {{rollups, number}} rollups.',
+      'Would be deleted, from {{from}} to {{until}}: {{points}} and {{versions}} of {{variables}}. In their place: {{rollups}}.',
     incomplete: 'Counting took too long. The counts end at {{date}}; more points would be deleted.',
     reallySave: 'Save and activate? Points before the boundary are deleted in the background. You cannot undo this.',
     activate: 'Save and activate',

@@ -124,9 +124,20 @@ export const fr: TextsOf<typeof en> = {
     noneVariable: 'Cette variable suit la règle du compte.',
     active: 'Active depuis le {{date}}, enregistrée par {{name}}.',
     inactive: 'Enregistrée, mais inactive : tous les points sont conservés.',
-    rolledUp:
-      '{{points, number}} points ont été remplacés par {{rollups, number}} agrégats de {{variables, number}} variables.',
-    refused: '{{count, number}} points n’ont pas été écrits, car leurs dates sont déjà agrégées ; le dernier {{date}}.',
+    counts: {
+      points_one: '{{count}} point',
+      points_other: '{{count, number}} points',
+      versions_one: '{{count}} version antérieure',
+      versions_other: '{{count, number}} versions antérieures',
+      rollups_one: '{{count}} agrégat',
+      rollups_other: '{{count, number}} agrégats',
+      variables_one: '{{count}} variable',
+      variables_other: '{{count, number}} variables',
+    },
+    rolledUp: 'Remplacement à ce jour : {{points}} par {{rollups}}, pour {{variables}}.',
+    refused_one: '{{count}} point n’a pas été écrit, car sa date est déjà agrégée : {{date}}.',
+    refused_other:
+      '{{count, number}} points n’ont pas été écrits, car leurs dates sont déjà agrégées ; le dernier {{date}}.',
     keepRawYears: 'Années avec tous les points',
     rollup: 'Ensuite, conserver',
     rollups: {
@@ -141,7 +152,7 @@ export const fr: TextsOf<typeof en> = {
     counting: 'Le comptage prend jusqu’à 20 secondes.',
     nothing: 'Aucun point n’est antérieur au {{date}} : rien ne serait supprimé.',
     would:
-      '{{points, number}} points et {{versions, number}} versions antérieures de {{variables, number}} variables, du {{from}} au {{until}}, seraient supprimés et remplacés par {{rollups, number}} agrégats.',
+      'À supprimer, du {{from}} au {{until}} : {{points}} et {{versions}} de {{variables}}. À leur place : {{rollups}}.',
     incomplete: 'Le comptage était trop long et s’arrête au {{date}}. Davantage de points seraient supprimés.',
     reallySave:
       'Enregistrer et activer ? Les points antérieurs à la limite sont supprimés en arrière-plan. Cette action est irréversible.',

@@ -122,9 +122,20 @@ export const nl: TextsOf<typeof en> = {
     noneVariable: 'Deze variabele volgt de regel van het account.',
     active: 'Actief sinds {{date}}, opgeslagen door {{name}}.',
     inactive: 'Opgeslagen, maar niet actief: elk punt blijft bewaard.',
-    rolledUp:
-      '{{points, number}} punten zijn vervangen door {{rollups, number}} waarden van {{variables, number}} variabelen.',
-    refused: '{{count, number}} punten zijn niet geschreven, omdat hun periode al is samengevat; de laatste {{date}}.',
+    counts: {
+      points_one: '{{count}} punt',
+      points_other: '{{count, number}} punten',
+      versions_one: '{{count}} oudere versie',
+      versions_other: '{{count, number}} oudere versies',
+      rollups_one: '{{count}} samengevatte waarde',
+      rollups_other: '{{count, number}} samengevatte waarden',
+      variables_one: '{{count}} variabele',
+      variables_other: '{{count, number}} variabelen',
+    },
+    rolledUp: 'Tot nu toe vervangen: {{points}} door {{rollups}}, van {{variables}}.',
+    refused_one: '{{count}} punt is niet geschreven, omdat de periode al is samengevat: {{date}}.',
+    refused_other:
+      '{{count, number}} punten zijn niet geschreven, omdat hun periode al is samengevat; de laatste {{date}}.',
     keepRawYears: 'Jaren waarin elk punt blijft',
     rollup: 'Daarna bewaren',
     rollups: {
@@ -139,7 +150,7 @@ export const nl: TextsOf<typeof en> = {
     counting: 'Tellen duurt hoogstens 20 seconden.',
     nothing: 'Geen punt is ouder dan {{date}}: er zou niets worden verwijderd.',
     would:
-      '{{points, number}} punten en {{versions, number}} oudere versies van {{variables, number}} variabelen, van {{from}} tot {{until}}, zouden worden verwijderd en vervangen door {{rollups, number}} waarden.',
+      'Te verwijderen, van {{from}} tot {{until}}: {{points}} en {{versions}} van {{variables}}. In de plaats daarvan: {{rollups}}.',
     incomplete: 'Het tellen duurde te lang en stopt bij {{date}}. Er zouden meer punten worden verwijderd.',
     reallySave:
       'Opslaan en activeren? Punten van vóór de grens worden op de achtergrond verwijderd. Dit kan niet ongedaan worden gemaakt.',

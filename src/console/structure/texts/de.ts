@@ -103,8 +103,10 @@ export const de: TextsOf<typeof en> = {
     reallySource: '{{name}} mit allen Variablen und Punkten löschen? Das lässt sich nicht rückgängig machen.',
     anyway: 'Löschen, obwohl Skripte sie lesen',
     reallyVariable: '{{name}} löschen, obwohl berechnete Variablen sie lesen? Deren Skripte werden fehlschlagen.',
-    running:
-      '{{name}} wird gelöscht: {{deleted, number}} von {{total, number}} Variablen sind gelöscht; es bleiben die Punkte von {{pending, number}}.',
+    running_one:
+      '{{name}} wird gelöscht: {{deleted, number}} von {{count}} Variable ist gelöscht; es bleiben die Punkte von {{pending, number}}.',
+    running_other:
+      '{{name}} wird gelöscht: {{deleted, number}} von {{count, number}} Variablen sind gelöscht; es bleiben die Punkte von {{pending, number}}.',
     done: '{{name}} wurde mit allem Inhalt gelöscht.',
     gone: '{{name}} wurde gelöscht.',
     leave: 'Sie können diese Seite verlassen; das Löschen läuft weiter.',

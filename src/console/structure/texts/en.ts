@@ -100,8 +100,10 @@ export const en = {
     reallySource: 'Delete {{name}} with all its variables and points? This cannot be undone.',
     anyway: 'Delete even though scripts read it',
     reallyVariable: 'Delete {{name}} even though calculated variables read it? Their scripts will fail.',
-    running:
-      'Deleting {{name}}: {{deleted, number}} of {{total, number}} variables are deleted; the points of {{pending, number}} remain.',
+    running_one:
+      'Deleting {{name}}: {{deleted, number}} of {{count}} variable is deleted; the points of {{pending, number}} remain.',
+    running_other:
+      'Deleting {{name}}: {{deleted, number}} of {{count, number}} variables are deleted; the points of {{pending, number}} remain.',
     done: '{{name}} was deleted with everything in it.',
     gone: '{{name}} was deleted.',
     leave: 'You can leave this page; the deletion continues.',

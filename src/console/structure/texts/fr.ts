@@ -104,8 +104,10 @@ export const fr: TextsOf<typeof en> = {
     reallySource: 'Supprimer {{name}} avec toutes ses variables et tous ses points ? C’est irréversible.',
     anyway: 'Supprimer malgré les scripts qui la lisent',
     reallyVariable: 'Supprimer {{name}} bien que des variables calculées la lisent ? Leurs scripts échoueront.',
-    running:
-      'Suppression de {{name}} : {{deleted, number}} variables sur {{total, number}} supprimées ; il reste les points de {{pending, number}}.',
+    running_one:
+      'Suppression de {{name}} : {{deleted, number}} variable sur {{count}} supprimée ; il reste les points de {{pending, number}}.',
+    running_other:
+      'Suppression de {{name}} : {{deleted, number}} variables sur {{count, number}} supprimées ; il reste les points de {{pending, number}}.',
     done: '{{name}} a été supprimé avec tout son contenu.',
     gone: '{{name}} a été supprimé.',
     leave: 'Vous pouvez quitter cette page ; la suppression se poursuit.',

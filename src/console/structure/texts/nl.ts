@@ -104,8 +104,10 @@ export const nl: TextsOf<typeof en> = {
     anyway: 'Verwijderen ondanks scripts die ze lezen',
     reallyVariable:
       '{{name}} verwijderen, hoewel berekende variabelen deze variabele lezen? Hun scripts zullen mislukken.',
-    running:
-      '{{name}} wordt verwijderd: {{deleted, number}} van {{total, number}} variabelen zijn verwijderd; de punten van {{pending, number}} blijven nog over.',
+    running_one:
+      '{{name}} wordt verwijderd: {{deleted, number}} van {{count}} variabele is verwijderd; de punten van {{pending, number}} blijven nog over.',
+    running_other:
+      '{{name}} wordt verwijderd: {{deleted, number}} van {{count, number}} variabelen zijn verwijderd; de punten van {{pending, number}} blijven nog over.',
     done: '{{name}} is met alles erin verwijderd.',
     gone: '{{name}} is verwijderd.',
     leave: 'U kunt deze pagina verlaten; het verwijderen gaat door.',

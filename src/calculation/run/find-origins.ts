@@ -1,4 +1,7 @@
-/** Finds the runs that computed versions. A version does not name its run: a variable has one run at a time. */
+/**
+ * Finds the runs that computed versions. A version does not name its run: the record of a run has the VersionTimestamps that
+ * it stored. Runs that ended before these were recorded are found by their period: a variable has one run at a time.
+ */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
 
@@ -17,12 +20,12 @@ export const FIND_RUNS_AT = `
   select (extract(epoch from at) * 1000000)::int8 as "atMicros", run.id as "runId", started_date as "startedDate"
   from calculation_run run
   join (select timestamptz 'epoch' + micros * interval '1 microsecond' as at from unnest($3::int8[]) micros) asked
-    on at >= started_date and at <= finished_date
+    on at >= coalesce(first_version_timestamp, started_date) and at <= coalesce(last_version_timestamp, finished_date)
   where variable_id = $2 and account_id = $1 and state = 'Succeeded'
   order by run.id`;
 
 /**
- * Finds the runs that were running at the VersionTimestamps of a variable. The caller has checked that the variable may be
+ * Finds the runs that stored the VersionTimestamps of a variable. The caller has checked that the variable may be
  * read.
  * @param versionTimestamps microseconds.
  */

@@ -12,7 +12,7 @@ import { announceEnd } from './announce-end.ts';
 import type { ClaimedRun } from './claim-run.ts';
 import type { FormulaRecord, RunDeclaration } from './compute.ts';
 import type { Output } from './output-rules.ts';
-import { sumCounts, writeOutputs } from './write-outputs.ts';
+import { sumCounts, type WrittenVersions, writeOutputs } from './write-outputs.ts';
 
 /** Parts of a report that are known before the points are stored. */
 export interface RunParts {
@@ -49,7 +49,9 @@ const FENCE = `select from calculation_run where id = $1 and state = 'Running' f
 const FINISH = `
   update calculation_run
   set state = $2, outcome = $3, message = $4, inputs = $5, notes = $6, counts = $7, durations = $8, formulas = $9,
-      finished_date = clock_timestamp(), declaration_hash = $10
+      finished_date = clock_timestamp(), declaration_hash = $10,
+      first_version_timestamp = timestamptz 'epoch' + $11::int8 * interval '1 microsecond',
+      last_version_timestamp = timestamptz 'epoch' + $12::int8 * interval '1 microsecond'
   where id = $1`;
 
 const KEEP_DECLARATION = `
@@ -66,7 +68,7 @@ export async function succeedRun(
   const startMs = performance.now();
   const store = async (transaction: Transaction): Promise<RunReport> => {
     await holdRun(transaction, run);
-    const { ranges, warnings: refused } = await writeOutputs(transaction, dictionary, run, outputs);
+    const { ranges, warnings: refused, versions } = await writeOutputs(transaction, dictionary, run, outputs);
     const origin = { wave: run.wave, ...(run.requestId !== null && { requestId: run.requestId }) };
     await announcePoints(transaction, run.accountId, ranges, origin);
     const warnings = [...outputs.flatMap((output) => output.warnings()), ...refused];
@@ -77,7 +79,7 @@ export async function succeedRun(
       notes: { ...parts.notes, warnings: [...readTexts(parts.notes.warnings), ...warnings] },
       durations: { ...parts.durations, store: performance.now() - startMs },
     };
-    await endRun(transaction, run, 'Succeeded', report);
+    await endRun(transaction, run, 'Succeeded', report, versions);
     await announceEnd(transaction, run, 'CalculationCompleted');
     return report;
   };
@@ -159,11 +161,18 @@ async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void>
     throw new RunEndedElsewhere(`run ${run.id} was ended by another session; its result is not stored`);
 }
 
-async function endRun(transaction: Transaction, run: ClaimedRun, state: string, given: RunReport): Promise<void> {
+async function endRun(
+  transaction: Transaction,
+  run: ClaimedRun,
+  state: string,
+  given: RunReport,
+  versions?: WrittenVersions,
+): Promise<void> {
   const { outcome, message, inputs, notes, counts, durations, formulas } = toStorableReport(given);
   const details = [inputs, notes, counts, durations, formulas].map((detail) => JSON.stringify(detail));
   const { declaration: kept } = given;
-  const values = [run.id, state, outcome, message, ...details, kept?.hash ?? null];
+  const stored = [versions?.fromMicros ?? null, versions?.toMicros ?? null];
+  const values = [run.id, state, outcome, message, ...details, kept?.hash ?? null, ...stored];
   if (kept) {
     const row = [run.accountId, kept.hash, JSON.stringify(kept.declaration)];
     await transaction.query({ name: 'calculation-keep-declaration', text: KEEP_DECLARATION, values: row });

@@ -3,7 +3,7 @@ import type { Transaction } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { encodeReadings } from '../../points/encode-readings.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
-import type { WrittenRange } from '../../points/point.ts';
+import type { Micros, WrittenRange } from '../../points/point.ts';
 import { describeRefused } from '../../points/rollups/describe-refused.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { Output, OutputCounts, OutputPoint } from './output-rules.ts';
@@ -13,27 +13,41 @@ export interface Writer {
   readonly variableId: number;
 }
 
-/**
- * @returns the changed range (none when nothing was stored or the variable was deleted), and texts about points that were not
- *   stored, because their dates are rolled up.
- */
+/** VersionTimestamps of stored points, both inclusive. */
+export interface WrittenVersions {
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+}
+
+export interface WrittenOutputs {
+  /** The changed range; empty when nothing was stored or the variable was deleted. */
+  readonly ranges: readonly WrittenRange[];
+  /** Texts about points that were not stored, because their dates are rolled up. */
+  readonly warnings: readonly string[];
+  /** Undefined when nothing was stored. */
+  readonly versions: WrittenVersions | undefined;
+}
+
+/** Stores the outputs in the transaction. */
 export async function writeOutputs(
   transaction: Transaction,
   dictionary: Dictionary,
   writer: Writer,
   outputs: readonly Output[],
-): Promise<{ readonly ranges: readonly WrittenRange[]; readonly warnings: readonly string[] }> {
+): Promise<WrittenOutputs> {
   let whole: WrittenRange | undefined;
+  let versions: WrittenVersions | undefined;
   const warnings: string[] = [];
   for (const output of outputs) {
     for (const points of output.slices()) {
       const tuples = await encodeSlice(dictionary, writer, points);
-      const { ranges, refused } = await writePoints(transaction, [tuples]);
+      const { ranges, refused, stamps } = await writePoints(transaction, [tuples]);
       for (const range of ranges) whole = merge(whole, range);
+      for (const stamp of stamps) versions = mergeVersions(versions, stamp);
       for (const offsets of refused.values()) warnings.push(...describeRefused(tuples, offsets));
     }
   }
-  return { ranges: whole ? [whole] : [], warnings };
+  return { ranges: whole ? [whole] : [], warnings, versions };
 }
 
 /** Label ids are created outside the transaction, on another connection. */
@@ -56,6 +70,11 @@ function merge(whole: WrittenRange | undefined, range: WrittenRange): WrittenRan
     toMicros: Math.max(whole.toMicros, range.toMicros),
     count: whole.count + range.count,
   };
+}
+
+function mergeVersions(whole: WrittenVersions | undefined, { fromMicros, toMicros }: WrittenVersions): WrittenVersions {
+  if (!whole) return { fromMicros, toMicros };
+  return { fromMicros: Math.min(whole.fromMicros, fromMicros), toMicros: Math.max(whole.toMicros, toMicros) };
 }
 
 /** Adds the counts of all formulas of a run. */

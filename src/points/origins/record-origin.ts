@@ -1,7 +1,7 @@
 /**
  * Records what brought the versions of a write: one row of `write_origin` for each VersionTimestamp of the write, usually one.
- * A version needs no column of its own: its VersionTimestamp and its variable identify the write. Runs record nothing, because
- * a variable has one run at a time and the record of the run has its period.
+ * A version needs no column of its own: its VersionTimestamp and its variable identify the write. Runs have no row
+ * here: the record of a run has the VersionTimestamps that it stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';

@@ -1,6 +1,6 @@
 /**
  * Route `GET /data/origins`: what brought versions of a variable. Pushes and files are found by the record of their writes, runs
- * by their period. The parts that know pushes, files and runs are passed in, because reading does not import them.
+ * by their own record. The parts that know pushes, files and runs are passed in, because reading does not import them.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

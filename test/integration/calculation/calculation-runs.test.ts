@@ -1,6 +1,7 @@
 /** Outcome of requests and runs with a fake sandbox instead of R: ordering, limits, crashes, unusual output. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
+import { findRunOrigins } from '../../../src/calculation/run/find-origins.ts';
 import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { stopUpdates } from '../../../src/calculation/updates/stop-updates.ts';
 import { readUpdateState } from '../../../src/calculation/updates/update-state.ts';
@@ -96,6 +97,35 @@ describe('calculation: a run over many points', () => {
     await forceRuns(store.database, [variableId], {});
     await calculations.runWith(variableId, () => ok([]));
     expect(await calculations.runsOf(variableId)).toMatchObject([{ outcome, message }]);
+  });
+});
+
+describe('calculation: the versions of a run', () => {
+  test('are recorded with the run, so a version after the end of the run names it too (R-H12, R-F1)', async () => {
+    const variableId = await addCalculated([]);
+    // A stored version from the future: the run's version is later, and so is the next one than the run.
+    await store.write(variableId, [[START, 0]]);
+    await store.database.query(
+      `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,
+      [variableId],
+    );
+    await forceRuns(store.database, [variableId], {});
+    await calculations.runWith(variableId, () => ok([START / 1e6, START / 1e6 + 60]));
+    const { rows } = await store.database.query<{ id: number; at: number }>(
+      `select run.id, (extract(epoch from version_timestamp) * 1000000)::int8 as at
+       from point join calculation_run run using (variable_id)
+       where variable_id = $1 and version_timestamp > finished_date and run.state = 'Succeeded'`,
+      [variableId],
+    );
+    expect(rows).toHaveLength(2);
+    const found = await findRunOrigins(
+      store.database,
+      store.accountId,
+      variableId,
+      rows.map(({ at }) => at),
+    );
+    expect(new Set([...found.values()].map(({ runId }) => runId))).toEqual(new Set([rows[0]?.id]));
+    expect(found.size).toBe(new Set(rows.map(({ at }) => at)).size);
   });
 });
 

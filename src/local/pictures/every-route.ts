@@ -118,7 +118,11 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     ...{ mappers: `${data}?tab=mappers`, mapper: `${data}?tab=mappers&mapper=new` },
     ...{ webhooks: '/console/webhooks', webhook: '/console/webhooks?webhook=new' },
     ...{ users: people, newUser: `${people}?user=new`, invitations: `${people}?tab=invitations` },
-    ...{ audit: `${people}?tab=audit`, clients: `${people}?tab=clients` },
+    ...{
+      audit: `${people}?tab=audit`,
+      clients: `${people}?tab=clients`,
+      newClient: `${people}?tab=clients&client=new`,
+    },
     ...{ account: settings, forms: `${settings}?tab=forms`, form: `${settings}?tab=forms&form=new` },
     ...{ catalogues: `${settings}?tab=catalogues`, retention: `${settings}?tab=retention` },
     ...first,

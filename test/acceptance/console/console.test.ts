@@ -273,6 +273,7 @@ const routes = () => [
   '/console/people?tab=invitations',
   '/console/people?tab=audit',
   '/console/people?tab=clients',
+  '/console/people?tab=clients&client=new',
   '/console/settings',
   '/console/settings?tab=forms',
   '/console/settings?tab=forms&form=new',

@@ -66,7 +66,7 @@ test('console people: a manager creates a user, limits the access to a source, a
   await page.getByLabel('Site', { exact: true }).selectOption({ label: 'Mill' });
   await page.getByRole('button', { name: 'Grant' }).click();
   await page.getByRole('button', { name: 'Choose sources' }).press('Enter');
-  await page.getByRole('combobox', { name: 'Sources of Mill' }).press('ArrowDown');
+  await page.getByRole('combobox', { name: 'Sources of Mill', disabled: false }).press('ArrowDown');
   await page.getByRole('listbox').getByRole('option').first().waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');

@@ -153,7 +153,7 @@ test('console settings: retention is activated only after its preview was counte
   await page.getByText('Preview the deletion first.').waitFor();
   expect(await page.getByRole('button', { name: 'Save and activate' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Preview the deletion' }).click();
-  await page.getByText(/^1 points and 0 older versions of 1 variables/).waitFor();
+  await page.getByText(/: 1 point and 0 older versions of 1 variable\./).waitFor();
   await page.getByRole('button', { name: 'Save and activate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save and activate' }).click();
   await page.getByText(/^Active since/).waitFor();

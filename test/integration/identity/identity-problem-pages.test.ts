@@ -33,7 +33,7 @@ async function ask(path: string, { method = 'GET', accept = BROWSER, language = 
 }
 
 async function askTooOften(path: string, asked: Asked) {
-  for (let count = 0; count < 4; count++) await ask(path, { ...asked, method: 'POST' });
+  await Promise.all(Array.from({ length: 4 }, () => ask(path, { ...asked, method: 'POST' })));
   return ask(path, { ...asked, method: 'POST' });
 }
 

@@ -6,9 +6,8 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatMoment } from '../../parts/moment.tsx';
 import { currentLocale } from '../../texts/language.ts';
-import { dateLabels, showLast, widthOf } from '../../variable/plot/plot-options.ts';
+import { dateLabels, formatSeconds, showLast, widthOf } from '../../variable/plot/plot-options.ts';
 import type { Points } from '../../variable/points.ts';
 import classes from './script.module.css';
 
@@ -111,7 +110,7 @@ function toOptions(
       })),
     ],
     series: [
-      { label: timeZone, value: (_plot, seconds) => (seconds === null ? '–' : formatMoment(seconds * 1000, timeZone)) },
+      { label: timeZone, value: (_plot, seconds) => formatSeconds(seconds, timeZone) },
       ...lines.map(({ label, unit, isMain }, index) => ({
         label,
         scale: scaleOf(unit),

@@ -25,7 +25,7 @@ export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hoo
     scales: { x: { min: range.from, max: range.to, time: true } },
     axes: toAxes(props, color),
     series: [
-      { label: timeZone, value: (_plot, seconds) => (seconds === null ? '–' : formatMoment(seconds * 1000, timeZone)) },
+      { label: timeZone, value: (_plot, seconds) => formatSeconds(seconds, timeZone) },
       ...lines.map(({ label, color: name, unit, isQuiet, isEdge }) => ({
         label,
         scale: scaleOf(unit),
@@ -100,8 +100,15 @@ export function formatValue(value: number | null | undefined): string {
     : value.toLocaleString(currentLocale(), { maximumSignificantDigits: 8 });
 }
 
-/** Without a cursor, the legend shows the last point. */
+/** Formats an epoch second in a time zone for the legend; a dash stands for a missing one. */
+export function formatSeconds(seconds: number | null | undefined, timeZone: string): string {
+  return seconds === null || seconds === undefined ? '–' : formatMoment(seconds * 1000, timeZone);
+}
+
+/** Without a cursor, the legend shows the last point, if the chart has one. */
 export function showLast(plot: uPlot): void {
-  if (plot.legend.idx === null || plot.legend.idx === undefined)
-    plot.setLegend({ idx: plot.data[0].length - 1 }, false);
+  const count = plot.data[0].length;
+  if (count > 0 && (plot.legend.idx === null || plot.legend.idx === undefined)) {
+    plot.setLegend({ idx: count - 1 }, false);
+  }
 }

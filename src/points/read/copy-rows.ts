@@ -70,7 +70,7 @@ export async function* copyRows(
 const spareBlocks: Buffer[] = [];
 const MAX_SPARE_BLOCKS = 4;
 
-/** @returns memory of one block, of a read that has ended if its rows were as long. Give it back by `giveBlock`. */
+/** @returns memory of one block: that of an ended read if its block had the same size, else new. Return it by `giveBlock`. */
 function takeBlock({ rowBytes }: RowLayout): Buffer {
   const index = spareBlocks.findIndex(({ length }) => length === BLOCK_ROWS * rowBytes);
   const [spare] = index < 0 ? [] : spareBlocks.splice(index, 1);

@@ -92,7 +92,7 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
   from surplus group by variable_id`;
 
 // Finds the span of VersionTimestamps of surplus versions, and with it the batches of a compressed chunk to decompress:
-// mostly none, or those of the oldest version.
+// usually no batch, or only those of the oldest version.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 

@@ -20,12 +20,12 @@ afterAll(() => api.close());
 
 describe('http: Api-Version', () => {
   it.each([
-    ['absent', {}, 200],
-    ['1.7', { 'api-version': '1.7' }, 200],
-    ['2.0', { 'api-version': '2.0' }, 400],
-    ['empty', { 'api-version': '' }, 400],
-    ['the old header with any value', { 'x-opisense-api-version': '1.1' }, 200],
-  ])('the request header is read: %s (R-A2, §9.1)', async (_what, headers, status) => {
+    ['without it', 200, {}],
+    ['with 1.7', 200, { 'api-version': '1.7' }],
+    ['with 2.0', 400, { 'api-version': '2.0' }],
+    ['with an empty one', 400, { 'api-version': '' }],
+    ['with the old header and any value', 200, { 'x-opisense-api-version': '1.1' }],
+  ])('a request %s is answered %i (R-A2, §9.1)', async (_what, status, headers) => {
     const answer = await api.manager.get('/sites', headers);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('api-version')).toBe('1.7');

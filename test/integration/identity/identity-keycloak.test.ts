@@ -201,14 +201,14 @@ describe('Keycloak: changes by a manager', () => {
   });
 });
 
-describe('Keycloak: a user created before Keycloak was used', () => {
-  it('is created at Keycloak when the service first needs the user there (R-B2)', async () => {
+describe('Keycloak: a user', () => {
+  it('created before Keycloak was used is created there when the service first needs it (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
   });
 
-  it('gets the chosen account in the next token (R-B4)', async () => {
+  it('who chooses another account gets it in the next token (R-B4)', async () => {
     await create('chooser');
     const userId = await userIdOf(api, 'chooser');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);

@@ -187,7 +187,7 @@ async function startSuspendedRoles() {
     expectTakeOver: async () => {
       await fixture.push(fixture.input, 1);
       await fixture.expectValue(fixture.input, 1, 20_000);
-      // The site of the fixture.
+      // The first delivery is SiteCreated of the fixture's site.
       await receiver.waitFor(1);
       await fillHands();
       // The victim renews its claims meanwhile, so the other process finds nothing to do.

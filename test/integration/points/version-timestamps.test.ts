@@ -159,7 +159,7 @@ describe('points: VersionTimestamps', () => {
 });
 
 describe('points: writers', () => {
-  /** Fails as soon as the statement has to wait for a lock. */
+  /** Fails when the statement waits for a lock for a second. */
   const writeWithoutWaiting = (tuples: Buffer) =>
     withTransaction(store.database, async (transaction) => {
       await transaction.query(`set local lock_timeout = '1s'`);

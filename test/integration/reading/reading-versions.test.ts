@@ -142,19 +142,22 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     ['Australia/Lord_Howe', '2026-04-05T13:30:00Z', 'P1D', '2026-04-04T13:00:00Z'],
     ['Pacific/Apia', '2011-12-31T10:00:00Z', 'P1D', '2011-12-30T10:00:00Z'],
     ['America/Winnipeg', '2027-03-14T18:00:00Z', 'P1D', '2027-03-13T19:00:00Z'],
-  ])('in %s, the bound of %s with horizon %s is %s (R-G2, R-D4)', async (timeZoneId, date, horizon, bound) => {
-    const { variableId } = await createStructure(api.manager, { isVersioned: true });
-    await push(variableId, 'V1', {}, { [date]: 1 });
-    const words = `variableId=${variableId}&horizon=${horizon}&timeZoneId=${timeZoneId}`;
-    const period = `${words}&from=${date}&to=${date}&includeToBoundary=true`;
-    for (const [instant, count] of [
-      [`timestamptz '${bound}'`, 1],
-      [`timestamptz '${bound}' + interval '1 microsecond'`, 0],
-    ] as const) {
-      await wasKnown(variableId, 'V1', instant);
-      expect([await rows(words), await rows(period)].map((found) => found.length)).toEqual([count, count]);
-    }
-  });
+  ])(
+    'in %s, a read of %s with horizon %s has versions up to %s (R-G2, R-D4)',
+    async (timeZoneId, date, horizon, bound) => {
+      const { variableId } = await createStructure(api.manager, { isVersioned: true });
+      await push(variableId, 'V1', {}, { [date]: 1 });
+      const words = `variableId=${variableId}&horizon=${horizon}&timeZoneId=${timeZoneId}`;
+      const period = `${words}&from=${date}&to=${date}&includeToBoundary=true`;
+      for (const [instant, count] of [
+        [`timestamptz '${bound}'`, 1],
+        [`timestamptz '${bound}' + interval '1 microsecond'`, 0],
+      ] as const) {
+        await wasKnown(variableId, 'V1', instant);
+        expect([await rows(words), await rows(period)].map((found) => found.length)).toEqual([count, count]);
+      }
+    },
+  );
 
   test('a horizon of a day is a calendar day of timeZoneId (R-G2, R-G1)', async () => {
     const timeZoneId = 'Europe/Brussels';

@@ -3,7 +3,8 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /**
- * Runs in the page. Of the other results, which are larger than the page, it makes one per rule and returns none.
+ * Runs in the page. With `resultTypes`, axe-core lists only violations in full: its list of the elements that pass is
+ * larger than the page.
  */
 const RUN = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')

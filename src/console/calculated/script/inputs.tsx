@@ -21,7 +21,7 @@ interface InputsProps {
   readonly onChange: (change: Partial<Formula>) => void;
 }
 
-/** Editors of everything a formula reads: variables, entities and constants. */
+/** Editors of everything a formula reads: variables, form values and constants. */
 export function Inputs(props: InputsProps) {
   return (
     <>

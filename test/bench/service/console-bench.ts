@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findChromium } from '../../support/browser/chromium.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
-import { type ApiClient, MANAGER } from '../../support/fixtures/sign-in.ts';
+import { type ApiClient, MANAGER, signIn } from '../../support/fixtures/sign-in.ts';
 import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 
@@ -195,12 +195,18 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
     return { heapMib: usedSize / MEBIBYTE, nodes, jsEventListeners };
   };
   let pushed = 0;
-  /** Pushes for a time, a point at a date of its own each. */
+  let client = api;
+  /** Pushes for a time, a point at a date of its own each. As a client does: repeats what got 503, renews its token. */
   const push = async (seconds: number) => {
     const end = pushed + Math.round(seconds * PUSHES_PER_SECOND);
     for (; pushed < end; pushed += 1) {
       const date = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + pushed * 1000).toISOString();
-      await api.call('POST', '/api/data', [{ variableId, data: [{ date, value: pushed }] }]);
+      const { status, body } = await client.send('POST', '/api/data', [
+        { variableId, data: [{ date, value: pushed }] },
+      ]);
+      if (status === 401) client = await signIn(http);
+      if (status === 401 || status === 503) pushed -= 1;
+      else if (status >= 300) throw new Error(`POST /api/data: ${status} ${JSON.stringify(body)}`);
       await pause(1000 / PUSHES_PER_SECOND);
     }
   };

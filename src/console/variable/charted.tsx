@@ -8,7 +8,6 @@ import { Problem } from '../parts/problem.tsx';
 import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { OtherVariables, useOtherVariables } from './axes/other-variables.tsx';
-import { Changes } from './changes.tsx';
 import { type ChartPoints, pointQuery, toInstant, useChartPoints, useStops } from './chart-queries.ts';
 import {
   type Bounds,
@@ -24,18 +23,19 @@ import {
 import { CorrectPanel } from './correct/correct-panel.tsx';
 import { type Draft, readDraft } from './correct/draft.ts';
 import { useMayCorrect } from './correct/may-correct.ts';
-import { ExportMenu } from './export-menu.tsx';
+import { ExportMenu } from './export/export-menu.tsx';
 import { LiveBadge } from './live/live-badge.tsx';
 import type { Live } from './live/use-live.ts';
 import { type Drawn, toChartData } from './plot/chart-data.ts';
 import { Plot } from './plot/plot.tsx';
-import { PointVersions } from './point-versions.tsx';
 import { RangeBar } from './range-bar.tsx';
 import classes from './variable.module.css';
 import { toSearch, toSelection, type VariableSearch } from './variable-address.ts';
 import { Heading } from './variable-heading.tsx';
 import type { VariableContext } from './variable-queries.ts';
-import { VersionBar } from './version-bar.tsx';
+import { Changes } from './versions/changes.tsx';
+import { PointVersions } from './versions/point-versions.tsx';
+import { VersionBar } from './versions/version-bar.tsx';
 
 const route = getRouteApi('/console/variables/$variableId');
 

@@ -1,5 +1,5 @@
 /** Writes a program that reads the shown points: curl, R, Python. Pure. */
-import type { PointQuery } from '../api/download.ts';
+import type { PointQuery } from '../../api/download.ts';
 
 export type Language = 'curl' | 'R' | 'Python';
 

@@ -4,14 +4,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { api, bodyOf } from '../api/client.ts';
-import type { components } from '../api/openapi.d.ts';
-import { formatMoment } from '../parts/moment.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { currentLocale } from '../texts/language.ts';
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { currentLocale } from '../../texts/language.ts';
+import { toInstant } from '../chart-queries.ts';
+import { compareQuery, type Range, type Side } from '../chart-rules.ts';
 import classes from './changes.module.css';
-import { toInstant } from './chart-queries.ts';
-import { compareQuery, type Range, type Side } from './chart-rules.ts';
 
 type Comparison = components['schemas']['Comparison'];
 

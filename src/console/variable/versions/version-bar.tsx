@@ -5,10 +5,10 @@
 import { ActionIcon, SegmentedControl, Select, Slider } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { formatMoment } from '../parts/moment.tsx';
-import { Icon } from '../shell/icon.tsx';
-import { useVersions } from './chart-queries.ts';
-import type { Selection, Side } from './chart-rules.ts';
+import { formatMoment } from '../../parts/moment.tsx';
+import { Icon } from '../../shell/icon.tsx';
+import { useVersions } from '../chart-queries.ts';
+import type { Selection, Side } from '../chart-rules.ts';
 import classes from './version-bar.module.css';
 
 const PLAY_MS = 800;

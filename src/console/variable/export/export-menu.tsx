@@ -1,10 +1,10 @@
 /** Exports the shown points: as a file, or as a program that reads them. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type PointQuery, savePoints } from '../api/download.ts';
-import { settings } from '../session/settings.ts';
-import { Icon } from '../shell/icon.tsx';
-import { notifyDone, notifyProblem } from '../shell/notify.ts';
+import { type PointQuery, savePoints } from '../../api/download.ts';
+import { settings } from '../../session/settings.ts';
+import { Icon } from '../../shell/icon.tsx';
+import { notifyDone, notifyProblem } from '../../shell/notify.ts';
 import { type Language, toSnippet } from './snippets.ts';
 
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' } as const;

@@ -37,7 +37,7 @@ interface Result<Data> {
 }
 
 /**
- * `fetch` with the caller's token. A token that was revoked leads to the issuer.
+ * `fetch` with the caller's token. A revoked token redirects the browser to the issuer.
  * @throws {ApiError} without a connection.
  */
 export async function fetchWithToken(request: Request): Promise<Response> {

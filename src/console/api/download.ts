@@ -22,7 +22,7 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
   return response;
 }
 
-/** Requests points and saves them as a file of the browser. @throws {ApiError} unless the call succeeded. */
+/** Requests points and saves them as a download. @throws {ApiError} unless the call succeeded. */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
   saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
 }

@@ -23,7 +23,7 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** The owner; absent: the site or source of the variable itself. */
+  /** Site whose form holds the value; without `siteId` and `sourceId`: the variable's own site or source. */
   readonly siteId?: number | null;
   readonly sourceId?: number | null;
   readonly path: string;
@@ -74,7 +74,7 @@ export function toDeclaration(given: unknown): Declaration {
   return { ...rest, calculatedVariableFormulas: formulas.length === 0 ? [EMPTY_FORMULA] : formulas };
 }
 
-/** The API adds the site and source of an input, which a declaration does not have. */
+/** Removes the site and source that the API adds to each input of its answers. */
 function withoutPlace({
   siteId: _siteId,
   sourceId: _sourceId,

@@ -9,7 +9,7 @@ import { Frame } from './frame.tsx';
 import own from './table.module.css';
 import classes from './view.module.css';
 
-/** The style sheet names so many columns; a wider table scrolls on a phone too. */
+/** Number of columns that the style sheet can label on a phone; a wider table scrolls there too. */
 const MAX_NAMED = 8;
 
 interface TableProps {

@@ -74,7 +74,7 @@ export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
       const typed = texts[field.name] ?? '';
       if (typed === saved[field.name]) return [];
       const value = toMember(field, typed.trim());
-      // A site always has a time zone: absent, the service takes the account's or keeps the stored one.
+      // A site always has a time zone: without this member, the service takes the account's zone or keeps the stored one.
       return value === null && kind === 'Site' && field.input === 'zone' ? [] : [[field.name, value] as const];
     }),
   );

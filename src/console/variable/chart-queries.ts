@@ -107,7 +107,7 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // A version is known from its instant on; the next millisecond is after its microseconds.
+  // VersionTimestamps have microseconds, stops have milliseconds: rounded up, a stop shows the version that arrived then.
   const seen = (instants.data ?? []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

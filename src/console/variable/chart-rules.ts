@@ -64,7 +64,7 @@ export function chartStepOf(granularity: number | null, timeBase: string | null,
   return Number.isFinite(step) && step > 0 ? step : DEFAULT_STEP_SEC;
 }
 
-/** @returns raw points while they are few, else the smallest buckets that are few enough. */
+/** @returns raw points up to RAW_LIMIT, else the smallest buckets that number at most BUCKET_LIMIT. */
 export function planResolution({ from, to }: Range, stepSec: number): Resolution {
   if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';
   const found = BUCKETS.find(([, length]) => length > stepSec && (to - from) / length <= BUCKET_LIMIT);

@@ -39,7 +39,7 @@ import { VersionBar } from './versions/version-bar.tsx';
 
 const route = getRouteApi('/console/variables/$variableId');
 
-/** Buckets are read again when the range has moved by this part of its length. */
+/** Buckets are read again when the range has moved by its length divided by this number. */
 const BUCKET_MOVES = 500;
 
 interface ChartedProps {

@@ -1,4 +1,4 @@
-/** Points as typed arrays, read from Arrow: a year of quarters of an hour takes no object for each point. */
+/** Points as typed arrays, read from Arrow: a year of quarter-hours needs no object per point. */
 import { type Data, tableFromIPC } from 'apache-arrow';
 import { fetchPoints, type PointQuery } from '../api/download.ts';
 

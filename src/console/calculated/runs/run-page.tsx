@@ -168,7 +168,7 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
   }
   const ran = toDeclaration(declaration);
   const current = toDeclaration(variable.calculated);
-  // The record has the defaults of every member, so the hash decides, not the text.
+  // The record of a run includes default values, so the hashes are compared first.
   const isCurrent = history?.[0]?.declarationHash === run.declarationHash || isSame(ran, current);
   const kept = save ? toDeclaration(save.calculated) : ran;
   return (

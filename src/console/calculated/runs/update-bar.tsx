@@ -12,7 +12,7 @@ import classes from './runs.module.css';
 
 const NO_DATES = { from: '', to: '' };
 const TICK_MS = 1000;
-/** A run that takes longer than usual is never shown as ended. */
+/** Maximum progress shown: a run that takes longer than usual must not look finished. */
 const MAX_PERCENT = 95;
 
 /** The bar above the list of runs: what is still to calculate, and buttons that request or stop an update. */

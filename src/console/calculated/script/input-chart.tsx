@@ -13,9 +13,9 @@ import { type ChartLine, colorOf, type Span, SpanChart } from './span-chart.tsx'
 
 type Read = Evaluation['inputs'][number];
 
-/** Inputs that are drawn; further ones are only listed. */
+/** Maximum inputs drawn; further inputs are only listed. */
 const MAX_DRAWN = 6;
-/** Margin on either side of a window, as a part of its length. */
+/** Margin on either side of a window, as a fraction of the window's length. */
 const MARGIN = 0.5;
 
 interface InputChartProps {

@@ -292,7 +292,7 @@ interface PeriodProps {
   readonly onRun: () => void;
 }
 
-/** The changed dates of a preview, and the button that runs it. */
+/** Fields for the period in which a preview assumes changed input points, and the button that runs the preview. */
 function Period({ dates, timeZone, isRunning, onDates, onRun }: PeriodProps) {
   const { t } = useTranslation('calculated');
   return (

@@ -6,7 +6,7 @@ import { type ClientFields, GRANT_TYPES, SCOPES } from './client-fields.ts';
 
 interface ClientFormProps {
   readonly fields: ClientFields;
-  /** The client id and whether there is a secret are chosen once. */
+  /** Whether the client is being created: its id, and whether it has a secret, cannot be changed later. */
   readonly isNew: boolean;
   readonly onChange: (fields: ClientFields) => void;
 }

@@ -14,7 +14,7 @@ export interface FieldDraft {
   readonly minimum: string;
   readonly maximum: string;
   readonly unitId: string;
-  /** One choice a line: `value`, or `value = text`. */
+  /** One choice per line: `value`, or `value = text`. */
   readonly choices: string;
 }
 

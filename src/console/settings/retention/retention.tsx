@@ -60,7 +60,7 @@ function Editor({ state, variableId }: EditorProps) {
     onSuccess: () => renew(toRetentionFields({ ...state, retention: null })),
   });
   const preview = useMutation({ mutationFn: () => callPreview(variableId, fields) });
-  // The counts are those of one rule: another rule must be counted again before it is activated.
+  // The counts hold for one rule: a changed rule must be counted again before it is activated.
   const isCounted = preview.data?.rule === ruleOf(fields);
   const error = save.error ?? remove.error ?? preview.error;
   return (
@@ -120,7 +120,7 @@ function Editor({ state, variableId }: EditorProps) {
   );
 }
 
-/** What is saved, and what was done so far. */
+/** The saved policy, and what it has done so far. */
 function State({ state, isVariable }: { readonly state: RetentionState; readonly isVariable: boolean }) {
   const { t } = useTranslation('settings');
   const { retention, pointCount: points, rollupCount: rollups, variableCount: variables } = state;

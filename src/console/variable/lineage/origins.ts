@@ -9,7 +9,7 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum VersionTimestamps that one call may name. */
 const MAX_VERSIONS = 100;
-/** A label of the service is a UUID, of which the first characters suffice to recognize it. */
+/** Maximum characters of a label shown: the first characters identify the UUIDs that the service uses as labels. */
 const SHORT_LABEL = 24;
 
 /** @returns the origins by VersionTimestamp, of the first 100 VersionTimestamps. */

@@ -13,7 +13,7 @@ export function unitsOf(lines: PlotProps['lines']): readonly string[] {
   return [...new Set(lines.map(({ unit }) => unit))];
 }
 
-/** @param frame whose style and width count. @param hooks what the chart does with the mouse. */
+/** @param frame element that gives the chart its colours and width. @param hooks uPlot hooks that handle the mouse. */
 export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hooks.Arrays): uPlot.Options {
   const { lines, bands, timeZone, range } = props;
   const style = getComputedStyle(frame);
@@ -105,7 +105,7 @@ export function formatSeconds(seconds: number | null | undefined, timeZone: stri
   return seconds === null || seconds === undefined ? '–' : formatMoment(seconds * 1000, timeZone);
 }
 
-/** Without a cursor, the legend shows the last point, if the chart has one. */
+/** Shows the last point in the legend while the chart has no cursor. */
 export function showLast(plot: uPlot): void {
   const count = plot.data[0].length;
   if (count > 0 && (plot.legend.idx === null || plot.legend.idx === undefined)) {

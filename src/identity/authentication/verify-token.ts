@@ -29,7 +29,9 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
-  /** Claims made from a password (R-B7) are valid while this is the fingerprint of the user's password. */
+  /**
+   * Fingerprint of the password that the claims were made from (R-B7); they are valid while the user has this password.
+   */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when absent. */
   readonly accountId: number | undefined;
@@ -66,8 +68,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
     ]),
   );
   return async (token) => {
-    const issuer = trusted.get(readIssuer(token));
-    if (!issuer) throw new DomainError('invalid_token', 'the issuer of the token is not trusted');
+    const name = readIssuer(token);
+    const issuer = trusted.get(name);
+    if (!issuer) throw new DomainError('invalid_token', `the issuer of the token is not trusted, got ${show(name)}`);
     try {
       const { payload } = await jwtVerify(token, issuer.keys.getKey, {
         issuer: issuer.issuer,
@@ -90,6 +93,11 @@ function readIssuer(token: string): string {
   } catch {
     throw new DomainError('invalid_token', 'the token is not a JWT');
   }
+}
+
+/** @returns the issuer for a message. A token is not verified yet, so its text may be of any length. */
+function show(issuer: string): string {
+  return issuer === '' ? 'no claim iss' : JSON.stringify(issuer.slice(0, 200));
 }
 
 function refuse(error: errors.JOSEError): DomainError {

@@ -17,7 +17,7 @@ const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
-// Checked outside of the schemas: few validators of other languages know \p{…}, so no published pattern may have it.
+// Checked by refinements: few validators in other languages support \p{…}, so no published pattern may contain it.
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 

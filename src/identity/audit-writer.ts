@@ -1,4 +1,7 @@
-/** The audit trail as features see it: `accounts` implements it, and the roles inject it. */
+/**
+ * How features write audit entries: `accounts` implements `WriteAuditEntry`, and the processes (api, calculator, …)
+ * inject it.
+ */
 import type { Transaction } from '../platform/database/database.ts';
 import type { Caller } from './caller/caller.ts';
 

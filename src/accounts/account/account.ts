@@ -146,7 +146,8 @@ export async function saveAccount(
 }
 
 /**
- * @returns the columns to write, with their values. Null for `smsSettings` or `emailSettings` clears all members of it.
+ * @returns the columns to write, with their values. `smsSettings: null` and `emailSettings: null` clear every column of
+ * their group.
  */
 function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
   const inGroup = (group: object | null | undefined, value: string | null | undefined) =>

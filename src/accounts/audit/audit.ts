@@ -70,7 +70,7 @@ export interface NewAuditEntry {
   readonly accountIds?: readonly number[];
 }
 
-/** The actor. A command of the operator has no request; it has an account only when it concerns one account. */
+/** Who made the change. An operator command has no request id, and an account only when it concerns one account. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
@@ -89,9 +89,9 @@ export type AuditScope =
   | { readonly kind: 'all' };
 
 export interface AuditFilter {
-  /** Inclusive. */
+  /** Start of the period, inclusive. */
   readonly from?: string | undefined;
-  /** Exclusive. */
+  /** End of the period, exclusive. */
   readonly to?: string | undefined;
   /** Id of the user who made the change, or of the ADMIN who impersonated that user. */
   readonly userId?: string | undefined;

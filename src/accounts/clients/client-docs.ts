@@ -35,7 +35,7 @@ const client = z
     secretDate: instantSchema.nullable().meta({ description: 'When the secret was replaced last; null: never.' }),
     previousSecretUntil: instantSchema
       .nullable()
-      .meta({ description: 'Until then the replaced secret is valid too; null: it is not valid.' }),
+      .meta({ description: 'Instant until which the replaced secret stays valid; null: it is not valid.' }),
   })
   .meta({ id: 'Client' }) satisfies z.ZodType<ShownClient>;
 const created = z.object({ ...client.shape, secret: z.string().optional() }).meta({

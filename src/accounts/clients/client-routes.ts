@@ -124,7 +124,7 @@ async function removeClient(c: Context<Env>, database: Database): Promise<Respon
   return c.body(null, 200);
 }
 
-/** Refuses a second new key: each one would make the key set longer that all verifiers read. */
+/** Refuses another key while a new one does not sign yet: every key lengthens the key set, which all verifiers read. */
 async function postSigningKey(c: Context<Env>, database: Database): Promise<Response> {
   const keys = await change(c, database, async (transaction) => {
     const targetId = await addSigningKey(transaction);
@@ -139,7 +139,7 @@ async function postSigningKey(c: Context<Env>, database: Database): Promise<Resp
   return c.json(keys);
 }
 
-/** Runs a change after it has checked that the caller still is an ADMIN (R-B5). */
+/** Checks that the caller still is an ADMIN, then runs the change (R-B5). */
 function change<Result>(
   c: Context<Env>,
   database: Database,
@@ -151,14 +151,17 @@ function change<Result>(
   });
 }
 
-/** The entry belongs to no account, because the client does not: ADMIN users read it. */
+/** Clients and keys belong to no account, so only ADMIN users may read the entry. */
 function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry): Promise<void> {
   return writeAudit(transaction, auditContextOf(c), { ...entry, accountIds: [] });
 }
 
 const clientIdOf = (c: Context<Env>) => c.req.param('clientId') ?? '';
 
-/** @throws {DomainError} not_found; conflict for the client of the console, without which no administrator signs in. */
+/**
+ * @throws {DomainError} not_found; conflict for the built-in client of the console, without which no administrator
+ * could sign in.
+ */
 async function lockOwnClient(transaction: Transaction, clientId: string, verb: string): Promise<StoredClient> {
   const client = await lockClient(transaction, clientId);
   if (clientId !== CONSOLE_CLIENT_ID) return client;

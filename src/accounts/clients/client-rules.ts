@@ -12,7 +12,7 @@ export interface ClientRegistration {
 
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
-  /** Completes a message that begins with the member. */
+  /** Rest of a message that begins with the name of the member. */
   readonly rule: string;
 }
 
@@ -47,7 +47,7 @@ export function findClientProblem(registration: ClientRegistration): ClientProbl
   return findAddressProblem('redirectUris', redirectUris) ?? findAddressProblem('logoutUris', logoutUris);
 }
 
-/** The grants of a client for which none are named. @param isPublic whether the client has no secret. */
+/** @returns the default grants of a new client. @param isPublic whether the client has no secret. */
 export function defaultGrants(isPublic: boolean, redirectUris: readonly string[]): readonly string[] {
   const signIn = isPublic ? [] : ['password'];
   return [...signIn, 'refresh_token', ...(redirectUris.length > 0 ? ['authorization_code'] : [])];

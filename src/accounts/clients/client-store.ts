@@ -56,7 +56,7 @@ export function makeClientSecret(): string {
 
 /**
  * Replaces a client's secret.
- * @param overlapHours time for which the old secret stays valid; 0: it stops working.
+ * @param overlapHours hours for which the old secret stays valid; 0 invalidates it at once.
  * @throws {DomainError} not_found for an unknown or public client.
  */
 export async function replaceClientSecret(
@@ -84,7 +84,7 @@ export interface StoredClient extends ClientRegistration {
   readonly createdDate: string;
   /** When the secret was replaced last; null: never. */
   readonly secretDate: string | null;
-  /** Until then the replaced secret is valid; null: it is not. */
+  /** Instant until which the replaced secret is valid; null: it is invalid. */
   readonly previousSecretUntil: string | null;
 }
 
@@ -127,12 +127,15 @@ export async function updateClient(
   );
 }
 
-/** Deletes a client; end its sessions too. */
+/** Deletes a client, but not its sessions: call `endClientSessions` too. */
 export async function deleteClient(database: Queryable, clientId: string): Promise<void> {
   await database.query('delete from oidc_client where client_id = $1', [clientId]);
 }
 
-/** Deletes the client's refresh tokens, codes and grants. Access tokens end with their lifetime (`ACCESS_TOKEN_TTL_SEC`). */
+/**
+ * Deletes the client's refresh tokens, codes and grants. Access tokens stay valid until they expire
+ * (`ACCESS_TOKEN_TTL_SEC`).
+ */
 export async function endClientSessions(database: Queryable, clientId: string): Promise<void> {
   await database.query(`delete from oidc_payload where payload ->> 'clientId' = $1`, [clientId]);
 }

@@ -25,7 +25,7 @@ export interface RunFigures {
   readonly examined: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Current runs. */
+  /** Runs in progress. */
   readonly running: number;
   /** Median and 95th percentile of the whole duration, in seconds; null without runs. */
   readonly medianSeconds: number | null;

@@ -154,7 +154,10 @@ async function queueAccountAddedMail(
   }
 }
 
-/** Drops sites and sources that were deleted or moved since. An emptied list of sources stays empty: it must not mean all. */
+/**
+ * Drops sites and sources that were deleted or moved after the invitation. A list of sources that becomes empty stays
+ * empty, because null means all sources.
+ */
 async function findExistingSites(transaction: Transaction, { accountId, sites }: OpenInvitation) {
   const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(
     `select s.id as "siteId", array(select o.id from source o where o.site_id = s.id) as "sourceIds"

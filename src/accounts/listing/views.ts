@@ -71,7 +71,10 @@ export async function createView(database: Queryable, caller: Caller, { name, fi
   return getView(database, caller, rows[0]?.id ?? '');
 }
 
-/** Replaces name and filter (§4.3). @throws {DomainError} not_found; permission_denied */
+/**
+ * Replaces name and filter (§4.3).
+ * @throws {DomainError} not_found; permission_denied for a USER who does not own the view
+ */
 export async function saveView(database: Queryable, caller: Caller, id: string, written: WrittenView): Promise<View> {
   assertMayChange(caller, await getView(database, caller, id));
   await database.query('update user_view set name = $2, filter = $3 where id = $1', [
@@ -84,7 +87,7 @@ export async function saveView(database: Queryable, caller: Caller, id: string, 
 
 /**
  * @returns the deleted view (§4.3).
- * @throws {DomainError} not_found; permission_denied
+ * @throws {DomainError} not_found; permission_denied for a USER who does not own the view
  */
 export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<View> {
   const view = await getView(database, caller, id);

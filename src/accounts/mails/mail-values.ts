@@ -16,7 +16,7 @@ export interface MailAccount {
   readonly timeZoneId: string;
 }
 
-/** @returns undefined when the mail belongs to no account. */
+/** @returns name and time zone of the account; undefined for a mail without an account. */
 export async function findMailAccount(database: Queryable, accountId: number | null): Promise<MailAccount | undefined> {
   const { rows } = await database.query<MailAccount>(
     'select name, time_zone_id as "timeZoneId" from account where id = $1',

@@ -16,7 +16,7 @@ import { assertMayChange, assertOther, getVisibleUser, lockUsers, type TargetUse
 
 const MAX_USERS = 1000;
 
-/** AddRemoveUsersToFromAccountBody. */
+/** The body `AddRemoveUsersToFromAccountBody` (§4.3). */
 export const membershipSchema = lenientObject({
   accountId: idSchema,
   userIds: z.array(nameSchema).min(1).max(MAX_USERS),
@@ -78,8 +78,8 @@ async function addMember(
 }
 
 /**
- * Removes the membership together with its claims, features and site access. The user may also belong to accounts of other
- * managers, because the removal does not affect those.
+ * Removes the membership together with its claims, features and site access. Unlike other changes, it is allowed for a
+ * user who also belongs to accounts of other managers, because it does not affect those accounts.
  * @returns false when the user is not a member.
  */
 async function removeMember(

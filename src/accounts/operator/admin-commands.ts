@@ -26,7 +26,7 @@ export interface AdminServices {
   readonly operatorName: string;
   /** Queues failed batches (dead letters) of one account, or of all accounts, again. @returns the number of batches. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
-  /** Encrypts the secrets of webhooks with the first key. @returns a line for the operator. */
+  /** Encrypts the secrets of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
   /** @returns the lines of a table: the disk space of stored points. */
   readonly describeStorage: () => Promise<readonly string[]>;

@@ -9,7 +9,7 @@ import { type FeatureLevel, listAccountFeatures } from '../members/features.ts';
 const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly FeatureLevel[];
 
 /**
- * Adds and limits the feature `name`, when it is given.
+ * Adds and limits the feature `name`; without `name`, changes nothing.
  * @returns a line for each feature of the account.
  * @throws {DomainError} invalid_input, conflict.
  */

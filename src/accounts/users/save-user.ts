@@ -216,10 +216,7 @@ export async function requestPasswordReset(
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/**
- * Writes a change that applies in all accounts of the user to the audit trail of each of them, instead of the caller's
- * account.
- */
+/** Audits a change that applies in all accounts of the user: one entry for each of these accounts. */
 function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,

@@ -22,9 +22,9 @@ export interface BasicAuthentication extends Authentication {
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
-  /** Origins, besides that of the service, whose pages may send Basic with requests that write. Default: none. */
+  /** Origins besides the service's own whose pages may send Basic with requests that write. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Number of own proxies that append to X-Forwarded-For. Default: 0. */
+  /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */
   readonly proxyHops?: number;
   readonly clock?: Clock;
 }

@@ -23,7 +23,7 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** The issuers of TRUSTED_ISSUERS; only the embedded one when it is not set (R-B1). */
+/** The issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);
   const stored: KeySource = { kind: 'database', database };

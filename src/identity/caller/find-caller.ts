@@ -39,7 +39,7 @@ interface Access {
   readonly validity: TokenValidity;
 }
 
-/** What decides which tokens of the user are still valid. */
+/** Values that decide which tokens of the user are still valid. */
 interface TokenValidity {
   /** Unix seconds; tokens issued before are revoked. */
   readonly tokensValidFromSec: number;

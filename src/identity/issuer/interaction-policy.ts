@@ -1,6 +1,6 @@
 /**
- * When an authorization shows a page: to sign in, to replace a temporary password, or to change the password on request.
- * No page asks the user to consent to a client's access, because the operator registers every client.
+ * Decides when an authorization shows a page: to sign in, to replace a temporary password, or to change the password on
+ * request. No page asks the user to consent to a client's access, because the operator registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';

@@ -100,7 +100,10 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   };
 }
 
-/** Calls with the service account's token. It is renewed before it expires, and once more after a 401. */
+/**
+ * Creates a function that calls Keycloak with the service account's token. The token is renewed before it expires, and
+ * once after a 401.
+ */
 function createCall(options: KeycloakAdminOptions) {
   const { clock = systemClock } = options;
   let token: { readonly value: string; readonly untilMs: number } | undefined;

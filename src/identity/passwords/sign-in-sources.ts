@@ -18,7 +18,7 @@ export interface SignInPolicy {
   readonly maxFailures: number;
   /** Seconds for which sign-in from the source stays blocked. */
   readonly lockSec: number;
-  /** Number of own proxies that append to X-Forwarded-For; decides the network of a client. */
+  /** Number of the operator's proxies that append to X-Forwarded-For; decides the network of a client. */
   readonly proxyHops: number;
 }
 
@@ -29,7 +29,7 @@ export interface Attempt {
   readonly now: Date;
 }
 
-/** A user and what is known of the client's network. */
+/** A user, and the sign-ins counted for the user and the client's network. */
 export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
@@ -73,7 +73,7 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Applies only if no failure was counted since the source was read, so that parallel guesses gain nothing.
+// Applies only if no failure was counted after the source was read, so that parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2
@@ -85,7 +85,10 @@ const SUCCEED = `
   set wrong_count = 0, wrong_marks = '{}', locked_until = null, last_success_date = excluded.last_success_date,
       changed_date = excluded.changed_date`;
 
-/** Records a right password. @returns false when a failure was counted, or the password changed, since the source was read. */
+/**
+ * Records a right password.
+ * @returns false when, after the source was read, a failure was counted or the password changed.
+ */
 export async function writeSuccess(
   database: Queryable,
   { userId, passwordHash, failureCount }: SignInSource,

@@ -31,8 +31,7 @@ interface SignIn {
   readonly isDevice?: boolean;
 }
 
-// How often one sign-in may check the locks: it checks again when another attempt with a wrong password was counted in the
-// meantime.
+// Maximum lock checks of one sign-in: it checks again when another wrong password was counted in the meantime.
 const MAX_ROUNDS = 5;
 
 /**

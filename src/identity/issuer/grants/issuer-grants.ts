@@ -84,8 +84,9 @@ export async function answerPasswordGrant(
 }
 
 /**
- * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless the
- * request names another; the user must be a member of it, set up and not locked. Without one: only finds the user.
+ * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
+ * the request names another; the user must be a member of that account, set up and not locked. Without a grant: only
+ * finds the user.
  * @throws invalid_grant, invalid_request
  */
 export async function findTokenAccount(
@@ -124,7 +125,10 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
   };
 }
 
-/** Scopes of a token: the requested scopes that the client may have. @throws invalid_scope when none is left. */
+/**
+ * Scopes of a token: the requested scopes that the client may have.
+ * @throws invalid_scope when the client may have none of them.
+ */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);
   const scopes = planScopes(requested, allowed);

@@ -112,7 +112,7 @@ export interface ListingParts extends ListingServices {
 
 /** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
-/** The same where a row may take a megabyte; such a page is streamed, too, when its JSON takes more than the bytes. */
+/** The limits where a row may take a megabyte: larger pages are streamed, by rows or by bytes of JSON. */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 
@@ -267,7 +267,7 @@ export function assertInPath(c: Context, resource: Resource, item: ResourceObjec
   );
 }
 
-/** Picks the named members of a resource, in this order. An undefined one is absent from the JSON. */
+/** Picks the named members of a resource, in this order. An undefined member is absent from the JSON. */
 export function selectMembers(
   item: Readonly<Record<string, unknown>>,
   names: readonly string[],

@@ -348,7 +348,7 @@ const SOURCE_IDS: Readonly<Record<Resource['kind'], string | undefined>> = {
   Variable: 'variable.source_id',
 };
 
-/** @param members those to select besides the id. Default: all. */
+/** @param members members to select besides the id. Default: all. */
 function columnList(resource: Resource, members?: readonly string[]): string {
   const isWanted = ([name]: readonly [string, unknown]) => members === undefined || members.includes(name);
   const fields = Object.entries(resource.fields)

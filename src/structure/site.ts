@@ -7,7 +7,7 @@ import { deleteResources, type Field, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
 import type { HardDeletion } from './variable.ts';
 
-/** Identifier of the site in a client's own system: names the site in imports, where its name is not enough. */
+/** Identifier of the site in a client's own system, by which imports find a site whose name is not unique. */
 const externalIdField: Field = {
   column: 'external_id',
   schema: textSchema

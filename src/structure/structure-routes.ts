@@ -29,7 +29,10 @@ import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 import { assertUniqueInSource, repeatAfterConflict } from './variable-conflicts.ts';
 import { HAS_PROBLEMS } from './variable-problems.ts';
 
-/** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
+/**
+ * Saves the declaration of a calculated variable; `calculation` implements it, because `structure` cannot import
+ * `calculation`.
+ */
 export interface Declarations {
   /**
    * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time, in FIFO order.
@@ -265,8 +268,8 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that runs a change by `inTurn` when its body may declare a calculation, and repeats work that a
- *   concurrent write of the same mappingConfig made fail.
+ * @returns a `Transact` that runs a change by `inTurn` when its body may declare a calculation, and that repeats work
+ * which failed because of a concurrent write of the same mappingConfig.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>

@@ -7,7 +7,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 
 const UNIQUE_VIOLATION = '23505';
-/** Member that the constraint of each name is about. */
+/** Constraint of the database → the member that it makes unique. */
 const CONSTRAINTS: Readonly<Record<string, string>> = {
   variable_source_mapping_config: 'mappingConfig',
   variable_source_default: 'isDefault',

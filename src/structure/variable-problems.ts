@@ -6,7 +6,7 @@
 
 import { isOffered } from './catalogue/units.ts';
 
-/** SQL condition: whether a row of `variable` has problems. */
+/** SQL condition that is true for a row of `variable` with problems. */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference
   left join variable input

@@ -38,8 +38,8 @@ const isDefaultSchema = booleanSchema.nullable().meta({
 });
 
 /**
- * A mappingConfig is unique within its source (variable-conflicts.ts). Blank text clears it, since pushes cannot name a
- * blank one.
+ * A mappingConfig is unique within its source (variable-conflicts.ts). Blank text clears it, because a push cannot name
+ * a blank mappingConfig.
  */
 const mappingConfigSchema = textSchema
   .transform((text) => text.trim() || null)

@@ -1,6 +1,7 @@
 /**
  * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they
- * have, and what uses them. `own-entries.ts` writes them; the routes and their description follow from this table.
+ * have, and which resources use them. `own-entries.ts` writes them; the routes and their description follow from this
+ * table.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -44,7 +45,7 @@ export interface OwnCatalogue {
   readonly members: Readonly<Record<string, EntryMember>>;
   /** Built-in entries; absent: rows of the table with a null `account_id`. */
   readonly builtIn?: readonly { readonly id: number; readonly name: string }[];
-  /** Selects `kind` and `id` of what uses the entry $2 in the account $1. */
+  /** SQL that selects `kind` and `id` of everything in the account $1 that uses the entry $2. */
   readonly uses: string;
 }
 

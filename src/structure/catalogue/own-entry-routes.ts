@@ -17,7 +17,10 @@ interface Parts {
   readonly audit: WriteAuditEntry<`CatalogueEntry${Deed}`>;
 }
 
-/** POST, PUT and DELETE of every catalogue that accounts extend. Mount before the variable routes, as `catalogueRoutes`. */
+/**
+ * POST, PUT and DELETE of every catalogue that accounts extend. Mount before the variable routes, like
+ * `catalogueRoutes`.
+ */
 export function ownEntryRoutes(parts: Parts): Hono<Env> {
   const routes = new Hono<Env>();
   const manager = requireRole('MANAGER');

@@ -56,7 +56,7 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any case (R-C9). Keeps a well-spelled name, since the runtime would turn
+ * Finds a zone by IANA or Windows name, in any case (R-C9). Keeps a well-spelled name, because the runtime would turn
  * Asia/Kolkata into its old name, which newer tz databases omit; other names get the runtime's spelling.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
@@ -107,8 +107,8 @@ function createClock(timeZoneId: string): LocalClock {
 
 /**
  * Caches the values of a function of time that seldom changes. A day is cached when the function has the same value at
- * both its ends, otherwise each of its quarters of an hour for which that holds. No zone changes its clock back and
- * forth within a day.
+ * its start and its end; on other days, each quarter of an hour for which that holds is cached. No zone changes its
+ * clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
@@ -173,8 +173,8 @@ export function warmTimeZones(): void {
 }
 
 /**
- * Returns a function to the first instant of a civil date: the first of two midnights, or the end of the gap when
- * midnight is skipped (R-D4).
+ * Returns a function that computes the first instant of a civil date: the first of two midnights, or the end of the gap
+ * when midnight is skipped (R-D4).
  * @param timeZoneId IANA zone.
  * @returns a function that takes the date's midnight as if the zone were UTC, and returns microseconds since 1970-01-01
  * UTC.

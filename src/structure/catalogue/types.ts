@@ -80,7 +80,7 @@ export const FEATURES = {
 export interface VariableType {
   readonly id: number;
   readonly name: string;
-  /** Usual aggregate of such values; each variable sets its own. */
+  /** Usual aggregate of variables of this type. A suggestion: each variable sets its own aggregate. */
   readonly aggregate: Aggregate;
 }
 

@@ -28,8 +28,8 @@ interface Parts {
 }
 
 /**
- * Answers 204. With `hardDelete=true`, `Location` names the job that removes the points; where much is to be deleted,
- * the answer is 202 with the job, which also deletes the structure (R-C7).
+ * Answers 204. With `hardDelete=true`, `Location` names the job that removes the points; when much must be deleted, the
+ * answer is 202 with the job, which also deletes the structure (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {
   return async (c: Context<Env>) => {

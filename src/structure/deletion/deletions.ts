@@ -1,6 +1,7 @@
 /**
- * Deletions with `hardDelete=true` (R-C7) as jobs. A small one deletes the structure in the request; a large one in steps of the
- * background, so that no transaction lasts for minutes. The points are removed in the background either way (`point_purge`).
+ * Deletions with `hardDelete=true` (R-C7) as jobs. A small job deletes the structure within the request, a large one in
+ * steps in the background, so that no transaction lasts for minutes. The points are removed in the background either
+ * way (`point_purge`).
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -9,7 +10,7 @@ import { SITE } from '../site.ts';
 import { SOURCE } from '../source.ts';
 import { deleteVariables } from '../variable.ts';
 
-/** Sources and variables that a request deletes at once. */
+/** Maximum sources and variables that are deleted within the request. */
 const MAX_AT_ONCE = 500;
 /** Maximum sources or variables that one step deletes. */
 const STEP = 500;
@@ -111,7 +112,7 @@ interface OpenDeletion {
   readonly targetId: number;
 }
 
-/** The deletions of the account whose last step is oldest, in their order: accounts take turns (R-A14). */
+/** Takes a step of the account whose last step is the oldest, so that accounts take turns (R-A14). */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
   where structure_deleted_date is null and next_attempt_date <= clock_timestamp()

@@ -22,7 +22,7 @@ const tag = 'Exchange';
 const workbook = z.string().meta({ contentMediaType: XLSX_TYPE });
 const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
-/** A document as answered, or as accepted: schemas of both directions differ in what they allow. */
+/** Schema of a document: as answered (''), or as accepted ('Written'), which allows more. */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
   catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${what}` })),

@@ -17,11 +17,11 @@ import { ENTITY_TYPE } from '../forms/form-definition.ts';
 import { CATALOGUE_NAMES } from './document/entry-rows.ts';
 import { CONTINUED, KIND_NAMES, KINDS, type KindName, type ListName, listMembers } from './document/kinds.ts';
 
-/** Rows with lists. exceljs expands their ranges cell by cell when it loads a workbook. */
+/** Last row with drop-down lists. exceljs expands their ranges cell by cell when it loads a workbook. */
 const LAST_LISTED_ROW = 2000;
 const LISTS = 'lists';
 
-/** A list of the sheet of lists: ids or texts, with names beside ids. */
+/** One list on the sheet `lists`: ids with names beside them, or texts. */
 interface List {
   readonly name: string;
   readonly values: readonly (string | number)[];
@@ -131,7 +131,7 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
     const isStrict = names !== undefined || filterType === 'boolean';
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
-      ...(isStrict && { errorTitle: member, error: `Choose one of the list` }),
+      ...(isStrict && { errorTitle: member, error: `Choose one from the list` }),
     });
   }
 }
@@ -148,7 +148,7 @@ function addEntryDropDowns(sheet: Excel.Worksheet, ranges: ReadonlyMap<string, s
     const { letter } = sheet.getColumn(index + 1);
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: member !== 'unitFamily', formulae: [formula] },
-      ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose one of the list' }),
+      ...(member !== 'unitFamily' && { errorTitle: member, error: 'Choose one from the list' }),
     });
   }
 }
@@ -167,11 +167,11 @@ function addFormHelp(sheet: Excel.Worksheet): void {
       showErrorMessage: true,
       formulae: [`"${Object.keys(ENTITY_TYPE).join(',')}"`],
     },
-    ...{ errorTitle: 'entityType', error: 'Choose one of the list' },
+    ...{ errorTitle: 'entityType', error: 'Choose one from the list' },
   });
 }
 
-/** The sites and sources entered on the other sheets. */
+/** @returns the range of the sites or sources entered on another sheet; undefined for a member that names none. */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {
     const letter = String.fromCharCode(65 + columnsOf(sheet).indexOf(column));

@@ -96,7 +96,7 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // Null counts as false here, since no operator negates a whole condition: without coalesce, an index can be used.
+  // No coalesce, so that an index can be used: null counts as false, because no operator negates a whole condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 
@@ -166,7 +166,7 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   return member;
 }
 
-/** An integer is compared as one, so that the index of an id can be used. */
+/** An integer is compared as `int`, so that the index of an id can be used. */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {
   if (type === 'number' && (members || INTEGER.test(text))) return 'int';
   return { text: 'text', number: 'numeric', boolean: 'boolean', texts: 'text[]', json: 'text' }[type];

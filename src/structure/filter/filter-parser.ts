@@ -43,7 +43,8 @@ interface Token extends Positioned {
   readonly text: string;
 }
 
-// Bound what one filter costs: its tokens, its recursion, and the expressions that the database evaluates for each row.
+// Limits that bound the cost of one filter: its tokens, its recursion, and the expressions that the database evaluates
+// for each row.
 const MAX_CHARACTERS = 10_000;
 const MAX_DEPTH = 50;
 const MAX_COMPARISONS = 200;

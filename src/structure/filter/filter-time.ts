@@ -1,7 +1,7 @@
 /**
  * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a
- * hundred ways. A timer here cancels the statement, since `statement_timeout` would need a transaction, whose two round
- * trips take longer than reading a page does.
+ * hundred ways. A timer here cancels the statement, because `statement_timeout` would need a transaction, whose two
+ * round trips take longer than reading a page does.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -35,15 +35,15 @@ export function limitFilterTime(database: Database, maxTimeMs: number = MAX_TIME
 }
 
 /**
- * Cancels the statement of a connection after a time, by another connection.
- * @returns how to end the limit and the loan.
+ * Cancels the statement of a connection after `maxTimeMs`, through another connection.
+ * @returns `end`, which stops the timer and releases the connection.
  */
 function cancelAfter(database: Database, connection: Connection, maxTimeMs: number) {
   let cancelling: Promise<unknown> | undefined;
   let isEnded = false;
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // The account has used up its share with the statement to cancel.
+    // `runForAll`: the statement to cancel may occupy all connections that the account may use.
     cancelling = runForAll(() => database.query('select pg_cancel_backend($1)', [processID])).catch(() => {
       if (!isEnded) timer = setTimeout(cancel, RETRY_MS);
     });

@@ -9,7 +9,7 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** Catalogue that each member of a row names entries of. */
+/** Catalogue whose entries a member of a row names. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },
@@ -44,7 +44,9 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }
 
-/** Entries by their name and by its lower case; an entry of the account takes precedence over a built-in entry. */
+/**
+ * Ids of entries by name, and by name in lower case; an entry of the account takes precedence over a built-in entry.
+ */
 export async function readIdsByName(
   queryable: Queryable,
   accountId: number,
@@ -69,7 +71,7 @@ export function unknownName(catalogue: NamedCatalogue, name: string): string {
   return `must be the id or name of an entry of GET ${CATALOGUE_PATHS[catalogue]}, got ${JSON.stringify(name)}; add the entry first`;
 }
 
-/** Whether a member is a name: ids may be written as digits (R-A3). */
+/** @returns true for the name of an entry, false for an id, which may be written as a text of digits (R-A3). */
 export function isEntryName(value: unknown): value is string {
   return typeof value === 'string' && !/^\d{1,10}$/.test(value);
 }

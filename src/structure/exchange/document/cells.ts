@@ -40,7 +40,9 @@ function toCell(value: unknown): WorkbookCell {
   return isPlain(text) ? text : JSON.stringify(text);
 }
 
-/** Whether a cell with this text is read as the text itself: it is not empty, trimmed by writers, or in quotes. */
+/**
+ * @returns false when the text is empty, quoted or surrounded by white space: a cell then needs it as a JSON string.
+ */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);
 }
@@ -54,7 +56,7 @@ const CELL_KINDS: Readonly<Record<KindName, ReadonlyMap<string, CellKind>>> = {
   variables: cellKinds('variables'),
 };
 
-/** Members that an empty cell leaves: they cannot be cleared. */
+/** Members that cannot be cleared: an empty cell keeps their value. */
 const KEPT: Readonly<Record<KindName, readonly string[]>> = {
   sites: ['name', 'timeZoneId'],
   sources: ['name'],

@@ -1,6 +1,6 @@
 /**
- * References of a formula, which a document writes by business key instead of id. A reference to the variable's own site or
- * source leaves it out, so that a site copied under another name reads its own variables.
+ * References of a formula, which a document writes by business key instead of id. A reference leaves out the variable's
+ * own site and source, so that a site copied under another name reads its own variables.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
@@ -41,8 +41,8 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids of a declaration by keys, and those of own units by names. A reference to what is not in `keys`
- * keeps its id.
+ * Replaces the ids in a declaration by keys, and the ids of the account's own units by names. A reference to a resource
+ * that `keys` does not have keeps its id.
  * @param declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {

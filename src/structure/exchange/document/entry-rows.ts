@@ -1,6 +1,6 @@
 /**
- * The rows of the list `catalogues`: the entries that an account added to its catalogues, by name. An import creates those that
- * the account does not have, before it finds the entries that other rows name.
+ * The rows of the list `catalogues`: the entries that an account added to its catalogues, by name. An import creates
+ * the missing entries before it looks up the entries that other rows name.
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -17,7 +17,7 @@ export const CATALOGUE_NAMES = [
 ] as readonly ('UnitFamily' | 'Unit' | EntryCatalogue)[];
 export type CatalogueName = (typeof CATALOGUE_NAMES)[number];
 
-/** A row. `unitFamily` is a name; a new unit needs it. */
+/** One row of the list. `unitFamily` is the name of a family, and required for a new unit. */
 export type EntryRow = { readonly catalogue: CatalogueName; readonly name: string } & Partial<
   Readonly<Record<Exclude<(typeof ENTRY_MEMBERS)[number], 'catalogue' | 'name'>, string | number>>
 >;

@@ -29,7 +29,7 @@ export const FORM_MEMBERS = ['entityType', 'name', 'groups'] as const;
 
 /** Members that refer to a resource by its key. */
 export interface KeyMembers {
-  /** Member with a unique identifier, where the resource has one. */
+  /** Member with the resource's identifier, if it has one. */
   readonly own: string;
   readonly name: string;
   readonly occurrence: string;
@@ -67,7 +67,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   ),
 };
 
-/** @param left fields to leave out of a row: parents are named by key, and declarations are converted. */
+/** @param left fields that a row leaves out: rows name parents by key, and hold converted declarations. */
 function kind(
   name: KindName,
   resource: Resource,

@@ -30,7 +30,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Values of columns that null resets, as their defaults in the database. */
+/** Values of columns for which null means the default of the database. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -66,7 +66,7 @@ export function parseRow(
   };
 }
 
-/** A path below a member is that of the member and the rest in JSON. */
+/** @returns the path of a problem: the path of the member, then the rest as a JSON path. */
 export function pathTo(place: string, pathOf: PathOf, [first, ...rest]: readonly PropertyKey[]): string {
   if (first === undefined) return place;
   return rest.reduce<string>(
@@ -119,13 +119,13 @@ function readSelf(
   return found;
 }
 
-/** Members of the row by column, as stored; a key that is not given is not cleared. */
+/** Members of the row by column, as stored. An empty key is left out, so that it is not cleared. */
 function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Members {
   const entries = fields.flatMap((field) => {
     const value = row[field];
     const { column, members } = resource.fields[field] ?? {};
     if (value === undefined || column === undefined || (field === keyField && textOf(value) === undefined)) return [];
-    // A required column cannot be cleared: an empty cell leaves it.
+    // A required column cannot be cleared: null keeps its value.
     if (value === null)
       return column === 'time_zone_id' && name === 'sites' ? [] : [[column, RESET[name][column] ?? null]];
     return [[column, members ? members[value as string] : value]];

@@ -25,7 +25,7 @@ export const EXPORT_QUERY = declareQuery(
 
 export type ExportServices = ListingServices & RowServices;
 
-/** Routes that export the structure; every user exports what the user may read (R-B9). */
+/** Routes that export the structure. An export is limited to the resources that the caller may read (R-B9). */
 export function exportRoutes(services: ExportServices): Hono<CallerEnv & RequestIdEnv> {
   return new Hono<CallerEnv & RequestIdEnv>().get('/structure/export', (c) => answerExport(c, services));
 }
@@ -36,7 +36,8 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Encoded within the snapshot, so that the size of batches read ahead is known and bounded.
+  // Batches are encoded as they are read from the snapshot: their size must be known to bound the memory of those read
+  // ahead.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

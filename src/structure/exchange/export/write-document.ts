@@ -4,7 +4,9 @@ import { toCells } from '../document/cells.ts';
 import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';
 import type { RowBatch } from './read-rows.ts';
 
-/** Rows of one kind as text: JSON rows, or the cells of a sheet. Its bytes are what it takes in memory. */
+/**
+ * Rows of one kind as text: JSON rows, or the cells of a sheet. A buffer, so that its length is the memory it takes.
+ */
 export interface EncodedBatch {
   readonly kind: ListName;
   readonly text: Buffer;
@@ -41,7 +43,7 @@ export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGen
   yield Buffer.from(openList(LIST_NAMES.length));
 }
 
-/** Yields the bytes of a workbook with a sheet for each kind, also where it has no rows. */
+/** Yields the bytes of a workbook with a sheet for each kind, including kinds without rows. */
 export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   const rowsOf = splitKinds(batches);
   const sheetOf = (name: ListName) => ({ name, header: headerOf(name), rows: rowsOf(name) });

@@ -4,14 +4,14 @@ import type { Declarations } from '../../structure-routes.ts';
 
 export interface ApplyServices {
   readonly declarations: Pick<Declarations, 'present' | 'saveAll' | 'lockGraph' | 'findCycle'>;
-  /** Notes declarations that change, outside the transaction; called for some rows at a time. */
+  /** Records changed declarations, outside the transaction; called once for each batch of rows. */
   readonly onChanged: (changed: readonly ChangedDeclaration[]) => Promise<void>;
 }
 
 export interface ApplyRef {
   readonly id: string;
   readonly caller: Caller;
-  /** Path of a member of the row at a place. */
+  /** @returns the path of `member` in the row at `place`. */
   readonly pathOf: (place: string, member: string) => string;
 }
 

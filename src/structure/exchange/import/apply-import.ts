@@ -37,7 +37,7 @@ export async function applyImport(
 ): Promise<readonly ErrorDetail[]> {
   const { accountId } = applied.caller;
   await writeEntries(transaction, applied.id, accountId);
-  // Forms first: the values of the document are checked by the definitions of the document.
+  // Forms first: the document's values are checked against the document's own forms.
   const deleted = await writeForms(transaction, applied.id, accountId);
   if (deleted > 0) throw new StalePlan(`${deleted} forms were deleted during the import`);
   const broken = await checkRowValues(transaction, applied);

@@ -1,4 +1,7 @@
-/** `POST /structure/import` and the routes that follow an import. MANAGER and ADMIN import, as they create sites. */
+/**
+ * `POST /structure/import` and the routes that follow an import. MANAGER and ADMIN may import, just as they may create
+ * sites.
+ */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../../identity/authentication/authenticate.ts';
 import type { Database, Queryable } from '../../../platform/database/database.ts';
@@ -33,7 +36,7 @@ import {
 } from './import-store.ts';
 
 const POLL_INTERVAL_MS = 500;
-/** Part of the time an account may store documents while others do (R-A14). */
+/** Maximum fraction of the time in which one account stores documents while other accounts store theirs (R-A14). */
 const UPLOAD_SHARE = 0.4;
 const ZIP_START = 'PK\x03\x04';
 
@@ -54,7 +57,7 @@ type Env = CallerEnv & RequestIdEnv;
 export interface ImportRouteServices extends ListingServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Imports of an account that may wait at a time. */
+  /** Maximum number of waiting imports per account. */
   readonly maxWaiting: number;
   readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory of the buffers of all documents being received, in bytes. */

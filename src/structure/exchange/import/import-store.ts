@@ -116,8 +116,8 @@ const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
 /**
  * Creates an import whose document arrives.
- * @param maxWaiting imports of the account that may wait at a time.
- * @throws {DomainError} queue_full when as many wait.
+ * @param maxWaiting maximum number of waiting imports of the account.
+ * @throws {DomainError} queue_full when that many wait already.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -250,7 +250,7 @@ export async function endImport(
   return rowCount === 1;
 }
 
-/** Counts a failure that the document or a bug caused. @returns the number of failures so far. */
+/** Adds to the failures that the document or a bug caused. @returns their sum so far. */
 export async function countImportFailures(queryable: Queryable, id: string, failures: number): Promise<number> {
   const { rows } = await queryable.query<{ attempts: number }>(
     'update structure_import set attempts = attempts + $2 where id = $1 returning attempts',

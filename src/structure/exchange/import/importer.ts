@@ -16,13 +16,13 @@ import { processImport } from './process-import.ts';
 
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum part of the time for staging rows of one account while other accounts import. */
+/** Maximum fraction of the time that goes to staging rows of one account while other accounts import. */
 const STAGING_SHARE = 0.4;
 
 export interface ImporterServices {
   readonly database: Database;
   readonly declarations: Declarations;
-  /** Its keys are account ids. */
+  /** Queue of wake-ups; the keys are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;

@@ -1,7 +1,7 @@
 /**
- * Compares the staged rows of an import with the account, in statements for all rows: finds the parents and the target
- * of each row, gives new resources their ids, and notes which fields change. Writes only rows and problems of the
- * import.
+ * Compares the staged rows of an import with the account, with one statement for all rows of a kind: finds the parents
+ * and the target of each row, gives new resources their ids, and notes which fields change. Writes only rows and
+ * problems of the import.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
@@ -134,7 +134,7 @@ async function matchRows(run: Run, kind: Kind, id: string, accountId: number): P
   await createRows(run, kind, mine, parent, same);
 }
 
-/** Rows that mean the same resource as an earlier row. */
+/** SQL of the problems of rows that name the same resource as an earlier row. */
 const repeatedKeys = (parent: string, mine: string) => `
   select $1, place, 'repeats the key of ' || first_place from (
     select r.place, r.ordinal, first_value(r.place) over w as first_place, row_number() over w as n

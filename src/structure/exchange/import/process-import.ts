@@ -106,7 +106,7 @@ async function processTaken(
   log.info({ requestId, accountId, importId: id, durationMs }, 'structure import processed');
 }
 
-/** Reads the document into rows. @returns the findings besides rows. */
+/** Reads the document into rows. @returns what the reader reports besides rows. */
 async function stageRows(
   { database, limits, pace }: ProcessServices,
   connection: Connection,
@@ -211,7 +211,7 @@ function pathsOf({ columns }: DocumentNote): ApplyRef['pathOf'] {
   };
 }
 
-/** @returns why the import ends as Failed. @throws `error` when the import is to be tried again. */
+/** @returns why the import ends as Failed. @throws `error` when the import will be retried. */
 async function toRefusal(
   { log }: ProcessServices,
   connection: Connection,

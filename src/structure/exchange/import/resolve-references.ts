@@ -67,7 +67,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Own units are named in any case, as all members. */
+/** Names of own units ignore case, and so do names of members. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;

@@ -86,7 +86,7 @@ async function saveBatch(
   return { ids: saved.changedIds, problems: [...resolved.problems, ...problems] };
 }
 
-/** Declarations that the found variables have, by business keys. */
+/** @returns the stored declaration of each existing variable by its id, with business keys instead of ids. */
 async function readStored(
   declarations: ApplyServices['declarations'],
   transaction: Transaction,

@@ -28,7 +28,7 @@ export interface DocumentLimits {
   readonly maxRatio: number;
 }
 
-/** @returns why a document cannot be read; undefined for an error that is not its fault. */
+/** @returns why a document cannot be read; undefined for an error that the document did not cause. */
 export function toRefusal(error: unknown): DocumentRefusal | undefined {
   if (error instanceof DocumentRefusal) return error;
   // V8 throws a RangeError at its limits of strings, buffers and nesting.

@@ -175,7 +175,7 @@ describe('structure import: forms', () => {
     ];
     expect(await problemsOf({ forms })).toEqual([
       '$.forms[0].name must be "Building" as in the account, because case counts in clientData; got "building"',
-      '$.forms[1].groups must be given, since the account does not have the form yet',
+      '$.forms[1].groups is required, because the account does not have the form yet',
       '$.forms[2].groups[0].fields[0].unitId must be the id or name of an entry of GET /units, got "nothing"; add the entry first',
       '$.forms[3].name repeats the form of $.forms[2]',
     ]);

@@ -405,7 +405,7 @@ describe('structure import: a document with problems', () => {
     expect(rules.toSorted()).toEqual(
       [
         '$.catalogues[0].divisor must equal the divisor that the',
-        '$.catalogues[1].unitFamily must be given, since the account',
+        '$.catalogues[1].unitFamily is required, because the account',
         '$.catalogues[2].unitFamily must be the name of a unit fam',
         '$.catalogues[4].name repeats the entry of $.catalog',
         '$.catalogues[5].divisor must be absent: a SiteType has',

@@ -18,7 +18,7 @@ interface StagedForm {
   readonly ordinal: number;
   readonly place: string;
   readonly members: FormRow;
-  /** Lower case as the unique index computes it. */
+  /** Name in lower case as the unique index computes it. */
   readonly lowerName: string;
 }
 
@@ -94,7 +94,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
     const changes = isSame ? null : { groups: { from: found.groups, to: groups } };
     return { ordinal, action: isSame ? 'Left' : 'Changed', id: found.id, groups, changes } satisfies Planned;
   }
-  if (groups === undefined) return fault('groups', 'must be given, since the account does not have the form yet');
+  if (groups === undefined) return fault('groups', 'is required, because the account does not have the form yet');
   const sameKind = [...known.values()].filter((form) => form.entityType === entityType);
   if (sameKind.length >= FORM_LIMITS.formsPerKind) {
     return fault('name', `an account has at most ${FORM_LIMITS.formsPerKind} forms for an entityType`);

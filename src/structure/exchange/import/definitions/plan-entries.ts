@@ -17,7 +17,7 @@ interface StagedEntry {
   readonly ordinal: number;
   readonly place: string;
   readonly members: EntryRow;
-  /** Lower case as the unique index computes it, which JavaScript does differently for a few letters. */
+  /** Name in lower case as the unique index computes it; JavaScript differs for a few letters. */
   readonly lowerName: string;
   readonly lowerFamily: string | null;
 }
@@ -96,7 +96,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   if (found?.place !== undefined) return { member: 'name', message: `repeats the entry of ${found.place}` };
   if (found) return compareEntry(row, found, family?.id);
   if (catalogue === 'Unit' && !family) {
-    return { member: 'unitFamily', message: 'must be given, since the account does not have the unit yet' };
+    return { member: 'unitFamily', message: 'is required, because the account does not have the unit yet' };
   }
   const owned = [...known.values()].filter((entry) => entry.isOwn && entry.catalogue === catalogue);
   if (owned.length >= MAX_ENTRIES) {
@@ -119,7 +119,7 @@ function compareEntry(
     member === 'unitFamily' ? isOther(familyId, found.familyId) : isOther(members[member], found[member]),
   );
   if (fixed !== undefined) {
-    const message = `must equal the ${fixed} that the account's unit has, since the conversion of a unit never changes; name the unit differently`;
+    const message = `must equal the ${fixed} that the account's unit has, because the conversion of a unit never changes; name the unit differently`;
     return { member: fixed, message };
   }
   const changed = (['symbol', 'aggregate'] as const).filter((member) => isOther(members[member], found[member]));

@@ -164,7 +164,7 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 /**
  * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
  * @param work resolves to the number of points, versions or runs sent; calls its argument once the caller is known.
- * @param fail not called when the caller cancelled.
+ * @param fail sends the status; not called when the caller cancelled.
  */
 export function track(
   { log }: AnswerServices,

@@ -22,7 +22,7 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Keeps the message below the default 4 MiB limit of clients: up to 40 bytes a point, plus the texts.
+// Keeps the message below the default 4 MiB limit of clients: up to 40 bytes per point, plus the texts.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 

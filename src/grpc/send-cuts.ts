@@ -1,6 +1,6 @@
 /**
- * Sends `history-from` and `raw-from` in the initial metadata of a read: the instants from which the states of its variables
- * are complete (R-F9), and the dates from which all their points are stored.
+ * Sends `history-from` and `raw-from` in the initial metadata of a read: for each variable, the instant from which its
+ * states are complete (R-F9), and the date from which all its points are stored.
  */
 import type { NoteCuts } from '../points/read/history-cuts.ts';
 import { noticeHeaders } from '../selection/history-notice.ts';

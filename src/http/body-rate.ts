@@ -1,7 +1,6 @@
 /**
  * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected,
- * so that it cannot hold memory and connections for long. Time in which this service does not read is not held against
- * the client.
+ * so that it cannot hold memory and connections for long. Time in which this service does not read does not count.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -61,7 +60,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       }
     }
   };
-  /** Adds what has arrived since the last check, and subtracts what had to arrive. */
+  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that had to arrive. */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);

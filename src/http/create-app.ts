@@ -1,5 +1,5 @@
 /**
- * Assembles the HTTP app: first what needs no token (issuer, health, API description), then push under the scope
+ * Assembles the HTTP app: first the routes without a token (issuer, health, API description), then push under the scope
  * `push-data`, then everything else under `datahub-api` (R-B6).
  */
 import type { HttpBindings } from '@hono/node-server';
@@ -115,7 +115,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 
 /**
  * Lets pages of other origins call the service, with preflight (R-A13). On its own paths, the issuer decides by the
- * registered client. Cookies and saved passwords are not sent: a script can only use credentials of its own.
+ * registered client. Browsers send no cookies and saved passwords: a script can only use credentials of its own.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -154,8 +154,8 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Logs one line per request (R-K4), without query, body and headers. Health checks and scrapes are not logged.
- * Middleware; it runs after `requestId`. The caller is logged where a later middleware has set it.
+ * Middleware that logs one line per request (R-K4), without query, body and headers. Health checks and scrapes are not
+ * logged. It runs after `requestId`, and logs the caller when a later middleware has set one.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

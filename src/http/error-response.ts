@@ -41,7 +41,7 @@ function oauthError({ code, message }: DomainError): object {
   return { error, error_description: message };
 }
 
-/** Whether `Accept` prefers HTML, as browsers send it. A client that accepts anything gets JSON. */
+/** @returns true when `Accept` prefers HTML, as browsers do; false for a client that accepts any type. */
 function wantsHtml(c: Context): boolean {
   const supports = ['application/json', 'text/html'];
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';

@@ -9,7 +9,7 @@ import type { RateLimiter } from './rate-limiter.ts';
 import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
-  /** Whether 200 refusals of the key waited within the last 4 s: its clients ignore refusals. */
+  /** @returns true when 200 refusals of the key waited within the last 4 s: its clients ignore refusals. */
   isFlooded(key: string): boolean;
 }
 

@@ -12,7 +12,7 @@ export interface RateLimits {
   readonly users: UserBudget;
   /** Requests per minute from one client network to the token issuer; 0 means no limit. */
   readonly tokenPerMinute: number;
-  /** Number of own proxies that append to X-Forwarded-For; 0 ignores the header. */
+  /** Number of the operator's proxies that append to X-Forwarded-For; 0 ignores the header. */
   readonly proxyHops: number;
 }
 
@@ -40,7 +40,7 @@ export function limitCaller(
   };
 }
 
-/** Cost of a request below `/api`; a push, also in a custom format, costs less than any other request. */
+/** Cost of a request below `/api`; a push, in any format, costs less than other requests. */
 export function costOfPush({ req }: Context): number {
   return req.method === 'POST' && /^\/api\/(data|generic\/[^/]+)$/i.test(req.path) ? PUSH_COST : 1;
 }

@@ -24,8 +24,8 @@ export interface RateLimiter {
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
   /**
-   * Whether at least half of the limit would be left after a request, as far as this process knows: it need not ask
-   * Redis.
+   * @returns true when, by the counts of this process, at least half of the limit is left after the request: Redis need
+   * not be asked.
    */
   isHalfFree(key: string, perMinute: number, cost: number): boolean;
   close(): void;
@@ -129,7 +129,7 @@ function openLocalMeters(settle: Settle) {
     if (plan.waitMs === 0) fullAtMs.set(key, plan.fullAtMs);
     return plan.waitMs;
   };
-  /** Replaces the meter by what Redis answered; requests counted since are in memory only. */
+  /** Replaces the meter by the answer of Redis, plus the requests counted in memory since then. */
   const learn = (key: string, fullInMs: number): void => {
     fullAtMs.set(key, Date.now() + fullInMs + (unsettled.get(key) ?? 0));
   };

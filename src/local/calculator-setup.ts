@@ -11,7 +11,7 @@ export interface CalculatorSetup {
   readonly environment: Readonly<Record<string, string>> | undefined;
   /** Directory of the R root file system; undefined without R. */
   readonly rRoot: string | undefined;
-  /** What the calculator lacks on this machine, as sentences to print. */
+  /** Sentences to print about what the calculator lacks on this machine. */
   readonly warnings: readonly string[];
 }
 

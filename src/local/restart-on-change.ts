@@ -34,7 +34,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
     timer = setTimeout(() => void restart().catch(report), SETTLE_MS);
   });
   const report = (error: unknown) => {
-    // Waits for the next save, which may repair the file.
+    // Keeps waiting: the next save may repair the file.
     process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
     state.isRestarting = false;
   };

@@ -1,6 +1,7 @@
 /**
- * Runs the local stack: starts services, schema, first users, roles and demo, waits for a signal or for a part to end by
- * itself, then stops everything in the opposite order. Used by `npm start`, `npm run dev` and `npm run reset`.
+ * Runs the local stack: starts services, schema, first users, roles and demo, waits for a signal, or until a service or
+ * the roles end by themselves, then stops everything in the opposite order. Used by `npm start`, `npm run dev` and `npm
+ * run reset`.
  */
 import { join } from 'node:path';
 import pg from 'pg';
@@ -40,7 +41,7 @@ interface Running {
   readonly roles: { readonly ended: Promise<void> };
 }
 
-/** Runs the stack until a stop signal. @returns the exit code: 1 when a part ended by itself. */
+/** Runs the stack until a stop signal. @returns the exit code: 1 when a service or the roles ended by themselves. */
 export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
   const progress = createProgress(process.stdout);

@@ -15,7 +15,7 @@ export interface Stack {
   readonly api: string;
   readonly push: string;
   readonly auth: string;
-  /** host:port */
+  /** Address of the gRPC server as host:port. */
   readonly grpc: string;
   readonly realm: string;
   readonly clientId: string;

@@ -42,7 +42,7 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
-// A deletion erases credentials. A tombstone that has some nevertheless must not need a key that is about to be removed.
+// Includes tombstones: a deletion erases credentials, but a tombstone that still has some must not need a removed key.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
   where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')
@@ -57,8 +57,9 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals the secrets and headers of all webhooks with the first key: those stored as they are, and those under other keys.
- * @returns how many webhooks there are, and how many were changed.
+ * Seals the secrets and headers of all webhooks with the first key: secrets stored in clear text, and secrets sealed
+ * with other keys.
+ * @returns the numbers of all webhooks and of changed ones.
  */
 export async function renewSecrets(
   database: Database,

@@ -1,14 +1,14 @@
 /**
- * Envelope encryption of what webhooks keep secret: signing secrets, and headers, which may hold credentials of the receiver.
- * Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP 800-38D). A
- * rotation wraps the data key again and leaves the text. A text belongs to its account: a row copied to another account
- * cannot be opened.
+ * Envelope encryption of the secrets of webhooks: signing secrets, and headers, which may hold credentials of the
+ * receiver. Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP
+ * 800-38D). A rotation wraps the data key again and leaves the text. A text belongs to its account: a row copied to
+ * another account cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface VaultKey {
   readonly id: string;
-  /** 32 bytes. */
+  /** Key of 32 bytes. */
   readonly key: Buffer;
 }
 
@@ -16,9 +16,12 @@ export interface SecretVault {
   /** Id of the key that seals; undefined: without keys, texts are stored as they are. */
   readonly keyId: string | undefined;
   seal(text: string, accountId: number): string;
-  /** @throws {Error} when its key is missing or the text was changed. A text that was never sealed is returned as it is. */
+  /**
+   * @returns the text; a text that was never sealed is returned as it is.
+   * @throws {Error} when the key is missing or the sealed text was altered.
+   */
   open(stored: string, accountId: number): string;
-  /** @returns the text under the first key; undefined when nothing is to change. */
+  /** @returns the text sealed with the first key; undefined when it already is. */
   renew(stored: string, accountId: number): string | undefined;
 }
 
@@ -28,7 +31,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param keys the first one seals; the others open what was sealed before. */
+/** @param keys the first one seals; the others open texts sealed earlier. */
 export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
   const [current] = keys;
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
@@ -77,7 +80,7 @@ function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws {Error} when key, context or bytes are not those of `encrypt`. */
+/** @throws {Error} unless key, context and bytes are those of `encrypt`. */
 function decrypt(key: Buffer, text: string, context: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

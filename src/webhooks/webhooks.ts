@@ -130,7 +130,7 @@ export async function insertWebhook(
 /**
  * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours`
  * (R-I3). Enabling the webhook or changing its URL resets its failure period and its pause.
- * @param secret one that differs from the current one; null keeps it.
+ * @param secret a secret that differs from the current one; null keeps the current one.
  * @throws {Error} when the row does not exist.
  */
 export async function updateWebhook(
@@ -178,7 +178,7 @@ export async function deleteWebhook(transaction: Transaction, accountId: number,
   return row.name;
 }
 
-/** Takes an advisory lock of the account, so that concurrent creations respect the limit together. */
+/** Takes an advisory lock of the account, so that concurrent creations cannot exceed the limit together. */
 async function assertBelowLimit(transaction: Transaction, accountId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1::int, 0))`, [accountId]);
   const { rows } = await transaction.query<{ count: number }>(

@@ -36,7 +36,7 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
   const sendPage: MiddlewareHandler = async (c, next) => {
     if (!wantsHtml(c)) return next();
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    // The page names the hashed files, so a browser asks for it again each time.
+    // The page names the hashed files, so a browser must ask for the page each time.
     c.header('Cache-Control', 'no-cache');
     c.header('Vary', 'Accept');
     return c.html(await html());
@@ -50,7 +50,7 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
     });
 }
 
-/** Whether `Accept` prefers HTML, as that of browsers does. A client that only accepts any type is a program. */
+/** @returns true when `Accept` prefers HTML, as browsers do; false for a program that accepts any type. */
 function wantsHtml(c: Context): boolean {
   const supports = ['application/json', 'text/html'];
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';

@@ -34,7 +34,7 @@ function answer(c: Context, { body, etag }: Kept): Response {
   return isKnown(c, etag) ? c.body(null, 304) : c.body(body);
 }
 
-/** Memoizes a promise. A rejected one is forgotten, so the next call tries again. */
+/** Memoizes a promise. A rejected promise is forgotten, so the next call tries again. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {

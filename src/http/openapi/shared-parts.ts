@@ -26,7 +26,12 @@ export function securitySchemes({
         'A bearer token. The form field `account` selects one of the user’s accounts; default: the active account.',
       flows: { password: shared, authorizationCode: { authorizationUrl, ...shared } },
     },
-    bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token obtained in any other way.' },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'A token that was obtained in another way.',
+    },
     basic: {
       type: 'http',
       scheme: 'basic',

@@ -17,7 +17,7 @@ const USER = 'manager@demo.example';
 /** A user of the demo whose role may open every route. */
 const ADMIN = 'admin@demo.example';
 
-/** A picture: an address of the demo, and what is done there before it is taken. */
+/** A picture: an address of the demo, and the steps done there before the picture is taken. */
 interface Picture {
   readonly name: string;
   readonly path: string;
@@ -33,7 +33,7 @@ const PICTURES: readonly (Picture & { readonly variable: string })[] = [
     name: 'versions',
     variable: DEMAND,
     path: '?v=compare&left=label%3Aweek-ahead-forecast&right=label%3Ameasured&from=2000-08-14T00:00:00Z&to=2000-08-20T00:00:00Z',
-    // The heading, the chart, the version bar and the first changes.
+    // Shows the heading, the chart, the version bar and the first changes.
     size: { width: 1140, height: 1010 },
     prepare: async (page) => {
       await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();

@@ -28,7 +28,7 @@ export interface DemoPoint {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** One decoded message of the stream; codes are indexes into the lists beside them, from 1. */
+/** One decoded message of the stream; codes are indexes, from 1, into the lists of texts. */
 interface Chunk {
   readonly dateMicros: readonly string[];
   readonly values: readonly number[];

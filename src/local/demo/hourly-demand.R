@@ -5,7 +5,7 @@ hour <- half$Dates - half$Dates %% 3600L
 means <- aggregate(half$Values, list(Dates = hour), mean)
 counts <- aggregate(half$Values, list(Dates = hour), length)
 versions <- aggregate(half$Version, list(Dates = hour), function(version) version[length(version)])
-# An hour cut in two by the edge of the window would get a wrong mean.
+# An hour that the edge of the window cuts in two would get a wrong mean.
 full <- counts$x == 2L
 list(TimeSeries = data.frame(
   Dates = means$Dates[full],

@@ -91,8 +91,8 @@ function networkOptions({ networks, file }: CheckPlan, name: string, network: st
 }
 
 /**
- * @returns a MAC address that stays the same after a restart, as with Docker. Peers would use a stale one for half a
- * minute.
+ * @returns a MAC address that stays the same after a restart, as with Docker. If it changed, peers would use the old
+ * MAC address for half a minute.
  */
 function hardwareAddress(address: string): string {
   return ['02', '42', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');

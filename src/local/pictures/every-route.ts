@@ -12,13 +12,13 @@ const SIZES = [
   { width: 390, height: 844 },
   { width: 1440, height: 900 },
 ] as const;
-/** Time in which a route reads and draws what it shows; the page of a variable is never idle. */
+/** Milliseconds in which a route reads its data and draws them; the page of a variable is never idle. */
 const SETTLE_MS = 1500;
 
-/** A side of the comparison of versions; the other is the latest. */
+/** Left side of the comparison of versions; the right side is the latest version. */
 const FORECAST = 'label:week-ahead-forecast';
 
-/** What a picture shows, as the name of its file. */
+/** A route to photograph; `name` becomes the name of the file. */
 interface Route {
   readonly name: string;
   readonly path: string;
@@ -27,8 +27,9 @@ interface Route {
 type SignIn = (page: Page) => Promise<void>;
 
 /**
- * Takes the pictures, and prints the name of each; those of a page wider than its window are marked.
- * @param signIn opens the console and signs in. @param directory receives the pictures, by size, scheme and language.
+ * Takes the pictures, and prints the name of each; pictures of a page wider than its window are marked.
+ * @param signIn opens the console and signs in.
+ * @param directory receives the pictures, by size, scheme and language.
  */
 export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory: string): Promise<void> {
   const first = await browser.newContext();
@@ -97,7 +98,7 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     await page.locator('main h1').waitFor();
     await page.waitForTimeout(SETTLE_MS);
     const link = page.locator(`main section a[href*="${parameter}="]`).first();
-    // An account without one has no such route.
+    // An account without such an element has no such route.
     if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
   }
   return Object.entries({

@@ -65,7 +65,10 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
   }
 }
 
-/** Pipes a tar from mmdebstrap: without root rights, files it writes itself belong to subordinate ids. */
+/**
+ * Pipes a tar archive from mmdebstrap to `tar`: without root rights, files that mmdebstrap writes belong to subordinate
+ * ids.
+ */
 async function unpack(
   recipe: RootRecipe,
   target: string,
@@ -96,9 +99,9 @@ async function unpack(
 }
 
 /**
- * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end with
- * it. In a PID namespace of its own, all its processes end with it too, also when this process is killed. Without root
- * rights mmdebstrap creates namespaces itself.
+ * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end
+ * with mmdebstrap. In a PID namespace of its own, all its processes end too, even when this process is killed. Without
+ * root rights mmdebstrap creates namespaces itself.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

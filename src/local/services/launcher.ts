@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
-/** User and group id of the services; the root file systems' passwd names it. */
+/** User and group id of the services, which is in /etc/passwd of the root file systems. */
 export const SERVICE_ID = 26_001;
 
 const INNER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C.UTF-8', HOME: '/tmp' };
@@ -41,7 +41,10 @@ export interface RootProgram {
   readonly state: State;
   readonly argv: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Destination of its output: a descriptor, a pipe, or this terminal, which then is its input too. */
+  /**
+   * Destination of the program's output: a descriptor, a pipe, or this terminal, from which the program then also
+   * reads.
+   */
   readonly output: number | 'pipe' | 'inherit';
   /** Descriptor of a lock that the program holds as long as any of its processes lives. */
   readonly lock?: number;
@@ -176,7 +179,10 @@ function lockOf({ lock }: RootProgram): StdioEntry {
   return lock ?? 'ignore';
 }
 
-/** Creates the device files a chroot needs: they are not unpacked with a root file system, since only root may create them. */
+/**
+ * Creates the device files a chroot needs: they are not unpacked with a root file system, because only root may create
+ * them.
+ */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {
     const path = join(root, 'dev', device);

@@ -1,4 +1,4 @@
-/** Chooses the database and Redis of the local stack: those of DATABASE_URL and REDIS_URL, else its own. */
+/** Chooses the database and Redis of the local stack: the services of DATABASE_URL and REDIS_URL, else its own. */
 import { LOG_DIRECTORY, STACK_DIRECTORY } from '../paths.ts';
 import type { Progress } from '../progress.ts';
 import type { Secrets } from '../secrets.ts';
@@ -14,7 +14,7 @@ export interface StackServices {
   readonly redisUrl: string;
   /** Resolves with the name of the first own service that ends by itself. */
   readonly firstEnded: Promise<string>;
-  /** Stops the services it started; external ones keep running. */
+  /** Stops the stack's own services; external services keep running. */
   stop(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
 /** The ids in webhook filters to which the user has access. */
 export interface ReachedEntities {
-  /** Sites the user sees, possibly for some of their sources only. */
+  /** Sites the user sees, some of them perhaps only for some of their sources. */
   readonly shownSites: ReadonlySet<number>;
   /** Sites that the caller may see whole. */
   readonly wholeSites: ReadonlySet<number>;
@@ -18,7 +18,7 @@ export type VisibleWebhook = Omit<StoredWebhook, keyof Outcome> & Partial<Outcom
 
 type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCount'>;
 
-/** Text shown in place of a hidden one. */
+/** Text shown in place of a hidden text. */
 const HIDDEN = '…';
 
 /** @returns the webhook as the user sees it; undefined when it does not exist for them (R-B9). */

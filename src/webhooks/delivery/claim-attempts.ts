@@ -43,7 +43,7 @@ const FIND_RECEIVER = `
   from webhook where id = $1`;
 
 // A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own, since a paused webhook may have a hundred thousand attempts waiting and is woken for every event.
+// their own, because a paused webhook may have a hundred thousand waiting attempts and is woken for every event.
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 const CLAIM = `
@@ -76,7 +76,7 @@ const FIND_DUE = `
     then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
     else exists (select from webhook_attempt where webhook_id = webhook.id and is_replay and ${IS_DUE}) end`;
 
-// An attempt that became due since the last claim gives a negative delay.
+// An attempt that became due after the last claim gives a negative delay.
 const FIND_NEXT = `
   select extract(epoch from greatest(next.due_date, paused_until) - now())::float8 * 1000 as "delayMs"
   from webhook cross join lateral (

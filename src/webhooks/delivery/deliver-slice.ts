@@ -31,12 +31,12 @@ export interface DeliveryServices {
   readonly metrics: WebhookMetrics;
   /** Whether the deliverer stops, so that a slice must start no new attempts. */
   readonly isStopped: () => boolean;
-  /** Aborted when requests in flight must not be waited for; their claims are released (R-K2). */
+  /** Aborted to abandon the requests in flight; their claims are released (R-K2). */
   readonly givingUp: AbortSignal;
   readonly log: Log;
 }
 
-/** Time during which a slice starts new attempts. */
+/** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
 /**
  * Maximum unwritten outcomes of a lane. At the limit the lane waits: back-pressure while the database is unavailable.

@@ -1,4 +1,7 @@
-/** The deliverer role: sends waiting messages of a webhook when woken; a sweeper finds those whose wake-up was lost (R-I3). */
+/**
+ * The deliverer role: sends the waiting messages of a webhook when woken; a sweeper finds webhooks whose wake-up was
+ * lost (R-I3).
+ */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import { openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';
@@ -15,16 +18,16 @@ import { purgeHistory } from './purge-history.ts';
 import { writeOutcomes } from './write-outcomes.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Share of the concurrency that one account may use. */
+/** Fraction of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
 /**
- * Time during which the write of an outcome is retried. The claim of its attempt may end meanwhile; then the first
- * process to write wins.
+ * Milliseconds during which the write of an outcome is retried. The claim of the attempt may end meanwhile; then the
+ * first process to write wins.
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 
 export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'vault' | 'send' | 'metrics' | 'log'> {
-  /** Its keys are webhook ids. */
+  /** Queue of wake-ups; the keys are webhook ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -47,7 +50,7 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
 }
 
 export interface Deliverer {
-  /** Starts no more attempts, waits up to `graceMs` for those in flight, then releases their claims (R-K2). */
+  /** Starts no more attempts, waits up to `graceMs` for attempts in flight, then releases their claims (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 

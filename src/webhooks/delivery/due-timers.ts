@@ -1,6 +1,6 @@
 /**
  * Timers that wake webhooks when their next attempt is due, without the delay of the sweeper. Only attempts due within
- * a minute have one; the sweeper finds the rest, and those of processes that died.
+ * a minute have a timer; the sweeper finds later attempts, and attempts whose process died.
  */
 export interface DueTimers {
   /** Sets the timer of a webhook, in place of its previous one. */

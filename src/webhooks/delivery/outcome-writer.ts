@@ -8,13 +8,13 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written, its claim was lost, or `patienceMs` has passed. */
+  /** Resolves when the outcome is written, when its claim was lost, or after `patienceMs`. */
   write(ended: EndedAttempt): Promise<void>;
 }
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** Time after the end of an attempt during which writing its outcome is retried. */
+  /** Milliseconds after the end of an attempt during which the write of its outcome is retried. */
   readonly patienceMs: number;
   readonly log: Log;
 }

@@ -39,7 +39,7 @@ export async function writeOutcomes(
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
 ): Promise<readonly string[]> {
-  // Only a failure can disable a webhook: successes need one statement, one round trip instead of three.
+  // Only a failure can disable a webhook, so successes need one round trip instead of three.
   if (ended.every(({ outcome }) => outcome.state === 'Succeeded')) {
     await write(database, ended, disableAfterDays);
     return [];

@@ -1,12 +1,15 @@
 /**
- * Limits the backlog of each webhook, so that a receiver that is down does not fill the disk. Counting a long backlog for
- * every event would slow the relay, so counts are cached for a while; meanwhile several processes may exceed the limit by
- * the number of messages each stores.
+ * Limits the backlog of each webhook, so that a receiver that is down does not fill the disk. Counting a long backlog
+ * for every event would slow the relay, so each process caches its counts: together, processes may exceed the limit by
+ * the messages that they store meanwhile.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
 export interface BacklogLimit {
-  /** Counts stale backlogs. A full backlog has no capacity until a tenth of the limit is free again (hysteresis). */
+  /**
+   * Counts the backlogs whose cached count is stale. A full backlog has no capacity until a tenth of the limit is free
+   * again (hysteresis).
+   */
   measure(transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<Capacity>;
 }
 
@@ -32,7 +35,7 @@ const MAX_AGE_MS = 30_000;
 /** A count of 100,000 takes PostgreSQL 12 to 44 ms: the longer the backlog, the longer its count is cached. */
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
-/** A full backlog accepts messages again below this share of the limit. */
+/** A full backlog accepts messages again below this fraction of the limit. */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;
 

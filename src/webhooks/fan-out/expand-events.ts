@@ -19,7 +19,7 @@ const EXPAND_PUSHES = `
   cross join lateral expand_push_operations(given.operations) with ordinality expanded (operation, turn)
   order by given.ordinal, turn`;
 
-// Variables deleted since have no row: their occurrence has the variableId alone.
+// Variables deleted after the event have no row: their occurrence has only the variableId.
 const FIND_PARENTS = `
   select variable.id as "variableId", variable.source_id as "sourceId", source.site_id as "siteId"
   from variable join source on source.id = variable.source_id where variable.id = any($1::int[])`;

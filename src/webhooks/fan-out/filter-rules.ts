@@ -66,8 +66,8 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
 }
 
 /**
- * An event about a site, source or variable has the id of this resource as `id`.
- * @param type empty for a part of an event.
+ * An event about a site, source or variable has the id of that resource as `id`.
+ * @param type type of the event; empty for one variable of an event.
  */
 export function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);

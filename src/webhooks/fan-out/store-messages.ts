@@ -20,7 +20,7 @@ export interface MessageStore {
 const MAX_MESSAGES = 1000;
 const MAX_CHARACTERS = 4 << 20;
 
-// Attempt ids ascend in message order, which breaks ties between equal due dates.
+// Attempt ids ascend in message order, and break ties between equal due dates.
 const STORE = `
   with message as materialized (
     select gen_random_uuid() as id, given.* from unnest($1::uuid[], $2::int[], $3::text[], $4::timestamptz[], $5::jsonb[])

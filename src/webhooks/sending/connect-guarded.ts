@@ -15,7 +15,10 @@ export interface ConnectOptions {
   readonly resolve: Resolve;
 }
 
-/** The name has no address, or one that is not allowed. The two are not distinguished, so internal names stay unknown. */
+/**
+ * The name has no address, or an address that is not allowed. The error does not say which, so that internal names stay
+ * unknown.
+ */
 export class NotPublicError extends Error {
   override readonly name = 'NotPublicError';
 }

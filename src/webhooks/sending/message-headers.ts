@@ -1,6 +1,6 @@
 /**
- * Headers of a request as sent and as shown in the history (R-I3, R-I5), and `Retry-After` of the response.
- * ../header-rules.ts decides which headers a webhook may add.
+ * Builds the headers of a request, as sent and as shown in the history (R-I3, R-I5), and parses `Retry-After` of the
+ * response. ../header-rules.ts decides which headers a webhook may add.
  */
 import { findHeaderProblems } from '../header-rules.ts';
 
@@ -12,7 +12,7 @@ const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|
 export const MASK = '***';
 
 /**
- * Merges the headers of the webhook, without refused ones, and those of the service, which take precedence (R-I3).
+ * Merges the allowed headers of the webhook with the headers of the service, which take precedence (R-I3).
  * @param own headers of the webhook.
  * @param ours headers of the service, in lower case.
  * @returns headers in lower case.

@@ -23,7 +23,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface TrialServices {
   readonly database: Database;
-  /** Queue of the deliverer; keys by `trialKey`. */
+  /** Queue of the deliverer; `trialKey` makes the keys. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
   readonly vault: SecretVault;
@@ -69,8 +69,8 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 }
 
 /**
- * Stores a trial send. Its signing secret is the given one; else that of the webhook `id`, provided the URL is the same, so
- * that a signature cannot be obtained for another receiver; else a generated one.
+ * Stores a trial send. It is signed with the given secret, else with the secret of the webhook `id`, else with a
+ * generated secret. The webhook must have the same URL, so that no signature can be obtained for another receiver.
  * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(

@@ -24,7 +24,7 @@ export interface TrialSenderServices {
   readonly vault: SecretVault;
   /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
-  /** Its keys are made by `trialKey`. */
+  /** Queue of wake-ups; `trialKey` makes the keys. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
@@ -35,12 +35,12 @@ export interface TrialSenderServices {
 }
 
 export interface TrialSender {
-  /** Starts no more trial sends, waits up to `graceMs` for those in flight, then releases their claims (R-K2). */
+  /** Starts no more trial sends, waits up to `graceMs` for trial sends in flight, then releases their claims (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
 const CONCURRENCY = 16;
-/** Trial sends of one account at the same time, so that hanging receivers of one leave capacity to others. */
+/** Maximum concurrent trial sends of one account, so that its hanging receivers leave capacity to other accounts. */
 const ACCOUNT_CONCURRENCY = 4;
 
 /** @returns the queue key; it contains the account, so that the semaphore needs no query. */

@@ -117,7 +117,7 @@ export async function claimTrial(
 
 /**
  * Writes the result and deletes the secrets (R-I7).
- * @returns false, with nothing written, when the claim was lost.
+ * @returns false when the claim was lost; nothing is written then.
  */
 export async function finishTrial(
   queryable: Queryable,
@@ -152,7 +152,7 @@ export async function findWaitingTrials(
   return rows;
 }
 
-/** A trial as stored: headers and secrets are sealed together, or stored as they are without a key. */
+/** A trial as stored: headers and secrets are sealed together; without a key they are stored in clear text. */
 type StoredTrial = Omit<TrialTarget, 'headers' | 'secrets'> &
   (Pick<TrialTarget, 'headers' | 'secrets'> | { readonly sealed: string });
 

@@ -30,8 +30,8 @@ in_root sh -euc '
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
   gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c trial.c constants.c freeze.c fill.c pages.c \
     request.c networks.c confine.c spawn.c zygote.c
-  # Links musl statically: every run starts a supervisor, and the dynamic linker, or the start of glibc, which asks the
-  # processor for its features, would take longer than the rest of its start.
+  # Links musl statically, because every run starts a supervisor. The dynamic linker, or the start of glibc, which
+  # queries the processor's features, would take longer than the rest of the supervisor's start.
   musl-gcc -O2 -Wall -Wextra -fstack-protector-strong -static -s -o "$home/supervisor" io.c watch.c supervise.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"

@@ -31,8 +31,8 @@ collect_files <- function() {
 
 #' Saves the objects that a script needs in an author's own R (R-H9).
 #'
-#' Saves the five globals, the toolbox and the state of the random number generator, not only what the script names: a
-#' script can call a function by its name in a string, and functions of packages draw random numbers.
+#' Saves all five globals, the toolbox and the state of the random number generator, even those that the script does not
+#' name: a script can call a function by its name in a string, and functions of packages draw random numbers.
 #' @param path of the `.rdata` file; @param envir holds the globals and `.Random.seed`.
 #' @noRd
 save_sample <- function(path, envir = globalenv()) {

@@ -32,7 +32,7 @@ static size_t pool_count;
 enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 
-/* A constant in a pool; `at` is the address of the pool, `bytes` the index. */
+/* The constants that the trial run loaded: `at` is the address of a pool, `bytes` the index in that pool. */
 static struct range loaded[MAX_RANGES];
 static size_t loaded_count;
 

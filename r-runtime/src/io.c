@@ -73,7 +73,7 @@ void write_hex(char *text, const void *bytes, size_t size) {
   text[2 * size] = 0;
 }
 
-/* Reads only what write_hex writes; sscanf took 30 us of every run. */
+/* Reads only what write_hex writes; sscanf took 30 us per run. */
 static int read_digit(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;

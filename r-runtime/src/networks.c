@@ -3,7 +3,7 @@
  * and remove a namespace (../MEASUREMENTS.md). A used namespace can be reused: a run leaves nothing in it, because
  * its sockets end with its last process, and no process of a run has a capability in it. Two runs at a time never share
  * one, so that a gap in the filter does not let runs of two accounts connect. All belong to one user namespace, which
- * no process lives in. Where the outer container refuses setns, each run makes its own (confine.c).
+ * no process lives in. Where the outer container refuses setns, each run makes its own namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

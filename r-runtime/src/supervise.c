@@ -25,7 +25,7 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/* Time between the interrupt at a time limit and the kill; R uses it to report line and notes. */
+/* Microseconds between the interrupt at a time limit and the kill, for R to report line and notes. */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {

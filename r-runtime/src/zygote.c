@@ -87,7 +87,7 @@ static void collapse_heap(void) {
   if (f) fclose(f);
 }
 
-/* Supervisors that wait for a connection, and the number of those that serve one. */
+/* Supervisors that wait for a connection, and the number of supervisors that serve one. */
 struct spares {
   pid_t waiting[SPARES];
   uint64_t last_notice_us[SPARES];
@@ -225,7 +225,7 @@ void tm_close_request(void) {
   }
 }
 
-/* Records the line that the script has reached; the trailer reports the last one, even when the run is killed. */
+/* Records the line that the script has reached; the trailer reports the last line, even after a kill. */
 void tm_reach_line(int *line) {
   reach_line(*line);
 }

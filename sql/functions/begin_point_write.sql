@@ -7,8 +7,8 @@ create or replace function begin_point_write(account_ids int[]) returns timestam
 declare
   start timestamptz := clock_timestamp();
 begin
-  -- Keeps chunks from being compressed until this transaction ends: into a chunk that is compressed meanwhile,
-  -- TimescaleDB would insert the rows of this write where no read looks for them.
+  -- Prevents the compression of chunks until this transaction ends. If a chunk were compressed meanwhile, TimescaleDB
+  -- would insert the rows of this write where no read finds them.
   lock table point_gate in access share mode;
   perform pg_advisory_xact_lock_shared(account_id::int8 << 32 | floor(extract(epoch from start))::int8)
   from unnest(account_ids) account_id;

@@ -1,10 +1,12 @@
--- The chunks of both tables of points, with their state. TimescaleDB's own view of chunks takes five times as long, which
--- is half the time of a small write, and names neither the table of the columns nor rows beside them; so this reads the
--- catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid). The function is
--- created again when the version of TimescaleDB has changed. A function, because a view would stop `alter extension`.
+-- The chunks of both tables of points, with their state. TimescaleDB's own view of chunks takes five times as long,
+-- which is half the time of a small write, and names neither the table of the columns nor rows beside them. This
+-- function therefore reads the catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28 (chunk_constraint) and
+-- 2.29 (chunk.relid). The function is created again when the version of TimescaleDB has changed. It is not a view,
+-- because a view would make `alter extension` fail.
 --
--- name, columns_name: quoted, with schema; columns_name is null for a chunk in rows. is_partial: a compressed chunk that
--- also has rows. is_compressible: the columnstore is enabled. Bounds in microseconds since 1970, the end is exclusive.
+-- name, columns_name: quoted, with schema; columns_name is null for a chunk in rows. is_partial: a compressed chunk
+-- that also has rows. is_compressible: the columnstore is enabled. Bounds in microseconds since 1970, the end is
+-- exclusive.
 do $do$
 declare
   has_relations boolean := exists (

@@ -1,5 +1,5 @@
--- An operation in the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared operation has
--- `members`; expand_push_operations splits it when the event is delivered.
+-- Returns the JSON of an operation in the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared
+-- operation has `members`; expand_push_operations splits it when the event is delivered.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
@@ -89,10 +89,10 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null when
--- no webhook asks. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts). A large
--- operation is alone in its batch, so its variables are those of the batch; after a split, the set may be larger than
--- needed.
+-- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null
+-- when no webhook has a filter. The id of a variable is at offset 42 of the 62 bytes of a row
+-- (src/points/copy-codec.ts). A large operation is alone in its batch, so it gets all variables of the batch; after a
+-- split, the set may be larger than needed.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -133,7 +133,7 @@ drop function if exists announce_push_operations(bigint[], timestamptz);
 drop function if exists end_push_operations(bigint[], text, text);
 
 -- Writes one outbox event per account for the operations among `ids` that were marked as announced at `announced_at`.
--- `concerns` is that of push_concerns.
+-- `concerns` is the result of push_concerns.
 create or replace function announce_push_operations(ids bigint[], announced_at timestamptz, concerns jsonb) returns void
 language sql as $$
   insert into outbox_event (account_id, type, payload)

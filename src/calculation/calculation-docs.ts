@@ -146,7 +146,9 @@ const person = z.object({ userId: z.string(), userName: z.string() });
 const save = z
   .object({
     id: idSchema,
-    date: instantSchema.nullable().meta({ description: 'Null: saved before the history was kept; has no author.' }),
+    date: instantSchema.nullable().meta({
+      description: 'Null for a save from before the history was kept; its author is unknown too.',
+    }),
     userId: z.string().nullable(),
     userName: z.string().nullable(),
     impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),

@@ -106,7 +106,7 @@ async function getRun(database: Database, caller: Caller, id: number): Promise<R
   throw new DomainError('not_found', `run ${id} does not exist`);
 }
 
-/** A caller who may not see the variable gets 404 for its runs, as if there were none (R-B9). */
+/** @returns false when the caller may not see the variable: its runs then answer 404 (R-B9). */
 async function isVisible(database: Database, caller: Caller, variableId: number): Promise<boolean> {
   try {
     await getResource(database, VARIABLE, caller, variableId);

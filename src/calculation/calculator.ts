@@ -31,7 +31,7 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
-  /** Its keys are an account and an urgency; its members are ids of variables or previews. */
+  /** Queue of wake-ups: a key is an account and an urgency; its members are ids of variables or previews. */
   readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -47,7 +47,7 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Takes no more runs, waits up to `graceMs` for those under way, then hands them back (R-K2). */
+  /** Starts no more runs, waits up to `graceMs` for current runs, then hands the rest back (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // Queues the variable or preview again when it was handed back, or requested again during its run.
+    // Queues the turn again when it was handed back, or when the variable was requested again during its run.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
@@ -88,7 +88,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
 }
 
 /**
- * Performs one turn. @returns what to queue next: the next run of the variable, or the preview that was handed back.
+ * Performs one turn.
+ * @returns what to queue next: the next run of the variable, or the preview that was handed back.
  */
 async function performTurn(
   services: CalculatorServices,

@@ -30,7 +30,7 @@ const CHECK_INTERVAL_MS = 500;
 // The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// The newest date of all inputs, saved or only in an unsaved declaration.
+// The newest date of all inputs: of the saved declaration, or of an unsaved one.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (
@@ -48,9 +48,9 @@ interface Answer {
 }
 
 /**
- * Answers one task, unless it was deleted or another calculator has taken it. Stops the task when its client
+ * Answers one task, unless the task was deleted or taken by another calculator. Stops the task when its client
  * disconnects (R-H9).
- * @throws the error that kept it from answering, or the signal's reason; the task then waits again.
+ * @throws the error that prevented the answer, or the signal's reason; the task then waits again.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
   const { rows } = await services.database.query<{ variableId: number | null; task: PreviewTask }>(TAKE_TASK, [id]);
@@ -84,7 +84,7 @@ function watchClient(database: Database, id: number): { readonly signal: AbortSi
   const gone = new AbortController();
   const timer = setInterval(async () => {
     const open = await database.query(FIND_OPEN, [id, PATIENCE_MS]).catch(() => undefined);
-    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview is gone'));
+    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview disconnected'));
   }, CHECK_INTERVAL_MS);
   return { signal: gone.signal, stop: () => clearInterval(timer) };
 }

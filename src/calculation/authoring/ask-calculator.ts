@@ -6,13 +6,14 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-// The API waits this long: a script may use its whole wall time, and other previews may run before it.
+// Maximum wait of the API: a script may use its whole wall time, and other previews may run before it.
 export const PATIENCE_MS = 90_000;
 /** Maximum previews of one account that wait or run: each costs the API a query every 200 ms. */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;
-// A calculator that restarts, or loses its connection to Redis, may be missing in one check.
+// Consecutive checks without a calculator that count as none: a calculator that restarts or reconnects may be missing
+// in one.
 const MISSING_CHECKS = 2;
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;

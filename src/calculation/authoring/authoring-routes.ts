@@ -172,7 +172,7 @@ async function findSavingProblems(
   return [];
 }
 
-/** Warns of names that the script reads but the declaration lacks: they are NULL at run time and are usually typos. */
+/** Warns of names that the script reads but the declaration lacks: their values are NULL in a run. Most are typos. */
 function findUndeclared(
   { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
   names: readonly string[],

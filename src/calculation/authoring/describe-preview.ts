@@ -21,8 +21,8 @@ export interface PreviewedDates {
 /**
  * Describes the result of a previewed run.
  * @param defaultVersion Version of rows without one (§9.4).
- * @returns the body of the answer, with the same members whatever the outcome. Rows are read slice by slice, so that
- * the event loop serves other requests in between.
+ * @returns the body of the answer, with the same members for every outcome. Rows are read slice by slice, so that the
+ * event loop serves other requests in between.
  */
 export async function describeComputed(
   computed: Computed,
@@ -55,7 +55,7 @@ export async function describeComputed(
   };
 }
 
-/** Takes every slice, because counts and warnings cover the slices taken; keeps the first `MAX_ROWS` rows. */
+/** Keeps the first `MAX_ROWS` rows, but takes every slice, because counts and warnings cover only the slices taken. */
 async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
   for (const output of outputs) {

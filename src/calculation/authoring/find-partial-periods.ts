@@ -1,6 +1,6 @@
 /**
- * Warns of periods that a script groups by and that its inputs hold only in part: a run then computes the first and the
- * last period of its window from only some of their points (R-H6, R-H9). Pure; validate uses it.
+ * Warns of periods by which a script groups its inputs, but of which the inputs hold only a part: a run then computes
+ * the first and the last period of its window from only some of their points (R-H6, R-H9). Pure; validate uses it.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';
@@ -8,7 +8,7 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** For each period, the periods that consist of whole ones, such as a Month of whole Days. */
+/** For each period, the periods that consist of whole periods of this kind: a Month consists of whole Days. */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],

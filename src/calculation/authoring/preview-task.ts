@@ -1,6 +1,6 @@
 /**
- * Tasks that the API hands to a calculator, and their answers (R-H9). Only the machine of the calculator needs R, so a
- * row of `calculation_preview` carries both between the processes.
+ * Tasks that the API hands to a calculator, and their answers (R-H9). Only the calculator's machine needs R, so the API
+ * and the calculator exchange both in a row of `calculation_preview`.
  */
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';

@@ -56,8 +56,8 @@ interface Difference {
 }
 
 /**
- * @returns the body of the answer, or `error` when the run has no declaration: it ended before its script started, or is
- * from before declarations were kept.
+ * @returns the body of the answer, or `error` when the run has no recorded declaration: the run ended before its script
+ * started, or was recorded by an older release.
  * @throws {DomainError} as `compute`; the signal's reason when aborted.
  */
 export async function replayRun(
@@ -131,8 +131,8 @@ interface Comparison {
 
 /**
  * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each slice,
- * it reads the stored points between the slice's first and last date. So an output in random order is read again for
- * every slice, until the client's 90 s are over.
+ * it reads the stored points between the first and last date of the slice. When the output is in random order, every
+ * slice reads all of them, until the 90 s of the client have passed.
  */
 async function comparePoints(
   transaction: Connection,
@@ -195,7 +195,10 @@ async function readStored(
   return stored;
 }
 
-/** Names the inputs that had a different number of points in the run: without versioning, overwritten values are lost. */
+/**
+ * Names the inputs whose number of points differs from the recorded one: without versioning, overwritten values are
+ * lost.
+ */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
   const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));
   return now.slice(0, MAX_NAMED).flatMap(({ formula, alias, points }) => {

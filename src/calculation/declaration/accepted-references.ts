@@ -1,7 +1,6 @@
 /**
- * A declaration may keep a reference that an earlier save accepted, even when its target was deleted or has changed its
- * unit since. So renaming the variable, or correcting one of two inputs, is not refused. Only new references are
- * checked.
+ * A declaration may keep a reference that an earlier save accepted, even when the target was deleted or got another
+ * unit meanwhile. A client can thus rename the variable or correct one of two inputs. Only new references are checked.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
@@ -10,7 +9,7 @@ import { nameMembers } from './present-declarations.ts';
 /** References of an earlier declaration of the variable, which were checked when it was saved. */
 export interface AcceptedReferences {
   hasVariable(variableId: number): boolean;
-  /** Whether the input was converted into this unit. */
+  /** @returns true when an input of this variable was declared in this unit. */
   hasUnit(variableId: number, unitId: number): boolean;
   hasSite(siteId: number): boolean;
   hasSource(sourceId: number): boolean;
@@ -56,8 +55,8 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * Whether a client sends a saved declaration back unchanged, in the form it wrote or in the form it read. Such a
- * declaration is not checked, because the rules may have become stricter since it was saved.
+ * @returns true when `given` is the saved declaration, in the form that the client wrote or in the form of an answer.
+ * Such a declaration is not checked, because the rules may have become stricter after it was saved.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   const [first, second] = [comparable(saved), comparable(given)];

@@ -32,7 +32,7 @@ interface LastSave {
 }
 
 /**
- * Keeps a saved declaration. A save that repeats the last declaration without a note is not kept: clients send the
+ * Adds a saved declaration to the history, unless it repeats the last declaration without a note: clients send the
  * whole variable to change its name. The row of the variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */

@@ -4,9 +4,10 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not count.
-// Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it. `offset 0`
-// keeps the nested loop over the primary key: a hash join could be built anew for each round.
+// A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not
+// count. Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it.
+// `offset 0` keeps the nested loop over the primary key: the planner could otherwise build a hash table for each round
+// of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1
@@ -27,8 +28,9 @@ const READERS = `
 
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
- * @param inputIds all inputs that the variable is to have; inputs that it already has close no cycle.
- * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no cycle.
+ * @param inputIds all inputs of the new declaration; inputs of the stored one close no cycle.
+ * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no
+ * cycle.
  */
 export async function findCycle(
   queryable: Queryable,

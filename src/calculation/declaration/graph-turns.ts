@@ -1,7 +1,7 @@
 /**
  * Serialises savers of the calculation graph of an account: two declarations that are saved concurrently could each be
  * free of cycles, but close a cycle together. A waiting saver holds no connection: savers of this process wait in FIFO
- * order in memory, and the first of them retries the lock of the account, which savers of other processes may hold.
+ * order in memory, and the first saver in the queue retries the lock of the account, which another process may hold.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -22,7 +22,7 @@ export const GRAPH_LOCK_CLASS = 0x6772;
 const MAX_WAIT_MS = 5000;
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 160;
-/** Maximum part of the time for saves of one account while other accounts save. */
+/** Maximum fraction of the time that goes to saves of one account while other accounts save. */
 const SAVING_SHARE = 0.5;
 
 /** Another transaction is changing the graph of the account. */
@@ -89,7 +89,7 @@ function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
   });
 }
 
-/** @param deadline as of `performance.now()`; after it, GraphBusyError is rethrown. */
+/** @param deadline milliseconds on the clock of `performance.now()`; after it, GraphBusyError is rethrown. */
 async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

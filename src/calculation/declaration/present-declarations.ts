@@ -38,7 +38,7 @@ interface Owners {
 }
 
 /**
- * Completes `calculated` of variables; one that is not calculated has no such member.
+ * Completes `calculated` of variables; a variable that is not calculated has no such member.
  * @param variables of one account.
  */
 export async function presentDeclarations(

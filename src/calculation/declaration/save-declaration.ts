@@ -21,7 +21,7 @@ import { findGraphCycle, saveDeclarations } from './save-declarations.ts';
 import { settleDeclaration } from './settle-declaration.ts';
 
 const ROOT = '$.calculated';
-/** Maximum variables that the error of a cycle names; those in the middle of a longer cycle are left out. */
+/** Maximum variables that the error of a cycle names; the middle of a longer cycle is left out. */
 const MAX_NAMED = 20;
 
 /** Hook of `structure/`: called when a variable is saved (R-H1). Its methods throw {DomainError} as `checkDeclaration`. */
@@ -115,7 +115,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   );
 }
 
-/** An input that an earlier save accepted may have been deleted since; it gets no edge. */
+/** An input that an earlier save accepted may have been deleted meanwhile; it gets no edge. */
 async function replaceEdges(
   transaction: Transaction,
   variableId: number,

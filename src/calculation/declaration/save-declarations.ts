@@ -1,7 +1,6 @@
 /**
- * Saves the declarations of many variables with the checks of `save-declaration.ts` but in a few statements for all
- * variables: saved one by one, an import of 10,000 calculated variables would take six statements for each. Cycles are
- * searched once, at the end.
+ * Saves the declarations of many variables with the checks of `save-declaration.ts`, but with a few statements for all
+ * variables instead of six per variable: an import may have 10,000. Cycles are searched once, at the end.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -37,7 +36,7 @@ interface SavedDeclaration {
 
 /**
  * Checks declarations and saves those without problems, with their edges, schedules and history. The variables exist;
- * their graph is locked. Does not search for cycles: `findGraphCycle` does, once all are saved.
+ * their graph is locked. Does not search for cycles: call `findGraphCycle` after the last save.
  * @returns the problems, and the ids of the variables whose declaration changed.
  */
 export async function saveDeclarations(
@@ -210,7 +209,7 @@ export async function findGraphCycle(
   return searchCycle(inputs);
 }
 
-/** Depth-first, with a stack of its own: chains may be longer than the call stack. */
+/** Depth-first search with an explicit stack, because chains may be longer than the call stack allows. */
 function searchCycle(inputs: ReadonlyMap<number, readonly number[]>): readonly number[] | undefined {
   const done = new Set<number>();
   for (const start of inputs.keys()) {

@@ -10,7 +10,7 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 
 export interface SettledDeclaration {
   readonly calculated: unknown;
-  /** The zone that was applied; empty when every date had its own. */
+  /** The zone that was applied to local dates; empty when every date had a zone. */
   readonly dateZones: readonly string[];
 }
 

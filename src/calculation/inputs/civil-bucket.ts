@@ -1,4 +1,6 @@
-/** Start and end of civil time buckets in the zone of the source, equal to those of `aggregatePoints` (R-H1). */
+/**
+ * Start and end of civil time buckets in the zone of the source: the same buckets as `aggregatePoints` makes (R-H1).
+ */
 
 import type { Bucket } from '../../points/buckets/bucket.ts';
 import { civilBuckets, shortestLength } from '../../points/buckets/civil-buckets.ts';
@@ -8,8 +10,8 @@ import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * First instant of the bucket that holds an instant (R-H1). Overlapping buckets, such as hours where the clock goes
- * back by half an hour, count as one bucket.
+ * @returns the first instant of the bucket that contains `micros` (R-H1). Overlapping buckets, such as hours where the
+ * clock goes back by half an hour, count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf } = bucketsOf(bucket, timeZoneId);
@@ -17,7 +19,10 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
   return Math.min(begin, startOf(begin));
 }
 
-/** First instant after the bucket that holds an instant, and after buckets that overlap it (R-H1). */
+/**
+ * @returns the first instant after the bucket that contains `micros`, and after buckets that overlap that bucket
+ * (R-H1).
+ */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
   const begin = startOf(micros);

@@ -12,7 +12,7 @@ export interface Home {
 export interface FormValues {
   /** Values of the forms, in the order in which the forms are declared. */
   readonly forms: readonly SandboxScalar[];
-  /** Forms whose site or source was deleted since the declaration was saved; their values are NULL. */
+  /** Warnings about forms whose site or source was deleted after the declaration was saved; their values are NULL. */
   readonly warnings: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import type { PointChunk } from '../../points/point.ts';
 import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-/** Greatest R integer, as UNIX seconds: 2038-01-19T03:14:07Z. A column with a later date is sent as doubles. */
+/** Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a later date is sent as doubles. */
 const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';

@@ -4,7 +4,7 @@ import type { LinearScale } from '../../points/point.ts';
 import { scaleBetween } from '../../structure/catalogue/unit-rules.ts';
 import { findUnits } from '../../structure/catalogue/units.ts';
 
-/** The unit of a variable, and the one declared for the input. */
+/** The unit of a variable, and the unit declared for the input. */
 export interface UnitPair {
   readonly unitId: number | null;
   readonly wantedId: number | null | undefined;

@@ -41,7 +41,7 @@ export interface InputRecord {
   readonly asOf?: string;
   readonly horizon?: string;
   readonly tags?: readonly string[];
-  /** Greatest VersionTimestamp of the input: reading its window with this `asOf` returns the same points. */
+  /** Greatest VersionTimestamp of the points read: reading the window with this `asOf` returns the same points. */
   readonly lastVersionTimestamp: string | null;
   /**
    * The instant from which the states of the variable are complete; present when the input reads an earlier state
@@ -214,7 +214,10 @@ async function readColumns(
   throw new DomainError('invalid_input', message);
 }
 
-/** Ignores chunks after a failure: leaving a read early would cost the connection, and with it the lock of the run. */
+/**
+ * Reads on and ignores chunks after a failure: leaving a read early would close the connection, which holds the lock of
+ * the run.
+ */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
   for await (const item of items) {

@@ -1,4 +1,4 @@
-/** Members of a variable that a script sees (R-H2), and those that the loader needs to read it. */
+/** Members of a variable that a script sees (R-H2), and members that the loader needs to read its points. */
 import type { Queryable } from '../../platform/database/database.ts';
 import {
   AGGREGATE,

@@ -53,7 +53,7 @@ const ALIGNED_BUCKETS = {
 const MAX_YEARS = 1000;
 
 /**
- * Plans the dates that a run reads of an input (R-H6).
+ * Plans the dates of an input that a run reads (R-H6).
  * @param timeZoneId IANA zone of the input's source.
  * @param bucket undefined for raw points.
  */

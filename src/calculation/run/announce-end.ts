@@ -5,7 +5,9 @@ export interface EndedRun {
   readonly id: number;
 }
 
-/** Payload of `CalculationCompleted` and `CalculationFailed`; ANNOUNCE adds the facts of the run. */
+/**
+ * Payload of `CalculationCompleted` and `CalculationFailed`; ANNOUNCE adds the members that the record of the run has.
+ */
 interface CalculationEnded {
   readonly runId: number;
   readonly variableId: number;
@@ -32,8 +34,8 @@ const ANNOUNCE = `
   where run.id = any($1::int8[])`;
 
 /**
- * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2). @param run a run whose record has its
- * final state.
+ * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2).
+ * @param run a run whose record has its final state.
  */
 export async function announceEnd(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Claims runs. The session that holds the advisory lock of a variable is the only one to run it. A run in state Running
- * without that lock was abandoned by a process that died; the next session that claims the variable requests it again.
+ * Claims runs. Only the session that holds the advisory lock of a variable may run it. A run in state Running without
+ * that lock was abandoned by a process that died; the next session that claims the variable requests it again.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
@@ -31,8 +31,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// The database has restarted since the run started: no calculator is to blame (R-A15). A crash resets the statistics;
-// an orderly restart resets the start time.
+// The database has restarted since the run started: the calculator did not cause the end of the run (R-A15). A crash
+// resets the statistics; an orderly restart resets the start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 
@@ -46,10 +46,10 @@ const ABANDON = `
         else 'the calculator stopped before the run ended; the run is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
-// Dependency order (R-H5): a wave is all runs that one change triggers. A request waits for every upstream variable
-// that still has to run in the same wave or an earlier one, or has not yet announced what it wrote. It does not wait
-// for later waves: an input that changes all the time would starve its readers. The request with the most attempts
-// comes first: its pause bounds how often it runs.
+// Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
+// still has to run in the same or an earlier wave, or has not announced its result yet. It does not wait for later
+// waves: an input that changes all the time would starve its readers. The request with the most attempts comes first:
+// its pause bounds how often it runs.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -155,7 +155,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
       continue;
     }
     const attempt = run.attempt + 1;
-    // From the second time on, the run itself may have crashed the calculator.
+    // The first retry is not delayed. After the second abandonment, the run itself may have crashed the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else {

@@ -71,7 +71,7 @@ export interface Computed {
   /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
-  /** The declaration whose scripts were run; undefined when none was. */
+  /** The declaration whose scripts were run; undefined when no script was. */
   readonly declaration: RunDeclaration | undefined;
 }
 
@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates for which its aligned inputs hold whole periods. */
+  /** For each planned formula, the dates whose periods its aligned inputs hold completely. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];
@@ -131,7 +131,10 @@ export async function compute(
   };
 }
 
-/** Hash of the scripts, set after a fault: faults are counted per hash. */
+/**
+ * @returns the hash of the scripts after a fault of the sandbox, because faults are counted per hash; nothing
+ * otherwise.
+ */
 function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly SandboxOutcome[]) {
   if (outcomes.at(-1)?.kind !== 'fault') return {};
   const scripts = JSON.stringify(jobs.map(({ script }) => script));
@@ -154,7 +157,10 @@ function conclude(
   return { kind: 'ok', outputs };
 }
 
-/** The dates whose rows are stored: those of the formula, without periods that the aligned inputs hold only in part. */
+/**
+ * @returns the dates whose rows are stored: the period of the formula, limited to periods that the aligned inputs hold
+ * completely.
+ */
 function narrow(
   period: PlannedFormula['period'] | undefined,
   whole: DateRange | undefined,
@@ -266,7 +272,9 @@ interface Saved {
   readonly declaration: Declaration | undefined;
 }
 
-/** Waits for the writes that began before a pinned `asOf`: only then are the values known at that instant final (R-F5). */
+/**
+ * Waits for the writes that began before a pinned `asOf`; until they end, the values of that instant may change (R-F5).
+ */
 async function awaitPinned(
   connection: Connection,
   accountId: number,

@@ -1,6 +1,7 @@
 /**
- * Finds the runs that computed versions. A version does not name its run: the record of a run has the VersionTimestamps that
- * it stored. Runs that ended before these were recorded are found by their period: a variable has one run at a time.
+ * Finds the runs that computed versions. A version does not name its run: the record of a run has the VersionTimestamps
+ * that it stored. Records of older releases lack the VersionTimestamps; such a run is found by its start and end,
+ * because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';

@@ -107,8 +107,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * The sandbox ended during this run and during earlier ones of the same script: the outcome names the script, not the
- * sandbox.
+ * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended in `MAX_CAUSED_FAULTS` runs of the same
+ * script while no other script ran in it.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;
@@ -126,8 +126,9 @@ export function reportCancelled(run: ClaimedRun): RunReport {
 }
 
 /**
- * Requests a run again that was interrupted because the calculator stops or another account needs the slot (R-K2). The
- * attempt does not count. @param message reason, for the record of the run.
+ * Requests an interrupted run again: the calculator stops, or another account needs the slot (R-K2). The attempt does
+ * not count.
+ * @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };

@@ -2,9 +2,9 @@
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
 /**
- * @returns messages, warnings, errors and output, in the order of the formulas, and details of the one that failed
- *   (R-H8).
- * @param loaded the formulas that were run, and warnings from before the scripts began.
+ * @returns messages, warnings, errors and output, in the order of the formulas, and details of the formula that failed
+ * (R-H8).
+ * @param loaded the formulas that were run, and the warnings of loading their inputs.
  */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],

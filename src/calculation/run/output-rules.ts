@@ -29,7 +29,7 @@ export interface OutputCounts {
   readonly returned: number;
   /** Rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Rows at dates for which the formula is not valid, or outside the whole periods of its aligned inputs. */
+  /** Rows at dates outside the validity of the formula, or in periods that its aligned inputs hold only in part. */
   readonly outside: number;
   /** Rows with the date, and the Version, of a later row, which is stored instead. */
   readonly merged: number;
@@ -53,7 +53,7 @@ export interface OutputSettings {
   readonly isVersioned: boolean;
   /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** The dates for which the formula is valid; rows outside it are dropped. */
+  /** The dates for which the formula is valid; rows at other dates are dropped. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 }
 
@@ -91,7 +91,7 @@ function describeOddDate(date: number): string {
   const [first, end] = [MIN_DATE_MICROS, MAX_DATE_MICROS].map((micros) => formatInstant(micros).slice(0, 10));
   const rule = `Dates must be whole UNIX seconds from ${first} until before ${end}`;
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
-  // Milliseconds taken for seconds are dates after the year 30,000.
+  // Milliseconds that are read as seconds give dates after the year 30,000.
   const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_DATE_MICROS / 1000 ? '; are these milliseconds?' : '';
   return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }
@@ -146,7 +146,7 @@ function endOfSlice(dates: Float64Array, from: number): number {
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];
-  /** Indexes of the points at the last date, by Version; filled from the second point of the date on. */
+  /** Indexes of the points at the last date, by Version; filled only when that date gets a second point. */
   const known = new Map<string | undefined, number>();
   const put = (point: OutputPoint): boolean => {
     const last = points.at(-1);

@@ -1,6 +1,6 @@
 /**
- * Questions that R answers for authors without running their scripts: what a script reads, and which packages there are. R's
- * parser, too, reads untrusted text only in the sandbox (R-H4, R-H9).
+ * Asks R, without running the author's script, which names a script reads and which packages are installed. Even R's
+ * parser reads untrusted text only in the sandbox (R-H4, R-H9).
  */
 import type { RPackage, ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';

@@ -12,8 +12,8 @@ import { failRun, handBackRun, RunEndedElsewhere, type RunReport, reportCancelle
 
 const HAND_BACK_RETRY_MS = 500;
 /**
- * While it stops, a calculator retries for this long before it leaves the run to another calculator. Shorter than the
- * grace period.
+ * Milliseconds during which a stopping calculator retries to hand back a run. Shorter than the grace period; another
+ * calculator then finds the run.
  */
 const STOPPING_PATIENCE_MS = 3000;
 
@@ -62,8 +62,8 @@ export async function runCalculation(
 
 /**
  * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15).
- * Retries until the database answers, also when another account has taken the slot back; a stopping calculator retries
- * for 3 s. Gives up when another session has requested the run again.
+ * Retries until the database answers; a stopping calculator retries for 3 s. Gives up when another session has
+ * requested the run again.
  */
 async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
   let giveUpMs = Number.POSITIVE_INFINITY;

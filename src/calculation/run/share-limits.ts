@@ -2,7 +2,10 @@
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
 
-/** @returns a function that runs a script like `sandbox.run`, in the time that the scripts before it left (R-H7). */
+/**
+ * @returns a function that runs a script like `sandbox.run`, in the time that the earlier scripts of the run have left
+ * (R-H7).
+ */
 export function shareLimits(
   sandbox: Pick<SandboxPool, 'run'>,
 ): (job: SandboxJob, signal?: AbortSignal) => Promise<SandboxOutcome> {

@@ -22,7 +22,7 @@ export interface WrittenVersions {
 export interface WrittenOutputs {
   /** The changed range; empty when nothing was stored or the variable was deleted. */
   readonly ranges: readonly WrittenRange[];
-  /** Texts about points that were not stored, because their dates are rolled up. */
+  /** Warnings about points that were not stored because their dates are rolled up. */
   readonly warnings: readonly string[];
   /** Undefined when nothing was stored. */
   readonly versions: WrittenVersions | undefined;

@@ -2,15 +2,15 @@
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
 
-/** The zygote cannot be reached; the run has not begun and may be repeated. */
+/** The zygote cannot be reached. The run has not begun, so it may be repeated. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 }
 
 /**
  * Runs one exchange with a supervisor: sends header and frame, receives the answer.
- * @param timeoutMs closes the connection; the supervisor's wall limit is shorter.
- * @param signal when aborted, closes the connection, upon which the supervisor kills the run.
+ * @param timeoutMs milliseconds until the connection is closed; longer than the supervisor's wall limit.
+ * @param signal closes the connection when aborted; the supervisor then kills the run.
  * @returns everything received; incomplete when the supervisor died or the time-out passed.
  * @throws {ConnectError} when no connection is made; the signal's reason.
  */

@@ -93,7 +93,7 @@ class PointLimitError extends FrameError {}
 /**
  * Decodes the result frame of a script (R-H7).
  * @returns null when the bytes are not exactly one result frame.
- * @throws {Error} a fault of the decoder itself.
+ * @throws {Error} only for a bug of the decoder.
  */
 export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame | null {
   try {
@@ -340,7 +340,7 @@ class FrameReader {
     return count;
   }
 
-  /** Reads all lengths, and makes texts only until their limit is used up. */
+  /** Reads all lengths, but decodes texts only up to their limit. */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;
@@ -382,7 +382,7 @@ class FrameReader {
     }
   }
 
-  /** Copies the bytes, because views need an alignment that a position in a frame does not have. */
+  /** Copies the bytes, because typed arrays need an alignment that positions in a frame do not have. */
   #copy(length: number): ArrayBuffer {
     this.#require(length);
     const copy = new Uint8Array(length);

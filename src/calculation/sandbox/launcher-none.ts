@@ -22,7 +22,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 
 /**
  * Creates the launcher without a container.
- * @throws {SandboxUnavailableError} when not root, which changing the user and the root directory needs.
+ * @throws {SandboxUnavailableError} without root rights, unless `rRoot` is `/`: changing the root directory needs them.
  */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
@@ -43,7 +43,7 @@ async function launch(rRoot: string): Promise<Container> {
   const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
   const child = spawn(file, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // R's temporary directory is removed with the socket's.
+    // R's temporary directory is inside the directory of the socket, which is removed.
     env: { ...CONTAINER_ENVIRONMENT, ...HOST_ENVIRONMENT, TMPDIR: dirname(inside) },
     cwd: '/',
   });

@@ -52,7 +52,7 @@ async function launch(settings: OciSettings): Promise<Container> {
     process: spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
-      // The container may outlive the client. Docker's rm has no --time; podman's waits 10 s without it.
+      // The container may outlive the client. `docker rm` has no --time; `podman rm` waits 10 s without it.
       const force = isDocker(settings.command) ? ['--force'] : ['--force', '--time', '0', '--ignore'];
       await runOci(settings.command, ['rm', ...force, name]).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
@@ -70,7 +70,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
     ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
     ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
-    // Sets limits below the engines' defaults: the defaults fail where hard limits may not be raised.
+    // Sets limits below the defaults of the engines, which fail where hard limits may not be raised.
     ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
     ...userNamespace(settings.command),
     ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],

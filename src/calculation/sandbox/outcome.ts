@@ -20,8 +20,8 @@ interface Ending {
 
 export interface DecidedLimits extends RunLimits {
   /**
-   * False when the run has executed other scripts before: messages about time then name all scripts together. Default:
-   * true.
+   * False when other scripts of the run were executed before: messages about time limits then name all scripts
+   * together. Default: true.
    */
   readonly isFirst?: boolean;
 }

@@ -24,7 +24,7 @@ import { checkHealth, proveIsolation } from './self-check.ts';
 import { type Answer, encodeRunHeader } from './wire.ts';
 import { Zygote } from './zygote.ts';
 
-/** Time that a run may take beyond its wall limit, for set-up and for moving a large answer. */
+/** Milliseconds that a run may take beyond its wall limit, for set-up and for the transfer of a large answer. */
 const GRACE_MS = 60_000;
 /** Processes of the container itself: zygote, supervisors, waiting runners. */
 const OWN_PROCESSES = 64;
@@ -69,9 +69,9 @@ export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Pause before a standby of R is started. Default: none. */
+  /** Milliseconds before a standby of R is started. Default: 0. */
   readonly standbyDelayMs?: number | undefined;
-  /** Pause before the first standby is started. Default: `standbyDelayMs`. */
+  /** Milliseconds before the first standby is started. Default: `standbyDelayMs`. */
   readonly firstStandbyDelayMs?: number | undefined;
 }): Promise<SandboxPool> {
   const { config, log, standbyDelayMs, firstStandbyDelayMs } = options;

@@ -61,7 +61,7 @@ export interface SandboxJob {
   /** Changed dates: `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent: both are NULL. */
   readonly changed?: DateWindow;
   readonly triggerDate: number;
-  /** Format in which plots are kept; absent: no file of the script is kept (R-H9). */
+  /** Format of the plots; absent: no plot and no other file of the script is kept (R-H9). */
   readonly pictures?: PictureFormat;
   /** Time that earlier scripts of the same run have used; it is subtracted from the limits (R-H7). */
   readonly spent?: SpentTime;
@@ -82,7 +82,7 @@ export interface ScriptFile {
 
 /**
  * Columns the script returned, each with its own length: the caller applies the rules about lengths, NA and tags (§7).
- * `dates` are whole UNIX seconds; NaN in `dates` or `values` was NA, NaN or infinite. A text that was NA is ''.
+ * `dates` are whole UNIX seconds; NA, NaN and infinite `dates` and `values` become NaN; a text that is NA becomes ''.
  */
 export interface OutputSeries {
   readonly dates: Float64Array;
@@ -105,9 +105,9 @@ export interface Notes {
 }
 
 export interface RunTiming {
-  /** Milliseconds not spent in the run itself: waiting for a zygote, moving bytes. */
+  /** Milliseconds outside the run itself: waiting for a zygote, transfer of bytes. */
   readonly waitMs: number;
-  /** Wall time of the run in milliseconds, set-up of its namespaces included. */
+  /** Wall time of the run in milliseconds, including the set-up of its namespaces. */
   readonly runMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;

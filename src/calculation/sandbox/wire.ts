@@ -88,7 +88,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
 
 /** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
-  /** Pieces of the result as they arrived; for a large result, the full blocks. `#block` is the one being filled. */
+  /** Pieces of the result as they arrived; for a large result, the full blocks. `#block` is the block being filled. */
   #results: Buffer[] = [];
   #resultBytes = 0;
   #block: Buffer | undefined;
@@ -97,7 +97,7 @@ export class AnswerReader {
   #output = '';
   #trailer: Trailer | null = null;
 
-  /** @returns true once the trailer was read: it is the last chunk. */
+  /** @returns true after the trailer, which is the last chunk. */
   take(bytes: Buffer): boolean {
     this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes;
     for (;;) {

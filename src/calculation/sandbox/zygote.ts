@@ -20,8 +20,8 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; with a
- * standby a stuck zygote is replaced as soon as it is found. It costs the memory of one more warm R.
+ * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; a standby
+ * replaces a stuck zygote at once. It costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -129,8 +129,8 @@ export class Zygote {
   }
 
   /**
-   * Starts a standby after a pause, unless there is one or one is being started. After a failed start the next replacement
-   * tries again.
+   * Starts a standby after a pause, unless there is one or one is being started. After a failed start, the next
+   * replacement of the zygote tries again.
    */
   #prepareStandby(delayMs = this.#standbyDelayMs): void {
     if (this.#standby) return;
@@ -221,9 +221,9 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once when no heartbeat was read for `SILENT_CHECKS` turns of the event loop in a row. Counts turns
- * instead of time, because after a blocked event loop the waiting heartbeats are read before the next check. @returns a
- * function that stops watching.
+ * Calls `onSilence` once, when no heartbeat was read between `SILENT_CHECKS` consecutive checks. Counts checks instead
+ * of time, because after a blocked event loop the waiting heartbeats are read before the next check.
+ * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {
   let silentChecks = 0;

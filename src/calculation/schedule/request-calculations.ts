@@ -1,8 +1,7 @@
 /**
  * Triggers (R-H5): which variables must run over which dates after a change. Requests of a variable with equal numbers
- * of attempts are merged, so a trigger that arrives while a request without attempts waits widens that request. A
- * committed write becomes requests in the transaction that removes its event from the outbox, so no change is lost or
- * requested twice.
+ * of attempts are merged: a new trigger widens the waiting request that has no failed attempt. A committed write
+ * becomes requests in the transaction that removes its event from the outbox, so no change is lost or requested twice.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -17,11 +16,11 @@ import type { DueSchedule } from './schedule.ts';
 
 // A wave is all runs that one change triggers; its number is the id of the event. Merging two triggers keeps the dates
 // of both and the older wave. With the newer wave, a request would wait for every later upstream request, so an input
-// that changes all the time would starve it. Only requests with equal numbers of attempts merge, so that dates that
-// never failed are not charged with the attempts of others. A paused request pauses all requests of its variable
-// (`isDue`): otherwise a run that crashes its calculator would be tried without a pause while its input changes. A
-// written input makes the request urgent, whatever else triggers it. When the result of a background run triggers a
-// run, that run is a background run as well.
+// that changes all the time would starve it. Only requests with equal numbers of attempts merge, so that failed dates
+// do not use up the attempts of other dates. A paused request pauses all requests of its variable (`isDue`): otherwise
+// a run that crashes its calculator would be tried without a pause while its input changes. A written input makes the
+// request urgent, whatever else triggers it. When the result of a background run triggers a run, that run is a
+// background run as well.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -155,7 +154,7 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Requests that waited for an ended run may proceed, also when it wrote nothing.
+// Requests that waited for an ended run may proceed, even when the run wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -285,8 +284,8 @@ export const isDue = (alias: string, now = 'clock_timestamp()') => `
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;
 
 /**
- * Requests a run again that ended without a result, because it was abandoned or the sandbox failed (R-H5). Does nothing
- * when the variable was deleted meanwhile.
+ * Requests again a run that ended without a result: it was abandoned, or the sandbox failed (R-H5). Does nothing when
+ * the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
@@ -341,7 +340,7 @@ const FORGET_NEXT = `
     and calculation_schedule.next_date > now()
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
-/** Moves the schedules of a site or source to its new time zone (R-H5). A schedule that is due stays due. */
+/** Applies the new time zone of a site or source to its schedules (R-H5). A schedule that is due stays due. */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));
   const [sources, sites] = [idsOf('SourceUpdated'), idsOf('SiteUpdated')];

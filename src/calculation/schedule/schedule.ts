@@ -9,7 +9,7 @@ import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
 
 export interface Schedule {
   readonly cron: string;
-  /** IANA zone; null takes that of the variable's source. */
+  /** IANA zone; null: the zone of the variable's source. */
   readonly timeZoneId: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface DueSchedule {
 
 export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with an instant in the future';
 
-// The zone does not matter for checking an expression.
+// Any zone does to check an expression.
 const SOME_ZONE = 'UTC';
 
 const cronSchema = z.string().max(200).refine(hasNextInstant, { error: CRON_RULE });

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
-/** A borrowed slot is taken back only after this time, because many runs end within it. */
+/** Milliseconds before a borrowed slot is taken back: many runs end within this time. */
 const TAKE_BACK_AFTER_MS = 25;
 
 const STOPPING = 'the calculator stopped before the run ended; the run is repeated';
@@ -16,8 +16,8 @@ export interface Dispatcher {
   add(turns: readonly Turn[]): void;
   countWaiting(accountId: number, urgency: Urgency): number;
   /**
-   * Starts no more runs and previews, waits up to `graceMs` for those under way, then aborts them. @returns those that
-   * were not started.
+   * Starts no more turns, waits up to `graceMs` for the current ones, then aborts them.
+   * @returns the turns that were not started.
    */
   stop(graceMs: number): Promise<readonly Turn[]>;
 }

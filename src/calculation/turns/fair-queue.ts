@@ -28,7 +28,7 @@ const MAX_REMEMBERED = 10_000;
 
 interface Account {
   readonly waiting: Readonly<Record<Urgency, Set<number>>>;
-  /** Newest last. */
+  /** Runs and previews of the account, the newest last. */
   readonly running: Running[];
   balanceMs: number;
   /** Increases with every start; the account served longest ago is first. */
@@ -49,7 +49,7 @@ export class FairQueue {
   readonly #share: number;
   readonly #nowMs: () => number;
   readonly #accounts = new Map<number, Account>();
-  /** Variables whose run gave back a borrowed slot → until when they do not borrow. */
+  /** Variable whose run gave back a borrowed slot → instant until which the variable does not borrow, in ms. */
   readonly #returned = new Map<number, number>();
   readonly #runningVariables = new Set<number>();
   #used = 0;
@@ -67,7 +67,7 @@ export class FairQueue {
     return this.#accounts.size;
   }
 
-  /** Adds a turn; one that already waits keeps its position. */
+  /** Adds a turn; a turn that already waits keeps its position. */
   add({ accountId, urgency, id }: Turn): void {
     const account = this.#accounts.get(accountId) ?? openAccount();
     this.#accounts.set(accountId, account);
@@ -121,7 +121,9 @@ export class FairQueue {
     return newest.turn;
   }
 
-  /** Whether more accounts below their share wait than slots are free or being given back. */
+  /**
+   * @returns true when the waiting accounts below their share outnumber the slots that are free or being given back.
+   */
   isSqueezed(): boolean {
     let needed = 0;
     let returning = 0;
@@ -213,8 +215,8 @@ export class FairQueue {
   }
 
   /**
-   * Removes accounts without work and debt. When no turn waits, debts are dropped as well, because no account waits for
-   * the time.
+   * Removes accounts that have neither work nor debt. When no turn waits, debts are dropped too, because they delay no
+   * account.
    */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));

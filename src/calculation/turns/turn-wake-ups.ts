@@ -1,7 +1,7 @@
 /**
  * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
- * account and urgency; one job for each set makes a calculator take its ids. So thousands of ids of one account count
- * as one job among the jobs of other accounts. The sweeper finds ids that Redis loses.
+ * account and urgency; one job for each set makes a calculator take the ids. Thousands of ids of one account are thus
+ * one job beside the jobs of other accounts. The sweeper finds ids that Redis loses.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
@@ -13,8 +13,8 @@ import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 const MAX_HELD = 64;
 
 /**
- * Wakes a calculator for these turns. Never rejects. @returns false when Redis is unreachable; the sweeper then finds
- * the turns in the database.
+ * Wakes a calculator for these turns. Never rejects.
+ * @returns false when Redis is unreachable; the sweeper then finds the turns in the database.
  */
 export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: readonly Turn[]): Promise<boolean> {
   const ids = new Map<string, string[]>();

@@ -10,7 +10,7 @@ export interface TextTable {
   at(index: number): string | undefined;
 }
 
-/** A table as bytes. Its properties survive `postMessage`, its class does not. */
+/** A table as bytes. Its properties survive `postMessage`, but its class is lost. */
 export class PackedTexts implements TextTable {
   /** All texts of the table in UTF-8, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -240,7 +240,7 @@ describe('admin: invalid arguments', () => {
     [['create-client', '--client', 'x', '--scope', 'everything']],
     [['create-client', '--client', 'x', '--grant', 'authorization_code']],
     [['create-client', '--colour', 'blue']],
-  ])('%j print what is wrong (§5)', async (argv) => {
+  ])('%j are refused with invalid_input (§5)', async (argv) => {
     await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });

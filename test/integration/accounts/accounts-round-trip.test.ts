@@ -86,7 +86,7 @@ describe('accounts: round trip of a user', () => {
     );
   }, 60_000);
 
-  it('a list built by many requests is accepted back in one (R-C, R-C2)', async () => {
+  it('a list built by many requests is accepted back in one request (R-C, R-C2)', async () => {
     const path = `/account/user/${uma}`;
     await api.database.query(
       `with made as (insert into site (account_id, name, time_zone_id) select $1, 'Site ' || i, 'UTC'

@@ -273,7 +273,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('has changes of a user in all accounts of the user, from whichever account they were made (R-A5, R-B8)', async () => {
+  it('lists a change of a user in every account of the user, whichever account it was made from (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

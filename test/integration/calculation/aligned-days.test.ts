@@ -55,7 +55,7 @@ async function runDays(variableId: number, hour: number): Promise<readonly Sandb
 const storedDays = async (variableId: number) =>
   (await store.read(variableId)).map(({ date, value }) => [(date - START) / (24 * HOUR), value]);
 
-test('calculation: without alignTo, a point pushed again halves the days at the ends of the window (R-H6)', async () => {
+test('calculation: without alignTo, a point pushed again overwrites the days at the ends of the window with partial sums (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({}));
   await runDays(variableId, 36);
   expect(await storedDays(variableId)).toEqual([

@@ -128,7 +128,7 @@ describe('files: POST /storage', () => {
       new RegExp(`at most ${MAX_BYTES} bytes`),
     ],
   ])(
-    'answers %i to an invalid upload and stores nothing (R-A5, R-E4) %#',
+    'answers %i to an invalid upload and stores nothing, case %# (R-A5, R-E4)',
     async (code, path, body, headers, message) => {
       const response = await stack.post(path, body, headers as unknown as Record<string, string>);
       expect([response.status, await response.json()]).toMatchObject([

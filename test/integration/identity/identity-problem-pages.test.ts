@@ -56,7 +56,7 @@ describe('identity: too many attempts', () => {
     expect(text).toMatch(lead);
   });
 
-  it('show a page at the page of an invitation too (R-B15, R-B10)', async () => {
+  it('show a page to a browser that opens an invitation too (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );
@@ -80,7 +80,7 @@ describe('identity: too many attempts', () => {
 });
 
 describe('identity: an address of the issuer', () => {
-  it('that does not exist is a page for browsers and JSON for programs (R-A5)', async () => {
+  it('that does not exist answers browsers with a page and programs in JSON (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
@@ -90,7 +90,7 @@ describe('identity: an address of the issuer', () => {
   });
 
   it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s that expired is a page for browsers and JSON for programs (R-B11)',
+    '%s that expired answers browsers with a page and programs in JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
@@ -104,7 +104,7 @@ describe('identity: an address of the issuer', () => {
     },
   );
 
-  it('without the database is a page with a reference, or 503 in JSON (R-A5, R-A10)', async () => {
+  it('without the database answers 503: a page with a reference, or JSON (R-A5, R-A10)', async () => {
     await api.databaseGate.shut();
     try {
       for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {

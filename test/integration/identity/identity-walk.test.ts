@@ -186,7 +186,7 @@ it('access walk: has an id for every path parameter of every route (R-A5)', () =
 });
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
-  it.each(METHODS)('finds no foreign object by the path of any %s (R-A5, R-B9)', async (method) => {
+  it.each(METHODS)('finds no foreign object by the path of any %s route (R-A5, R-B9)', async (method) => {
     const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
     expect(routes.length).toBeGreaterThan(0);
     for (const { path } of routes) {

@@ -36,6 +36,7 @@ async function read(variableId: number, query: string): Promise<readonly Row[]> 
   return body;
 }
 
+const at = (hour: number, value: number) => ({ date: `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`, value });
 const column = (rows: readonly Row[], name: string) => rows.map((row) => row[name]);
 
 describe('points: civil buckets', () => {
@@ -206,7 +207,6 @@ describe('points: aggregates', () => {
 });
 
 describe('points: gaps between buckets', () => {
-  const at = (hour: number, value: number) => ({ date: `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`, value });
   const hours = (rows: readonly Row[]) => rows.map((row) => [Number(String(row.date).slice(11, 13)), row.sumValue]);
   let variableId: number;
   beforeAll(async () => {
@@ -324,10 +324,10 @@ describe('points: gaps between buckets', () => {
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
+});
 
-  test('a sum that exceeds the range of a double is refused as invalid_input (R-G1, R-A5)', async () => {
-    const greatId = await withReadings([at(1, 1.5e308), at(2, 1.5e308)]);
-    const { status, body } = await api.manager.get(`/data?variableId=${greatId}&granularity=Day&aggregation=SUM`);
-    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
-  });
+test('points: a sum that exceeds the range of a double is refused as invalid_input (R-G1, R-A5)', async () => {
+  const greatId = await withReadings([at(1, 1.5e308), at(2, 1.5e308)]);
+  const { status, body } = await api.manager.get(`/data?variableId=${greatId}&granularity=Day&aggregation=SUM`);
+  expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
 });

@@ -132,9 +132,11 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
   });
+});
 
-  // The local time one day before the first date occurs twice, and that before the second is skipped; Samoa skipped a
-  // whole day. The tz databases of Node and of the server differ for Winnipeg in 2027, or did in 2026.
+describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
+  // One day before the first date, the local time occurs twice; one day before the second date, the local time is
+  // skipped. Samoa skipped a whole day. The tz databases of Node and of the server differ for Winnipeg in 2027, or did in 2026.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],
@@ -143,7 +145,7 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     ['Pacific/Apia', '2011-12-31T10:00:00Z', 'P1D', '2011-12-30T10:00:00Z'],
     ['America/Winnipeg', '2027-03-14T18:00:00Z', 'P1D', '2027-03-13T19:00:00Z'],
   ])(
-    'in %s, a read of %s with horizon %s has versions up to %s (R-G2, R-D4)',
+    'in %s, a read of %s with horizon %s includes versions until %s (R-G2, R-D4)',
     async (timeZoneId, date, horizon, bound) => {
       const { variableId } = await createStructure(api.manager, { isVersioned: true });
       await push(variableId, 'V1', {}, { [date]: 1 });

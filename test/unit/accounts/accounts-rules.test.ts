@@ -98,7 +98,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     );
   });
 
-  test('allows a request after the wait it announced (R-B15)', () => {
+  test('a refused request is allowed after the announced wait (R-B15)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 1e12 }), (perMinute, start) => {
         let fullAtMs: number | undefined;
@@ -124,7 +124,7 @@ describe('accounts: the rate-limit key of a client address (R-B15)', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('of %s is %s: an IPv6 client is counted by its /64 network (R-B15)', (address, counted) => {
+  ])('address %s has the key %s: an IPv6 client is counted by its /64 network (R-B15)', (address, counted) => {
     expect(networkOf(address)).toBe(counted);
   });
 });
@@ -133,7 +133,7 @@ describe('accounts: a chosen password (R-B11)', () => {
   const problemOf = (password: string, repeated = password) =>
     findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
 
-  test('must be long enough, differ from the user’s names, and be repeated (R-B11)', () => {
+  test('must be long enough, differ from the user’s names, and equal its repetition (R-B11)', () => {
     expect(problemOf('123456789')).toBe('too_short');
     expect(problemOf('👍'.repeat(9))).toBe('too_short');
     expect(problemOf('x'.repeat(201))).toBe('too_long');
@@ -163,7 +163,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('there always is a signing key, which has not expired (R-B1)', () => {
+  test('there is always an unexpired signing key (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);

@@ -254,7 +254,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     expect(decide(change)).toMatchObject(expected);
   });
 
-  test('a forged frame is held to the limits of points and text (R-H7)', () => {
+  test('the limits of points and text apply to a forged frame too (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
     expect(outcomeOf(answer(okFrame), small)).toMatchObject({ kind: 'limit', limit: 'output_size' });
@@ -267,12 +267,12 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
   test.each([
     [true, 'run'],
     [false, 'sandbox'],
-  ] as const)('without a trailer, a run that is alone (%s) has a fault with cause %s (R-H7)', (isAlone, cause) => {
+  ] as const)('without a trailer, a run that ran alone (%s) ends as a fault of the %s (R-H7)', (isAlone, cause) => {
     const answer = { result: okFrame, output: '', trailer: null };
     expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });
 
-  test('without a result, output about memory makes the outcome the memory limit (R-H7)', () => {
+  test('without a result, output about memory means that the run exceeded its memory limit (R-H7)', () => {
     const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });

@@ -28,7 +28,7 @@ function openZygote(scripts: readonly string[]) {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
-test.concurrent('zygote: a death while the standby starts leaves one standby and no orphan (R-H7)', async () => {
+test.concurrent('zygote: the death of a zygote while its standby starts leaves one standby and no orphan (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const {
     zygote: opened,

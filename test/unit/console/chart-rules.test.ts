@@ -21,7 +21,7 @@ describe('console chart: points are drawn raw while they are few, else as bucket
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
 
-  test('the distance of points is the median, which gaps do not change', () => {
+  test('the interval of points is the median interval, which gaps do not change', () => {
     expect(spacingOf([30, 10, 20, 5000])).toBe(10);
     expect(spacingOf([1])).toBeUndefined();
   });

@@ -50,7 +50,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('replace a stored text where a group of the form belongs', () => {
+  test('replace a text that clientData stores under the name of a group', () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

@@ -49,11 +49,11 @@ describe('console texts: the four languages have the same texts', () => {
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
 
-  test.each(OTHERS)('%s has the names of English', (language) => {
+  test.each(OTHERS)('%s has the same names as English', (language) => {
     expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
   });
 
-  test.each(OTHERS)('%s has the placeholders of English, formatted alike', (language) => {
+  test.each(OTHERS)('%s has the same placeholders as English, with the same formats', (language) => {
     const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
     // The singular form may spell the number out.
     const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
@@ -82,9 +82,12 @@ describe('console texts: typography', () => {
     expect(broken('de', /["”«»]|„[^“]*$|^[^„]*“/u)).toEqual([]);
   });
 
-  test.each(['en', 'nl'])('%s quotes “so” and has no space before an ellipsis', (language) => {
-    expect(broken(language, /["„«»]|\p{L}'\p{L}|\p{L} …/u)).toEqual([]);
-  });
+  test.each(['en', 'nl'])(
+    'texts in %s use the quotation marks “ and ” and have no space before an ellipsis',
+    (language) => {
+      expect(broken(language, /["„«»]|\p{L}'\p{L}|\p{L} …/u)).toEqual([]);
+    },
+  );
 
   test('finishFrench sets narrow no-break spaces and the plural of millions', () => {
     const finished = finishFrench({ a: { points_other: '« {{count}} points » : lus ; oui !' } });
@@ -101,7 +104,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: every text is shown', () => {
-  test('each name is in the code, whole or as the beginning of a template', () => {
+  test('each name occurs in the code, whole or as the start of a template literal', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

@@ -253,7 +253,7 @@ describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () =>
     ['wrong_format', 'variable_id,date\0,value\n', /NUL/],
     ['wrong_format', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
     ['damaged_file', '"variable_id,date,value\n', /header/],
-  ])('%s %#', async (code, text, message) => {
+  ])('with code %s, case %#', async (code, text, message) => {
     await expect(read(text)).rejects.toMatchObject({
       name: 'FileRefusal',
       code,

@@ -85,7 +85,7 @@ describe('files: the end of a parser process', () => {
     ['SIGABRT', true],
     ['SIGTRAP', true],
     ['SIGSEGV', true],
-  ] as const)('by %s while it parses a file is blamed on the file: %s (R-A15)', async (signal, isByFile) => {
+  ] as const)('by %s during a file counts as caused by the file: %s (R-A15)', async (signal, isByFile) => {
     const died = countRows(text, async (part) => {
       end(signal);
       return part;
@@ -95,7 +95,7 @@ describe('files: the end of a parser process', () => {
     expect(error).toMatchObject({ isByFile, message: expect.stringContaining(signal) });
   });
 
-  it('before it has asked for the file is not blamed on the file (R-A15)', async () => {
+  it('before the parser has asked for the file does not count as caused by the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const parse = () =>

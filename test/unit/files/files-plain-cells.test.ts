@@ -77,7 +77,7 @@ describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', (
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('returns NaN for an invalid date: 29 February, hour 24, letters', () => {
+  it('for an invalid date, which is NaN: 29 February of a common year, hour 24, letters', () => {
     const read = (text: string) => new PlainDates().read(Buffer.from(text), 0, text.length);
     for (const text of ['2023-02-29T00:00:00', '2024-02-28T24:00:00', '2024-02-28T00:60:00', '2024-02-2xT00:00:00']) {
       expect(read(text)).toBeNaN();

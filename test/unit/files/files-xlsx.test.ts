@@ -123,7 +123,7 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
       /must inflate to/,
     ],
     ['damaged_file', makeZip([...entries, { name: 'xl/workbook.xml', content: 'a' }]), /the same name/],
-  ])('%s %#', async (code, bytes, message) => {
+  ])('with code %s, case %#', async (code, bytes, message) => {
     await expect(read(bytes)).rejects.toMatchObject({
       name: 'FileRefusal',
       code,
@@ -178,7 +178,7 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     await expect(readParts({ sheet }, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails for a header whose cells all refer to one long text, and cuts that text elsewhere', async () => {
+  it('fails for a header whose cells all refer to one long text; the same text as a value rejects only its row', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };

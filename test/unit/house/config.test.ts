@@ -54,13 +54,13 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '121' })).toEqual([]);
   });
 
-  test('refuses a database pool smaller than the connections that calculations, ingests and files hold at once', () => {
+  test('refuses a database pool smaller than the connections that calculations, ingests and files hold together', () => {
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 24')]);
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '24' })).toEqual([]);
   });
 
   test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(
-    '%s=1 is refused: one account could hold the only one (R-A14)',
+    '%s=1 is refused, because one account could occupy it alone (R-A14)',
     (name) => {
       expect(problemsOf({ ...NEEDED, [name]: '1' })).toEqual([
         expect.stringMatching(`^${name} must be an integer from 2 to`),

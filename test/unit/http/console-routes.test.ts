@@ -36,7 +36,7 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}) => ap
 
 describe('console: the page', () => {
   test.each(['/', '/console', '/console/find', '/console/variables/12'])(
-    '%s is the page for browsers',
+    '%s answers browsers with the page',
     async (path) => {
       const answer = await get(path, { accept: BROWSER });
       expect(answer.status).toBe(200);
@@ -45,13 +45,10 @@ describe('console: the page', () => {
     },
   );
 
-  test.each([undefined, '*/*', 'application/json'])(
-    '/ with Accept %s is answered by the API as before',
-    async (accept) => {
-      const answer = await get('/', accept === undefined ? {} : { accept });
-      expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
-    },
-  );
+  test.each([undefined, '*/*', 'application/json'])('/ with Accept %s is answered by the API', async (accept) => {
+    const answer = await get('/', accept === undefined ? {} : { accept });
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
+  });
 
   test('names the addresses of the installation, escaped', async () => {
     const html = await (await get('/', { accept: BROWSER })).text();
@@ -74,7 +71,7 @@ describe('console: the page', () => {
   });
 });
 
-describe('console: its files', () => {
+describe('console: files of the build', () => {
   test('are kept by browsers for a year, because their names change with their content', async () => {
     const answer = await get('/console/assets/index-1a2b.js');
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');

@@ -10,7 +10,7 @@ import { createLog } from '../../../src/platform/log.ts';
 const log = createLog('silent', 'test');
 const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
-describe('errors: a request that failed through no fault of its own', () => {
+describe('errors: a request that failed through no fault of the client', () => {
   test.each(['40P01', '40001', '55P03', 'ENOSPC', '57P01'])(
     '%s is 503 with Retry-After, and UNAVAILABLE (R-A5)',
     async (code) => {

@@ -40,14 +40,14 @@ function openApp(exchangePassword: ExchangePassword, callers: FindCaller = findC
   };
 }
 
-describe('HTTP Basic: a request that a browser sends', () => {
+describe('HTTP Basic: the origin of a request', () => {
   test.each([
     ['a form of another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
     ['a form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
     ['a form without an origin', { 'sec-fetch-site': 'cross-site' }],
     ['a page in a sandbox', { origin: 'null' }],
     ['an old browser', { origin: EVIL }],
-  ])('must not write from %s (R-A13, R-B7)', async (_page, headers) => {
+  ])('%s may read but not write (R-A13, R-B7)', async (_page, headers) => {
     const send = openApp(acceptRight);
     const refused = await send('POST', headers);
     expect(refused.status).toBe(403);
@@ -62,7 +62,7 @@ describe('HTTP Basic: a request that a browser sends', () => {
     ['a page of the service in an old browser', { origin: `https://${HOST}` }],
     ['the user', { 'sec-fetch-site': 'none' }],
     ['a page of CORS_ORIGINS', { 'sec-fetch-site': 'cross-site', origin: LISTED }],
-  ])('may write from %s (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
+  ])('%s may write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
     expect((await openApp(acceptRight)('POST', headers)).status).toBe(200);
   });
 });
@@ -80,7 +80,7 @@ describe('HTTP Basic: a refusal', () => {
     expect(await challengeTo({})).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  test('follows when the issuer takes the scope away while an exchange is cached (R-B6, R-B7)', async () => {
+  test('follows when the issuer withdraws the scope, even while an exchange is cached (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];
     let isStale = false;
     const callers: FindCaller = async (token) => {

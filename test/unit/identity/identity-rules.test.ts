@@ -47,7 +47,7 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s address follows AUTH_URL, else API_URL, else the listening address (§5)', () => {
+  it('the issuer’s address is AUTH_URL, else API_URL, else the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,

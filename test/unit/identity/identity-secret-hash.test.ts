@@ -32,7 +32,7 @@ describe('identity: stored secrets', () => {
     await expect(verifySecret('x', null)).resolves.toBe(false);
   });
 
-  it('throw for a malformed hash (R-B11)', async () => {
+  it('are not compared with a malformed hash: the check throws (R-B11)', async () => {
     await expect(verifySecret('x', 'x')).rejects.toThrow('must be an argon2id PHC string');
   });
 });

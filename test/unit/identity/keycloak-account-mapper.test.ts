@@ -42,10 +42,14 @@ const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
 
 describe('identity: the claim account of Keycloak’s tokens', () => {
   it.each([
-    ['the field account', { account: '7', acr_values: 'accountId:8' }, '7'],
-    ['without it, acr_values in the old form', { account: '', acr_values: 'urn:x accountId:8' }, '8'],
-    ['without either, the active account', {}, '5'],
-    ['the active account when acr_values names none', { acr_values: 'level1' }, '5'],
+    ['the field account when it is given', { account: '7', acr_values: 'accountId:8' }, '7'],
+    [
+      'the account of acr_values in the old form when the field is empty',
+      { account: '', acr_values: 'urn:x accountId:8' },
+      '8',
+    ],
+    ['the active account when the request names none', {}, '5'],
+    ['the active account when acr_values has no account', { acr_values: 'level1' }, '5'],
   ])('is %s (R-B4)', (_what, form, claim) => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
   });

@@ -12,7 +12,7 @@ describe('platform: client pace', () => {
     return { reasons, pace: watchPace({ ...LIMITS, ...limits }, (reason) => reasons.push(reason)) };
   };
 
-  test('a client that takes nothing for stallMs is too slow, once (R-A14)', () => {
+  test('a client that takes nothing for stallMs is reported once as too slow (R-A14)', () => {
     const { pace, reasons } = watch();
     pace.offer(1_000_000);
     vi.advanceTimersByTime(900);
@@ -21,7 +21,7 @@ describe('platform: client pace', () => {
     expect(reasons).toEqual(['the client read nothing for 1 s']);
   });
 
-  test('a client below the minimum rate is too slow, although it never stalls (R-A14)', () => {
+  test('a client below the minimum rate is reported as too slow, although it never stalls (R-A14)', () => {
     const { pace, reasons } = watch();
     for (let step = 0; step < 4; step += 1) {
       pace.offer(40);

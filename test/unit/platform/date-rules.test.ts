@@ -145,7 +145,7 @@ describe('parseMoment: dates in requests of readers (R-A8, R-G1)', () => {
     ['1700-01-01T00:00:00.000001', MIN_DATE_MICROS + 1, true, false],
     ['2200-01-01', MAX_DATE_MICROS, false, true],
     ['9999-12-31T23:59:59Z', MAX_DATE_MICROS, false, false],
-  ])('%s is accepted; dates outside 1700 to 2199 become the first or last', (text, micros, isLocal, isDay) => {
+  ])('%s is accepted; dates outside 1700 to 2199 become the first or last date', (text, micros, isLocal, isDay) => {
     expect(parseMoment(text)).toEqual({ micros, isLocal, isDay });
   });
 

@@ -53,7 +53,7 @@ describe('platform: read ahead', () => {
   test.each([
     ['the memory of one read', 3, Number.POSITIVE_INFINITY],
     ['the memory of the account', 100, 3],
-  ])('a producer waits for its consumer where %s is used up (R-A14)', async (_, maxItems, room) => {
+  ])('a producer waits for its consumer when %s is used up (R-A14)', async (_, maxItems, room) => {
     const { state, read, takenBytes } = open(50, maxItems, room);
     await read.next();
     await settle();

@@ -34,8 +34,8 @@ async function answer(pieces: readonly (string | Error)[], wholeBytes?: number) 
 
 describe('streamed answers: pieces', () => {
   test.each([
-    ['that fit leave whole', ['date\n', '1\n'], 7, false],
-    ['of no bytes leave whole', [], 7, false],
+    ['that fit the limit are sent whole', ['date\n', '1\n'], 7, false],
+    ['without bytes are sent whole', [], 7, false],
     ['that exceed the limit by a byte are streamed', ['date\n', '12\n'], 7, true],
     ['are streamed by default', ['date\n'], undefined, true],
   ] as const)('%s, complete and in order (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {

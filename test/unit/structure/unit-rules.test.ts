@@ -27,7 +27,7 @@ describe('structure: conversion between units (R-C8)', () => {
     expect(convert(value, from, to)).toBeCloseTo(expected, 10);
   });
 
-  test('between units that differ by a power of ten adds no rounding digits', () => {
+  test('by a power of ten gives the exact decimal', () => {
     expect(scaleBetween(MWH, GWH)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
     expect(scaleBetween(GWH, MWH)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
     for (let value = 1; value < 1000; value++) expect(convert(value, MWH, GWH)).toBe(Number(`${value}e-3`));

@@ -151,7 +151,7 @@ describe('points: statements on stored rows', () => {
     },
   );
 
-  it('limited: the versions of a run of dates are counted once, also in a chunk without statistics (R-F3)', async () => {
+  it('the versions of a run of dates are counted once for a version limit, also in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -177,20 +177,20 @@ describe('points: statements on stored rows', () => {
 describe('points: the write state', () => {
   const some = () => ids.slice(1000, 1050);
   test.each([
-    ['is added', addSeries('$1::int[]'), () => [some()]],
-    ['is locked', lockRows('$1::int[]'), () => [some()]],
-    ['has its settings found', findSettings('$1::int[]'), () => [some()]],
-    ['is saved', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
-  ] as const)('%s uses the keys', async (_what, statement, values) => {
+    ['adding it', addSeries('$1::int[]'), () => [some()]],
+    ['locking it', lockRows('$1::int[]'), () => [some()]],
+    ['finding its settings', findSettings('$1::int[]'), () => [some()]],
+    ['saving it', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some(), some()]],
+  ] as const)('%s uses the primary keys', async (_what, statement, values) => {
     expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));
   });
 });
 
 describe('points: removal', () => {
   test.each([
-    ['counting', 'point', countDates],
-    ['history', 'point_version', deleteHistory],
-    ['current values', 'point', deleteCurrent],
+    ['counting dates', 'point', countDates],
+    ['deleting the history', 'point_version', deleteHistory],
+    ['deleting the current values', 'point', deleteCurrent],
   ] as const)('%s of a period finds its rows by the primary key (R-G5)', async (_what, table, statement) => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), table, chunkOf(FROM));

@@ -12,7 +12,7 @@ export type Save = components['schemas']['DeclarationSave'];
 export type Run = components['schemas']['Run'];
 export type Wave = components['schemas']['Wave'];
 
-/** Path of the tools for authors of a variable. */
+/** A variable and its source, as in the paths of the tools for authors. */
 export interface Place {
   readonly sourceId: number;
   readonly id: number;
@@ -77,8 +77,8 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 }
 
 /**
- * Saves a declaration. @param before the saved declaration as the API answered it; a save fails when it has changed
- * meanwhile.
+ * Saves a declaration.
+ * @param before the saved declaration as the API answered it; a save fails when it has changed meanwhile.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function saveDeclaration(
@@ -126,7 +126,7 @@ export function useVariables(ids: readonly number[]) {
   });
 }
 
-/** @returns variables whose name, mapping or source has the words. */
+/** @returns variables whose name, mapping or source contains the words. */
 export function useFoundVariables(text: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['found-variables', text],

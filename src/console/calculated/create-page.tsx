@@ -34,7 +34,7 @@ interface Wanted {
 
 const EMPTY: Wanted = { name: '', granularity: '1', timeBase: 'Hour', unitId: null, isVersioned: true };
 
-/** The route; `input` in the address is the first input. Each first input has a draft of its own. */
+/** Renders the route; `input` in the address is the first input. Each first input has a draft of its own. */
 export function CreatePage() {
   const { input } = route.useSearch();
   const { accountId, mayManage } = useSession();
@@ -140,7 +140,7 @@ function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
     isVersioned,
     calculated: { friendlyName: name.trim(), calculatedVariableFormulas: [formula] },
   };
-  // A cast only: the JSON is the same, but the generated type has no readonly lists.
+  // The cast changes no JSON: the generated type has no readonly lists.
   return bodyOf(
     api.POST('/variables/source/{sourceId}', { params: { path: { sourceId } }, body: body as unknown as NewVariable }),
   );

@@ -13,7 +13,7 @@ import './texts.ts';
 
 const route = getRouteApi('/console/data');
 
-/** The route. */
+/** Renders the route. */
 export function DataPage() {
   const { t } = useTranslation('data');
   const { mayManage } = useSession();

@@ -13,14 +13,14 @@ import { Tree } from './tree.tsx';
 const DEBOUNCE_MS = 200;
 const route = getRouteApi('/console/find');
 
-/** The route. */
+/** Renders the route. */
 export function Find() {
   const { t } = useTranslation();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const { mayManage } = useSession();
   const [text, setText] = useState(q);
-  // The address changes by typing, or by a link to another search.
+  // The address changes when the user types, or follows a link to another search.
   const [address, setAddress] = useState(q);
   if (address !== q) {
     setAddress(q);

@@ -17,7 +17,7 @@ export function isExpression(text: string): boolean {
   return OPERATOR.test(text);
 }
 
-/** @returns the customFilter: the expression itself, or one that finds every word in some field of the element. */
+/** @returns the customFilter: the expression itself, or a filter that finds every word in some field of the element. */
 export function toFilter(text: string, kind: ElementKind): string {
   if (isExpression(text)) return text;
   const words = text.trim().split(/\s+/);

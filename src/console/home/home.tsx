@@ -55,7 +55,7 @@ export function Home() {
   );
 }
 
-/** One sentence: all is well, or how many things are not. */
+/** One sentence: all is well, or the number of items that need attention. */
 function Verdict({ health }: { readonly health: Health }) {
   const { t } = useTranslation();
   const count = Object.values(countTroubles(health)).reduce((sum, each) => sum + each, 0);

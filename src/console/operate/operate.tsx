@@ -20,7 +20,7 @@ const REFRESH_MS = 10_000;
 /** Runs and operations that the service examines at most (`MAX_EXAMINED` of its installation report). */
 const MAX_EXAMINED = 20_000;
 
-/** The route. */
+/** Renders the route. */
 export function OperatePage() {
   const { t } = useTranslation('operate');
   const { role } = useSession();

@@ -11,7 +11,7 @@ interface ProblemProps {
   readonly onRetry?: () => void;
 }
 
-/** A box in place of what could not be shown. */
+/** A box in place of content that could not be shown. */
 export function Problem({ error, onRetry }: ProblemProps) {
   const { t } = useTranslation();
   const { requestId, details = [] } = error instanceof ApiError ? error : {};

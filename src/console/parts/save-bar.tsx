@@ -12,7 +12,7 @@ interface SaveBarProps {
   readonly isBusy: boolean;
   /** Text of the saving button; absent: Save. */
   readonly label?: string;
-  /** Absent: the button submits the form that it is in. */
+  /** Called by the saving button; absent: the button submits its form. */
   readonly onSave?: () => void;
   readonly onDiscard: () => void;
   /** Further buttons. */

@@ -15,7 +15,7 @@ const MAX_NAMED = 8;
 interface TableProps {
   /** Description of the table for screen readers. */
   readonly label: string;
-  /** Names of the columns; one in an array holds numbers, aligned to the right. */
+  /** Names of the columns; a name in an array marks a column of numbers, aligned to the right. */
   readonly columns: readonly (string | readonly [string])[];
   /** The rows. */
   readonly children: ReactNode;

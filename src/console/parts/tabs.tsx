@@ -47,7 +47,7 @@ function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsPr
             to={to}
             search={name === names[0] ? {} : { tab: name }}
             className={classes.tab}
-            // Compares the query too: without it, the first tab would be marked as current in all others.
+            // Compares the query too: otherwise the first tab would always be marked as current.
             activeOptions={{ exact: true, includeSearch: true }}
             aria-current={name === current ? 'page' : undefined}
           >

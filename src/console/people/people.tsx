@@ -15,7 +15,7 @@ import { Users } from './users/users.tsx';
 
 const route = getRouteApi('/console/people');
 
-/** The route. */
+/** Renders the route. */
 export function PeoplePage() {
   const { t } = useTranslation('people');
   const { mayManage, role } = useSession();

@@ -7,7 +7,7 @@ import { settings } from './settings.ts';
 
 const SIGNED_IN_PATH = '/console/signed-in';
 const SIGNED_OUT_PATH = '/console/signed-out';
-/** A token is renewed this long before it expires. */
+/** Seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_SEC = 60;
 
 interface ReturnState {

@@ -14,7 +14,7 @@ import './texts.ts';
 const route = getRouteApi('/console/settings');
 const TABS = ['account', 'forms', 'catalogues', 'retention'] as const;
 
-/** The route. */
+/** Renders the route. */
 export function SettingsPage() {
   const { t } = useTranslation('settings');
   const { mayManage } = useSession();

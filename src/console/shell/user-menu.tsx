@@ -126,7 +126,7 @@ function SchemeItems() {
   );
 }
 
-/** Tokens are for one account: the issuer gives one for the other account and returns to Home. */
+/** A token is for one account: the issuer issues a token for the other account, then returns to Home. */
 async function switchAccount(accountId: number): Promise<void> {
   try {
     const path = { accountId };

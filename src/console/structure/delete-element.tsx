@@ -17,7 +17,7 @@ interface DeleteElementProps {
   readonly onStarted: (deletionId: string) => void;
 }
 
-/** @param onStarted called with the id of a deletion that goes on in the background. */
+/** @param onStarted called with the id of a deletion that continues in the background. */
 export function DeleteElement({ kind, stored, onStarted }: DeleteElementProps) {
   const { t } = useTranslation('structure');
   const queries = useQueryClient();

@@ -19,7 +19,7 @@ const text = (name: string): Field => ({ name, input: 'text' });
 const entry = (name: string, catalogue: CatalogueName): Field => ({ name, input: 'entry', catalogue });
 const name: Field = { name: 'name', input: 'text', isRequired: true };
 
-/** The fields in the order of the form, which begins with those that pushes and charts need. */
+/** The fields in the order of the form: first the fields that pushes and charts need. */
 export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   Site: [
     name,
@@ -99,7 +99,7 @@ function toMember({ input, isRequired }: Field, typed: string): unknown {
   }
 }
 
-/** @returns the number, or the text itself, for which the service says what is wrong. */
+/** @returns the number; a text that is not a number stays, and the service refuses it with a reason. */
 export function toNumber(typed: string): number | string {
   const value = Number(typed.replace(',', '.'));
   return Number.isFinite(value) ? value : typed;

@@ -1,4 +1,4 @@
-/** The routes of sites, sources and properties of variables, and those of new ones. */
+/** The routes of sites, sources and properties of variables, and the routes that create these elements. */
 import { Skeleton } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -163,7 +163,7 @@ export function NewSourcePage() {
   );
 }
 
-/** A new variable of a source. Calculated variables have a form of their own. */
+/** The page that creates a variable of a source. Calculated variables have a form of their own. */
 export function NewVariablePage() {
   const { sourceId } = newVariableRoute.useParams();
   const { t } = useTranslation('structure');

@@ -114,7 +114,7 @@ export function useTimeZones(): readonly string[] {
 
 /** Creates an element, or changes the given members of one. @returns its id. */
 export async function saveElement(kind: Kind, target: Target, members: Members): Promise<number> {
-  // The generated types name every member; these come from the table of fields.
+  // The generated types name every member; the members here come from the table of fields.
   const body = members as never;
   if ('id' in target) {
     const path = { id: target.id };

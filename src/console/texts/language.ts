@@ -18,7 +18,7 @@ export async function startTexts(): Promise<void> {
     lng: 'en',
     fallbackLng: 'en',
     resources: { en: { translation: en } },
-    // React escapes.
+    // React escapes texts itself.
     interpolation: { escapeValue: false },
   });
   // Placeholders such as `{{count, number}}` are written as everywhere else: with the separators of the person's region.

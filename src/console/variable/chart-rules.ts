@@ -41,7 +41,7 @@ export function stepOf(granularity: number | null, timeBase: string | null): num
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
 }
 
-/** Dates of the first and the last point, and the usual distance of the last ones. */
+/** Dates of the first and the last point, and the usual distance between the last points. */
 export interface Bounds extends Range {
   /** Median in seconds; undefined with fewer than two points. */
   readonly spacingSec: number | undefined;
@@ -80,7 +80,7 @@ export function defaultRange(bounds: Range, stepSec: number): Range {
   return { from: Math.max(bounds.from, to - YEAR_SEC), to };
 }
 
-/** @returns the range moved by a part of its length: -1 is the range before. */
+/** @returns the range moved by `by` times its length: -1 gives the preceding range. */
 export function moveRange({ from, to }: Range, by: number): Range {
   const length = to - from;
   return { from: from + by * length, to: to + by * length };

@@ -145,7 +145,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   );
 }
 
-/** Whole milliseconds, as the address and a deletion write them. */
+/** Rounds to whole milliseconds, the precision of the address and of a deletion. */
 function onStep({ from, to }: Range): Range {
   return { from: Math.round(from * 1000) / 1000, to: Math.round(to * 1000) / 1000 };
 }
@@ -237,7 +237,10 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/** The latest points with those that arrived since they were read; other versions and buckets are read again instead. */
+/**
+ * @returns the latest points with the points that arrived after they were read. Other versions and buckets are read
+ * again instead.
+ */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

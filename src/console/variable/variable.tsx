@@ -19,7 +19,7 @@ import { useVariable } from './variable-queries.ts';
 
 const route = getRouteApi('/console/variables/$variableId');
 
-/** The route. */
+/** Renders the route. */
 export function VariablePage() {
   const { t } = useTranslation();
   const { t: tv } = useTranslation('variable');

@@ -15,7 +15,7 @@ import { WebhookPage } from './webhook-page.tsx';
 const route = getRouteApi('/console/webhooks');
 const REFRESH_MS = 15_000;
 
-/** The route. */
+/** Renders the route. */
 export function WebhooksPage() {
   const { t } = useTranslation('webhooks');
   const { mayManage } = useSession();

@@ -18,7 +18,7 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // A list that opens while it is empty stays closed.
+      // A list that is opened while it is empty stays closed after its options arrive.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

@@ -22,7 +22,7 @@ import { WavePicture } from './wave-picture.tsx';
 
 const route = getRouteApi('/console/runs/$runId');
 
-/** The route. */
+/** Renders the route. */
 export function RunPage() {
   const { runId } = route.useParams();
   const run = useQuery(runQuery(runId));

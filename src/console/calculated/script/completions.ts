@@ -47,7 +47,7 @@ export function completeScript(symbols: () => Symbols) {
 
 const toProperty = (label: string) => ({ label, type: 'property' });
 
-/** @returns the members of the list before the last `$`; undefined when it is unknown. */
+/** @returns the members of the list before the last `$`; undefined when the list is unknown. */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;
   if (/\binputForms\$[\w.]*$/.test(before)) return forms;
@@ -80,6 +80,6 @@ function completeName(context: CompletionContext, { inputs, forms, constants }: 
   const known = new Set(options.map(({ label }) => label));
   const words = completeAnyWord(context);
   const others = words && 'options' in words ? words.options.filter(({ label }) => !known.has(label)) : [];
-  // A `$` asks again: it begins the members of a list.
+  // A `$` requests completions again, because the members of a list follow it.
   return { from: word?.from ?? context.pos, options: [...options, ...others], validFor: /^[\w.]*$/ };
 }

@@ -28,7 +28,7 @@ interface EditorProps {
   readonly isReadOnly?: boolean;
   /** Language by whose tokens the text is coloured; default: R. */
   readonly language?: StreamParser<unknown>;
-  /** Ctrl-Enter. */
+  /** Called on Ctrl-Enter. */
   readonly onRun?: () => void;
 }
 
@@ -53,7 +53,7 @@ export function Editor(props: EditorProps) {
     return () => made.destroy();
   }, [label, isReadOnly, language]);
 
-  // Runs in the task that renders: later, the editor may have newer text, which this value would undo.
+  // A layout effect runs before the user can type newer text, which this value would undo.
   useLayoutEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
@@ -143,7 +143,7 @@ function showProblems(editor: EditorView, problems: readonly LineProblem[]): voi
 }
 
 function toDiagnostic({ state }: EditorView, { line, message, severity }: LineProblem): Diagnostic[] {
-  // R counts an unexpected end as the line after the last one.
+  // R reports an unexpected end on the line after the last line.
   const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
   return [{ from, to, message, severity }];
 }

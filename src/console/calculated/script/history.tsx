@@ -12,7 +12,7 @@ import classes from './script.module.css';
 interface HistoryProps {
   readonly place: Place;
   readonly isReadOnly: boolean;
-  /** Called with the declaration that the editor is to show. */
+  /** Called with the declaration that the editor must show. */
   readonly onRestore: (declaration: Declaration, save: Save) => void;
 }
 

@@ -75,7 +75,7 @@ export function Notes({ errors = [], warnings = [], messages = [], output = '' }
 interface DrawingProps {
   readonly name: string;
   readonly format: 'svg' | 'png';
-  /** Base64. */
+  /** Content of the picture in base64. */
   readonly data: string;
 }
 

@@ -34,7 +34,7 @@ const TYPING_MS = 500;
 const SIDES = ['preview', 'windows', 'diff', 'history'] as const;
 const route = getRouteApi('/console/variables/$variableId/script');
 
-/** The route. */
+/** Renders the route. */
 export function ScriptPage() {
   const { variableId } = route.useParams();
   const context = useVariable(variableId);
@@ -319,7 +319,7 @@ interface ProblemsProps {
   readonly index: number;
 }
 
-/** Problems that have no line of the script that is shown. */
+/** Problems without a line in the shown script. */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');
   if (error) return <Problem error={error} />;

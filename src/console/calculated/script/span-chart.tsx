@@ -45,7 +45,7 @@ export function colorOf(line: number): string {
   return COLORS[line % COLORS.length] ?? '';
 }
 
-/** The chart; it fills the width that it has. */
+/** The chart; it fills the width of its container. */
 export function SpanChart({ label, lines, spans, timeZone }: SpanChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');

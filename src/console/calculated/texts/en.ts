@@ -76,7 +76,7 @@ export const en = {
     tags: 'Tags',
     remove: 'Remove {{alias}}',
     unit: 'Unit',
-    ownUnit: 'that of the variable',
+    ownUnit: 'unit of the variable',
   },
   period: { RelativeDate: 'Around the changed dates', LastNPoints: 'Last points', AbsoluteDate: 'Fixed period' },
   timeBase: {

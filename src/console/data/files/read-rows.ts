@@ -1,7 +1,7 @@
 /** Reads rows of a CSV or xlsx file in the browser, to show them before it is sent and to correct those that were rejected. */
 import Papa from 'papaparse';
 
-/** Maximum size of a workbook to show, since it is read whole into memory. A larger workbook can still be sent. */
+/** Maximum size of a workbook to show, because it is read whole into memory. A larger workbook can still be sent. */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 
@@ -24,7 +24,7 @@ interface Wanted {
 export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
-  // The import without workers: they start from a blob URL, which the CSP of the console refuses.
+  // This entry point starts no workers, which would come from a blob URL that the CSP of the console refuses.
   const { readSheet } = await import('read-excel-file/universal');
   const sheet = await readSheet(file);
   const take = collect(wanted);
@@ -66,8 +66,9 @@ function collect({ rows: wanted, count }: Wanted) {
 }
 
 /**
- * A date of a workbook has no zone: the service reads it in the zone of the site. The package cuts the fraction of a
- * millisecond, which rounding errors of the workbook's number make 0.999…: a whole second would become the instant before.
+ * A date of a workbook has no zone: the service reads it in the zone of the site. The package truncates fractions of a
+ * millisecond. A rounding error of the workbook's number can leave 0.999… of one: a whole second would become the
+ * millisecond before it.
  * @returns the text of a cell; a date without milliseconds when they are 0.
  */
 export function cellText(cell: unknown): string {

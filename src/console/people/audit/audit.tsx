@@ -157,7 +157,7 @@ export function Audit() {
   );
 }
 
-/** @returns midnight of a day in the zone of the browser. @param days later days. */
+/** @returns midnight of a day in the zone of the browser. @param days number of days added. */
 function toInstant(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00`);
   if (Number.isNaN(date.getTime())) return day;

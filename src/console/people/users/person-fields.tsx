@@ -55,7 +55,7 @@ export function PersonFields<Name extends TextName, Fields extends Person & Read
       />
       <NativeSelect
         label={t('users.language')}
-        // A stored language may be one that the console does not speak.
+        // A user may have a language that the console does not offer.
         data={[...new Set([...Object.keys(LANGUAGES), fields.language])].map((value) => ({
           value,
           label: value in LANGUAGES ? LANGUAGES[value as 'en'] : value,

@@ -50,7 +50,7 @@ export function SiteAccess({ user }: { readonly user: User }) {
 
 type Access = User['sites'][number];
 
-/** @returns a mutation that grants access to one site, replacing an earlier grant of it. */
+/** @returns a mutation that grants access to one site, replacing an earlier grant of that site. */
 function useGrant(userId: string, onDone?: () => void) {
   const renew = useRenew(userId);
   return useMutation({
@@ -71,7 +71,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site: its level is changed at once, its sources by the form below it. */
+/** One site: a new level is saved at once, new sources by the form below it. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;
@@ -148,7 +148,7 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // A list that opens while it is empty stays closed.
+        // A list that is opened while it is empty stays closed after its options arrive.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}

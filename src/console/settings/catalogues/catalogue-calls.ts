@@ -11,7 +11,7 @@ export const CATALOGUES = [
 ] as const;
 export type Catalogue = (typeof CATALOGUES)[number];
 
-/** An entry; the optional members are those of some catalogues. */
+/** An entry of any catalogue; only some catalogues have the optional members. */
 export interface Entry {
   readonly id: number;
   readonly name: string;
@@ -34,7 +34,7 @@ interface Calls {
 
 const params = (id: number) => ({ params: { path: { id } } });
 
-/** The table of calls. The body of an addition is what the form of its catalogue holds. */
+/** The calls of each catalogue. The body of an addition has the fields of the catalogue's form. */
 export const CALLS: Readonly<Record<Catalogue, Calls>> = {
   units: {
     list: () => bodyOf(api.GET('/units')),

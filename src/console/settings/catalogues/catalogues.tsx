@@ -140,7 +140,7 @@ interface RenameProps {
   readonly onEnd: () => void;
 }
 
-/** Name and symbol: the conversion of a unit is fixed, because stored values are converted by it. */
+/** Changes name and symbol. The conversion of a unit is fixed, because stored values are converted by it. */
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();

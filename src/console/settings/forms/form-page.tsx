@@ -53,7 +53,7 @@ function Editor({ form }: { readonly form?: Form }) {
   };
   const save = useMutation({
     mutationFn: async () => {
-      // Texts that are no numbers are sent as they are: the service says what is wrong with them.
+      // A text that is not a number is sent unchanged, and the service refuses it with a reason.
       const body = toFormBody(draft) as never;
       if (!form) return (await bodyOf(api.POST('/form', { body }))).id;
       await bodyOf(api.PUT('/form/{id}', { params: { path: { id: form.id } }, body }));
@@ -130,7 +130,7 @@ function Definition({ draft, isStored, onChange }: DefinitionProps) {
       </div>
       {groups.map((group, index) => (
         <GroupEditor
-          // Groups have no identity but their position.
+          // Only its position identifies a group.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           key={index}
           number={index + 1}

@@ -42,7 +42,7 @@ export function GroupEditor({ number, group, onChange }: GroupEditorProps) {
       </div>
       {fields.map((field, index) => (
         <FieldEditor
-          // Fields have no identity but their position.
+          // Only its position identifies a field.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           key={index}
           number={index + 1}
@@ -144,7 +144,7 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // A list that opens while it is empty stays closed.
+        // A list that is opened while it is empty stays closed after its options arrive.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

@@ -112,7 +112,7 @@ export const en = {
   },
   retention: {
     title: 'Retention',
-    of: 'The policy of this variable replaces that of the account.',
+    of: 'The policy of this variable replaces the policy of the account.',
     none: 'No policy is saved: every point is kept.',
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',
@@ -129,8 +129,7 @@ export const en = {
     },
     rolledUp: 'Replaced so far: {{points}} by {{rollups}}, of {{variables}}.',
     refused_one: '{{count}} point was not written, because its date is rolled up: {{date}}.',
-    refused_other:
-      '{{count, number}} points were not written, because their dates are rolled up; the last one {{date}}.',
+    refused_other: '{{count, number}} points were not written, because their dates are rolled up. Last date: {{date}}.',
     keepRawYears: 'Years to keep every point',
     rollup: 'Then keep',
     rollups: {
@@ -139,7 +138,7 @@ export const en = {
     },
     rollupHint: 'A rollup has the count, sum, minimum and maximum.',
     timeZoneId: 'Time zone of the hours and days',
-    zoneHint: 'Leave empty to use that of the account or the source.',
+    zoneHint: 'Leave empty to use the time zone of the account or the source.',
     isActive: 'Active: replace old points',
     preview: 'Preview the deletion',
     counting: 'Counting takes up to 20 seconds.',

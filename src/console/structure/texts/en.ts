@@ -53,8 +53,8 @@ export const en = {
     isDefault: 'Default variable of the source',
   },
   hint: {
-    timeZoneId: 'Leave empty to use that of the site.',
-    siteTimeZoneId: 'Leave empty to use that of the account.',
+    timeZoneId: 'Leave empty to use the time zone of the site.',
+    siteTimeZoneId: 'Leave empty to use the time zone of the account.',
     tags: 'Separated by commas.',
     mappingConfig: 'Unique within the source.',
     granularity: 'Home uses it to find missing readings.',
@@ -101,9 +101,9 @@ export const en = {
     anyway: 'Delete even though scripts read it',
     reallyVariable: 'Delete {{name}} even though calculated variables read it? Their scripts will fail.',
     running_one:
-      'Deleting {{name}}: {{deleted, number}} of {{count}} variable is deleted; the points of {{pending, number}} remain.',
+      'Deleting {{name}}: {{deleted, number}} of {{count}} variable is deleted. Variables with points left: {{pending, number}}.',
     running_other:
-      'Deleting {{name}}: {{deleted, number}} of {{count, number}} variables are deleted; the points of {{pending, number}} remain.',
+      'Deleting {{name}}: {{deleted, number}} of {{count, number}} variables are deleted. Variables with points left: {{pending, number}}.',
     done: '{{name}} was deleted with everything in it.',
     gone: '{{name}} was deleted.',
     leave: 'You can leave this page; the deletion continues.',

@@ -54,7 +54,7 @@ export function editOne(points: Points, edits: Edits, seconds: number, value: nu
   return changed(points, next);
 }
 
-/** @returns the edits without those whose value is already stored. */
+/** @returns the edits whose value differs from the stored value. */
 function changed(points: Points, edits: Edits): Edits {
   const stored = new Map(Array.from(points.seconds, (date, index) => [date, points.values[index]] as const));
   return new Map([...edits].filter(([seconds, value]) => stored.get(seconds) !== value));

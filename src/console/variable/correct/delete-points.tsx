@@ -14,7 +14,7 @@ interface DeletePointsProps {
   readonly range: Range;
 }
 
-/** Deletes, or with `whatIf` counts. @returns the number of dates. */
+/** Deletes the points; with `whatIf`, only counts them. @returns the number of dates. */
 async function removePoints({ variableId, range }: DeletePointsProps, whatIf: boolean): Promise<number> {
   const body = {
     variableIds: [variableId],

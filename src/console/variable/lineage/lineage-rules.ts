@@ -1,6 +1,6 @@
 /** Lays out the nodes of a lineage: the point on the left, and the states it was computed from to its right. Pure. */
 
-/** A state of a variable, or the run, push or file that brought it. */
+/** A state of a variable, or the run, push or file that wrote it. */
 export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;

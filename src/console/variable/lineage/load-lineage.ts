@@ -1,6 +1,6 @@
 /**
- * Finds where a version comes from: the push, the file or the run that brought it, the states of the inputs of that run, and
- * what brought these states.
+ * Finds the origin of a version: the push, the file or the run that wrote it, the states of the inputs of that run, and
+ * the origins of these states.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
@@ -108,7 +108,7 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
   return queries.fetchQuery(originsQuery(variableId, [at])).then((found) => found.get(at) ?? []);
 }
 
-/** When the declaration of a run was saved; undefined when it is unknown. */
+/** @returns when the declaration of a run was saved; undefined when unknown. */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;
   if (declarationHash === null) return undefined;

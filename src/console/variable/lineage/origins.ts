@@ -1,4 +1,4 @@
-/** What brought versions: pushes, files and runs, asked by VersionTimestamp. */
+/** Origins of versions: the pushes, files and runs that wrote them, requested by VersionTimestamp. */
 import { queryOptions } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { api, bodyOf } from '../../api/client.ts';

@@ -84,7 +84,7 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // Whether the service would refuse the next call too; any other error is an interruption.
+    // After these statuses, the service would refuse the next call too; any other error is an interruption.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
     connection.abort();

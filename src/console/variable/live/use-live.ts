@@ -31,7 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Read again: points committed between the first read and the first event are in neither.
+      // Reads newly followed variables again: points committed between the first read and the first event are in
+      // neither.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);
@@ -62,7 +63,7 @@ function openTimers(queries: QueryClient, ids: readonly number[], points: LivePo
   const drawNow = () => {
     drawing = undefined;
     draw();
-    // One read at a time: the full generation is dropped when it ends.
+    // One read at a time: the full generation is dropped when the read ends.
     if (isReading || !points.isFull()) return;
     isReading = true;
     void readAgain(queries, ids, points).then(() => {

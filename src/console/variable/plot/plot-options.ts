@@ -100,7 +100,7 @@ export function formatValue(value: number | null | undefined): string {
     : value.toLocaleString(currentLocale(), { maximumSignificantDigits: 8 });
 }
 
-/** Formats an epoch second in a time zone for the legend; a dash stands for a missing one. */
+/** Formats an epoch second in a time zone for the legend; a dash stands for a missing date. */
 export function formatSeconds(seconds: number | null | undefined, timeZone: string): string {
   return seconds === null || seconds === undefined ? '–' : formatMoment(seconds * 1000, timeZone);
 }

@@ -1,4 +1,7 @@
-/** A chart on canvas by uPlot. Dragging zooms or marks, a click picks a date, a double click shows everything; so do keys. */
+/**
+ * A chart on canvas by uPlot. Dragging zooms or marks, a click picks a date, a double click resets the range. Keys do
+ * the same (plot-keys.ts).
+ */
 import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -81,7 +84,7 @@ export function Plot(props: PlotProps) {
 
 type Latest = { readonly current: PlotProps };
 
-/** The point at the cursor, or the ends of the marked range, for a screen reader. */
+/** @returns the text for a screen reader: the point at the cursor, or the ends of the marked range. */
 function describe(plot: uPlot, state: KeyState, { lines, timeZone }: PlotProps): string {
   const { index = 0 } = state;
   const moment = (seconds: number) => formatMoment(seconds * 1000, timeZone);

@@ -1,6 +1,6 @@
 /**
- * Every version of one point, and what brought it: pushes, a file, or a run with its inputs, each with a link for those who may
- * open it.
+ * Every version of one point with its origin: pushes, a file, or a run with its inputs. A role that may open the origin
+ * gets a link to it.
  */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -24,7 +24,7 @@ const RUNS = 200;
 
 interface PointVersionsProps {
   readonly variableId: number;
-  /** Unix seconds. */
+  /** Date of the point in Unix seconds. */
   readonly seconds: number;
   readonly isCalculated: boolean;
   readonly timeZone: string;
@@ -108,7 +108,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
   );
 }
 
-/** What brought a version; several pushes when the record cannot tell which of them did. */
+/** The origin of a version: several pushes when the record does not tell which of them wrote it. */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');
   const { history } = useRouter();
@@ -140,7 +140,7 @@ function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]
   );
 }
 
-/** Which run wrote a version, why it ran, and its inputs as they were. */
+/** The run that wrote a version: why it ran, and its inputs as it read them. */
 function RunNote({ run }: { readonly run: Run }) {
   const { t } = useTranslation();
   return (

@@ -55,7 +55,10 @@ const input = (alias: string, variableId: number) => ({
   ...{ alias, variableId, periodType: 1, period: 1, periodTimeBase: 3, canBeUsedAsATrigger: true },
 });
 
-/** Two sources with four raw variables and a calculated one each; both formulas read across the sources. */
+/**
+ * Creates a site with two sources, each with four raw variables and a calculated one whose formula reads from both
+ * sources.
+ */
 async function createTemplate(): Promise<number> {
   const siteId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 10 } } });
   const [main, sub] = await Promise.all(

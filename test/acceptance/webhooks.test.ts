@@ -72,7 +72,7 @@ async function userIdOf(userName: string): Promise<string> {
   return users.find((user) => user.userName === userName)?.id ?? '';
 }
 
-/** Accepts an invitation with the token of the link in its mail. */
+/** Invites `email` and accepts the invitation with the token in the mail. */
 async function acceptInvitation(email: string): Promise<void> {
   await invite(email);
   const { text = '' } = await mailbox.next(email);

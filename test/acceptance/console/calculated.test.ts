@@ -10,7 +10,7 @@ import { calculated, createSiteAndSource, createVariable } from '../../support/f
 
 const DOUBLE = `ts <- inputVariables$energy$TimeSeries
 list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
-/** Draws, and writes a message; the SVG of the device is shown as an image. */
+/** A script that draws a plot and writes a message; the page shows the plot as an SVG image. */
 const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
 const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
 
@@ -61,7 +61,7 @@ test(
     await editor.focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\ninputVariables$e');
-    // Exact: while `inputVariables` is typed, `inputVariables$energy$TimeSeries` is suggested too.
+    // Exact, because `inputVariables$energy$TimeSeries` is suggested too.
     await page.getByRole('option', { name: 'energy', exact: true }).click();
     await page.keyboard.type(' <-');
     await page.locator('.cm-lint-marker-error').waitFor({ timeout: R_MS });
@@ -86,7 +86,8 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
   await page.keyboard.press('Control+End');
   const typed = `# ${'abcdefghij'.repeat(8)}`;
   await page.keyboard.press('Enter');
-  // Each letter meets the page at another step of its update: in the tasks of one frame.
+  // Types each letter in a task of its own, all within one frame, so that each finds the page at another step of its
+  // update.
   await page.evaluate(`(async () => {
     const { port1, port2 } = new MessageChannel();
     for (const letter of ${JSON.stringify(typed)}) {

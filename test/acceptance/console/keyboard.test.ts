@@ -5,11 +5,11 @@ import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/consol
 import { eventually } from '../../support/eventually.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 
-/** More than the controls of any view with the data of this test. */
+/** Exceeds the number of controls of any view in this test. */
 const MAX_STOPS = 80;
 const WALK_MS = 90_000;
 
-/** What a person can press or fill in; disabled controls are no stops. */
+/** Selects the controls that Tab must reach: enabled buttons and fields. */
 const CONTROLS =
   '#content :is(button, select, textarea, input:not([type=hidden]):not([type=file])):enabled:not([tabindex="-1"]):visible';
 
@@ -24,9 +24,10 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * Runs in the page. `walk.stop()` describes the focused control of the content, null when the focus has left it, and what
- * is wrong with it: it is hidden, or outside of the window, or behind another part of the page. It also says when the control
- * before looks the same with and without the focus. A checkbox that is drawn by its neighbours is judged by them.
+ * Runs in the page. `walk.stop()` describes the focused control of the content, null when the focus has left it, and
+ * what is wrong with it: it is hidden, or outside of the window, or behind another part of the page. It also reports
+ * the previous control when that looks the same with and without the focus. A checkbox that its neighbours draw looks
+ * as they look.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');
@@ -72,7 +73,7 @@ const WALK = `window.walk = (() => {
 })()`;
 
 interface Stop {
-  /** Null after the last control of the content. */
+  /** Name of the focused control; null once the focus has left the content. */
   readonly name: string | null;
   readonly problems: readonly string[];
 }
@@ -149,7 +150,7 @@ test('console: the first Tab offers to skip the navigation; a dialog keeps the f
   }
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  // The dialog gives the focus back when it has faded.
+  // The dialog returns the focus after it has faded out.
   await eventually('the focus on the button', () =>
     page.evaluate<boolean>('document.activeElement.textContent === "Delete"'),
   );

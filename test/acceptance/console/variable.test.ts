@@ -9,7 +9,10 @@ import { calculated, createSiteAndSource, createVariable } from '../../support/f
 const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 48;
-/** Maximum live points that the chart holds: two generations, of which one is dropped once it is read again. */
+/**
+ * Maximum live points in memory: the chart holds two generations, and drops the older one once it has read its points
+ * again.
+ */
 const MAX_HELD = 60_000;
 
 let stack: ConsoleStack;

@@ -39,7 +39,7 @@ function yearFrom(year: number) {
   return { fromMicros: Date.UTC(year, 0, 1) * 1000, toMicros: Date.UTC(year + 1, 0, 1) * 1000 };
 }
 
-/** Empty where TimescaleDB cannot compress. */
+/** @returns no figures when TimescaleDB cannot compress. */
 export async function benchStorage(database: Database): Promise<readonly Figure[]> {
   const { rows } = await database.query<{ license: string }>(
     `select current_setting('timescaledb.license') as license`,
@@ -168,7 +168,7 @@ async function timeRevisions(
   };
 }
 
-/** @returns the milliseconds of `work` in both years by round, taken in turn; `prepare` runs before each round. */
+/** @returns the milliseconds of `work` in both years by round, measured in turn; `prepare` runs before each round. */
 async function alternate(
   rounds: number,
   work: (round: number, year: Year) => Promise<void>,

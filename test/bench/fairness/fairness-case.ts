@@ -28,7 +28,7 @@ export interface FairnessService {
 export interface FairnessRun<Load> {
   /** Input of the load's process; JSON. */
   readonly load: Load;
-  /** One operation of account B, until its result is there. Rejects when B is refused. */
+  /** One operation of account B, until its result is available. Rejects when B is refused. */
   operation(): Promise<void>;
   /** Resolves when the service holds nothing of an ended load any more. Default: at once. */
   settle?(): Promise<void>;

@@ -79,7 +79,7 @@ async function awaitAll(database: Database, webhookIds: readonly string[]): Prom
 interface Receivers {
   readonly process: ChildProcess;
   readonly silent: Server;
-  /** The healthy ones first. */
+  /** Addresses of the receivers, healthy ones first. */
   readonly urls: readonly string[];
 }
 

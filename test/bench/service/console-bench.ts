@@ -196,7 +196,10 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   };
   let pushed = 0;
   let client = api;
-  /** Pushes for a time, a point at a date of its own each. As a client does: repeats what got 503, renews its token. */
+  /**
+   * Pushes one point per request, each at a new date, for `seconds`. Like a client, it repeats a request answered 503
+   * and renews its token.
+   */
   const push = async (seconds: number) => {
     const end = pushed + Math.round(seconds * PUSHES_PER_SECOND);
     for (; pushed < end; pushed += 1) {
@@ -226,7 +229,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
   return Math.max(0, last.heapMib - before.heapMib);
 }
 
-/** @returns the first minute, every fifteenth, and the end; only the end of a time of less than two minutes. */
+/** @returns the minutes to report: the first, every fifteenth and the last; below two minutes only the last. */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];
   const quarters = Array.from({ length: Math.ceil(minutes / 15) - 1 }, (_, index) => (index + 1) * 15);

@@ -47,7 +47,7 @@ export async function benchHttpReads(database: Database, { api, http }: Measured
   }
 }
 
-/** A statement, and whether its rows leave by COPY. */
+/** The SQL of a limit; with `copyFormat`, its rows are read by COPY. */
 interface Limit {
   readonly sql: string;
   readonly copyFormat?: 'csv' | 'binary';

@@ -146,7 +146,7 @@ async function push(api: ApiClient, variableId: number, value: number): Promise<
   return answer?.status === 200;
 }
 
-/** The value of the push that an event announces; 0: a push of the load. */
+/** @returns the value of the push that an event announces; 0 for a push of the load. */
 function pushedValue(data: unknown): number {
   const { operationId = '' } = data as { readonly operationId?: string };
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);

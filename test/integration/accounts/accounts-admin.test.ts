@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /**
- * Runs a command on an installation whose passwords Keycloak administers.
+ * Runs a command of `admin` in this process, as the operator olaf.
  * @returns the printed text.
  */
 async function admin(...argv: readonly string[]): Promise<string> {

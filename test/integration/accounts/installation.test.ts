@@ -103,7 +103,7 @@ interface Tokens {
   readonly error?: string;
 }
 
-/** Requests a token; the name max has been made by the stack. @returns the answer, also of a refusal. */
+/** Requests a token for the user max, whom the stack creates. @returns the answer, also of a refusal. */
 async function askToken(clientId: string, secret = '', refreshToken?: string): Promise<Tokens> {
   const grant =
     refreshToken === undefined

@@ -86,7 +86,7 @@ const hours = (firstValue: number, count: number) =>
   }));
 const push = (data: readonly object[]) => api.call('POST', '/api/data', [{ variableId, data }]);
 
-/** Stores accepted pushes, and puts them into columns where the edition of TimescaleDB can. */
+/** Ingests accepted pushes, and compresses the chunks where the edition of TimescaleDB can. */
 async function ingest(): Promise<void> {
   while ((await ingestAccount(world.database, world.accountId, 1000)) > 0);
   const { rows } = await world.database.query(`select current_setting('timescaledb.license') as license`);

@@ -99,7 +99,9 @@ describe('calculations: the search for cycles (R-H1)', () => {
 });
 
 describe('calculations: saves of one account are serialised (R-H1)', () => {
-  /** Holds the lock of the account's graph, as a saver in another process does, until the result is called. */
+  /**
+   * Holds the lock of the account's graph, as a saver in another process does, until the returned function is called.
+   */
   async function holdGraph(): Promise<() => Promise<void>> {
     const gate = Promise.withResolvers<void>();
     const isHeld = Promise.withResolvers<void>();

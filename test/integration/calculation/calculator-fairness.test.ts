@@ -209,7 +209,8 @@ describe('calculator: previews', () => {
     );
 
   test('are refused within seconds when no calculator runs, and wait for a busy one (R-H9, R-A5)', async () => {
-    // One place, which is taken: the first sweep of the calculator, late on a busy machine, must not find the other question.
+    // The only slot is taken, so that the calculator's first sweep, which is late on a busy machine, does not find the
+    // second preview.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
-/** Draws values, most of them valid. */
+/** Generates values, most of them valid. */
 const mostly = <Value>(good: readonly Value[], bad: readonly Value[]) =>
   fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...bad) });
 const dateMicros = fc

@@ -57,11 +57,11 @@ afterAll(async () => {
 
 interface OpenRead {
   readonly pid: number;
-  /** Whether the statement waits for a lock on a table. */
+  /** True when the statement waits for a lock on a table. */
   readonly waitsForTable: boolean;
 }
 
-/** Sessions that currently read for a watch. */
+/** @returns the sessions that currently read for a watch. */
 async function openReads(): Promise<readonly OpenRead[]> {
   const { rows } = await api.database.query<OpenRead>(
     `select pid, wait_event is not distinct from 'relation' as "waitsForTable" from pg_stat_activity
@@ -72,7 +72,7 @@ async function openReads(): Promise<readonly OpenRead[]> {
 
 const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
 
-/** Number of sessions so far that lost their client, before or while they sent it rows. */
+/** @returns how many sessions have lost their client so far, before or while they sent it rows. */
 async function countCut(): Promise<number> {
   const { rows } = await api.database.query<{ cut: number }>(
     `select sessions_abandoned + sessions_fatal as cut from pg_stat_database where datname = current_database()`,
@@ -103,7 +103,7 @@ async function userIdOf(userName: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** The variable with MANY points. */
+/** @returns the variable with MANY points. */
 async function findMany(): Promise<number> {
   const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
   return rows[0]?.id ?? 0;

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 /**
  * A deterministic random generator.
- * @returns a function that draws integers from 0 to `below`, exclusive.
+ * @returns a function that returns an integer from 0 to `below`, exclusive.
  */
 function generator(seed: number): (below: number) => number {
   let state = seed >>> 0;

@@ -75,7 +75,7 @@ describe.skipIf(program === undefined)(
       await tab.untilText(`id="${ids[0]}"`);
       expect(await tab.overflow()).toBe(0);
       await keepScreenshot('docs-top');
-      // From 150 operations on, the page holds those near the window only.
+      // With 150 operations or more, the page holds only those near the window.
       const missing = new Set(ids);
       await eventually('every operation', async () => {
         const html = await tab.html();

@@ -166,7 +166,7 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
-    // Compressed in this thread, in another thread, and by the quality values of the header.
+    // Three cases: compressed in this thread, compressed in another thread, and chosen by the header's quality values.
     for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
       const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
       for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {

@@ -29,7 +29,7 @@ const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
-/** After a broken connection: the time in which a process that has failed ends. */
+/** Time in which a process that broke its connections must end. */
 const END_MS = 10_000;
 const LOG_TAIL = 2000;
 
@@ -38,8 +38,8 @@ interface Walk {
   /** Queries to try besides the one for the whole listing, or for its largest page. */
   readonly queries?: readonly string[];
   /**
-   * Expected rows: `all` of them; at most a page of this size, where a larger page is refused or cut; or the `few` of a
-   * catalogue.
+   * Expected rows: `all`; `few`, as in a catalogue; a number is the largest page, beyond which a page is refused or
+   * cut.
    */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;

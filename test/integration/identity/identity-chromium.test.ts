@@ -83,7 +83,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** The page fits every colour scheme and width: no horizontal overflow, enough contrast. */
+/** Checks the page in every colour scheme and width: no horizontal overflow, enough contrast. */
 async function checkLayout(name: string): Promise<void> {
   for (const layout of SCREENS) {
     await tab.setLayout(layout);
@@ -247,7 +247,7 @@ describe.skipIf(program === undefined)(
         await tab.press('Tab');
         await untilFocused(texts.signIn);
         await tab.press('Enter');
-        // The policy of the page allows its form to redirect to the client at another origin.
+        // The policy of the page allows the redirect of its form to the client at another origin.
         const came = await tab.untilAddress(`${callback}?code=`);
         const { status } = await exchangeCode(api.origin, came, verifier, { redirect_uri: callback });
         expect(status).toBe(200);

@@ -48,7 +48,7 @@ export interface IdentityFixture {
 export interface TokenRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly realm?: string;
-  /** The part of the path after the issuer's address. */
+  /** Part of the path after the issuer's address. */
   readonly suffix?: string;
 }
 

@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Each test has its own client address, since attempts are counted by address. */
+  /** Each test has its own client address, because attempts are counted by address. */
   readonly address?: string;
 }
 

@@ -112,10 +112,10 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
   ['userId', 'user'],
   ['BusinessKeys.Name=Id&BusinessKeys.Values', 'user'],
 ];
-/** Paths asked at the same time. */
+/** Maximum number of concurrent requests. */
 const GROUP = 14;
 
-/** Every path that is read without an id. The list of R packages takes no query, and waits for a calculator. */
+/** Every path that is requested without an id. The list of R packages takes no query, and waits for a calculator. */
 const listPaths = () =>
   allRoutes()
     .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
@@ -203,7 +203,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     'finds no foreign object by the query %s of a %s, neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
-      // A group at a time, so that no request meets the limits of concurrent reads.
+      // In groups, so that no request exceeds the limit of concurrent reads.
       for (let first = 0; first < paths.length; first += GROUP) {
         const asked = paths.slice(first, first + GROUP).map((path) => {
           const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';

@@ -1,5 +1,6 @@
 /**
- * The demo of `npm start`, interrupted by Ctrl-C after each of its requests that change something: later starts complete it.
+ * The demo of `npm start`: when Ctrl-C interrupts it after any request that changes something, later starts complete
+ * it.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * Builds of a root file system that a signal interrupts. mmdebstrap is the real one, so its mounts are too; it gets an
- * empty package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build`
- * builds from Debian's packages.
+ * Builds of a root file system that a signal interrupts. The tests run the real mmdebstrap, which mounts; its package
+ * repository is empty, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds
+ * from Debian's packages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ function makeWorkplace(): string {
   return directory;
 }
 
-/** Starts a build whose hook reports that it runs and then waits; without a wait it ends by itself. */
+/** Starts a build whose hook reports that it runs, and then waits `waitSec`. */
 function startBuild(workplace: string, waitSec: number): Build {
   const [cache, temporary, mark] = ['cache', 'temporary', 'mark'].map((name) => join(workplace, name)) as [
     string,
@@ -69,7 +69,7 @@ function startBuild(workplace: string, waitSec: number): Build {
   return { child, temporary, cache, inHook };
 }
 
-/** Everything of a workplace's builds on this machine: files, mounts in any namespace, processes. */
+/** @returns what builds of a workplace have left on this machine: files, mounts in any namespace, processes. */
 function leftovers({ temporary, cache }: Build) {
   const files = [temporary, join(cache, 'tidemark')].flatMap((path) => readdirSync(path));
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -1,6 +1,6 @@
 /**
- * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports it,
- * recovers by itself and continues (R-A15, R-K3). Most of each test is waiting, so they run at the same time.
+ * Networks that fail or fall silent without closing connections, and processes that are suspended: the service reports
+ * the fault and recovers by itself (R-A15, R-K3). The tests mostly wait, so they run at the same time.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';

@@ -1,7 +1,7 @@
 /**
  * Upgrade of a populated database: the rows that a service of migration 0029 left (test/fixtures/upgrade) are migrated
- * to the newest schema by the real `migrate`, and the current roles work on them. Later migrations are covered without
- * a change here.
+ * to the newest schema by the real `migrate`, and the current roles work on them. The test covers later migrations
+ * without a change.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
@@ -23,7 +23,7 @@ const id = (end: string) => `00000000-0000-4000-8000-0000000000${end}`;
 /** Tables of the old schema that the fixture leaves empty, with the reason. */
 const EMPTY_TABLES: Readonly<Record<string, string>> = {};
 
-/** Tables whose rows a later migration adds, joins or removes on purpose, with the reason. */
+/** Tables in which a later migration adds, merges or removes rows on purpose, with the reason. */
 const RECOUNTED_TABLES: Readonly<Record<string, string>> = {
   schema_migration: 'every later migration adds its own row',
   oidc_client: 'a migration adds the client of the console',

@@ -113,7 +113,7 @@ describe('points: civil buckets in zones with unusual clocks', () => {
     ['Asia/Kathmandu', '1985-12-29', '1986-01-04'],
     ['America/St_Johns', '2006-10-27', '2006-10-31'],
     ['Africa/Monrovia', '1972-01-05', '1972-01-09'],
-    // From here on: zones for which Node's tz database and PostgreSQL's differed in 2026.
+    // Zones for which the tz databases of Node and PostgreSQL differed in 2026:
     ['America/Havana', '2026-10-30', '2026-11-04'],
     ['America/Winnipeg', '2027-03-12', '2027-03-16'],
     ['Europe/Amsterdam', '1937-06-29', '1937-07-03'],

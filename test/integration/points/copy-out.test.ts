@@ -41,7 +41,7 @@ async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer
   return contentOf(Buffer.concat(pieces));
 }
 
-/** Removes the heads. @throws {Error} when another byte than that of a row is where a message begins. */
+/** Removes the heads. @throws {Error} when a message is not a row. */
 function contentOf(messages: Buffer): Buffer {
   const contents: Buffer[] = [];
   for (let at = 0; at < messages.length; ) {

@@ -151,7 +151,7 @@ function knownAt(micros: number): Pick<Choice, 'knownAt'> {
   return { knownAt: { kind: 'instant', micros } };
 }
 
-/** Answers of a world to every query, in a comparable form. */
+/** @returns the answers of a world to every query, in a comparable form. */
 async function answers(world: World, moments: readonly number[]): Promise<readonly unknown[]> {
   const all: unknown[] = [];
   for (const query of queries(moments)) {

@@ -32,7 +32,7 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// In the longer form the log would outgrow the small disk.
+// In the long form, the write-ahead log would outgrow the small disk.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ afterAll(async () => {
   await disk?.stop();
 });
 
-/** Everything answered 200. */
+/** What the service has answered with 200. */
 interface Ledger {
   /** Number of accepted readings by variable; their values count from 0 and their dates ascend by a minute. */
   readonly readings: Map<number, number>;
@@ -201,17 +201,17 @@ const limitStatements = (value: string) =>
 
 async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(limitStatements('30'));
-  // Takes locks of several tables beside the load, so it may end in a deadlock; nothing has changed then.
+  // Locks several tables under load, so a deadlock may end it; it then has changed nothing and is repeated.
   await eventually('the triggers', () => world.database.query(SLOW));
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // Repeated, because a write may hold the lock on its table, as when they were created.
+  // Repeated, because writes may hold the locks on the tables.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }
 
-/** SQLSTATE disk_full, as the log of the service has it. */
+/** SQLSTATE disk_full in a log line of the service. */
 const DISK_FULL = '"code":"53100"';
 const FILL_ATTEMPTS = 5;
 const FILL_MS = 8_000;

@@ -1,6 +1,6 @@
 /**
- * Batches that fail at one ingester while another one works on them are written once, and no other batch is counted as
- * failed.
+ * Batches that fail at one ingester while another one works on them are written once, and no other batch is charged
+ * with the failure.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';

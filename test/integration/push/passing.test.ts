@@ -83,7 +83,7 @@ const hold = (variableId: number) =>
   blocker.query('select from series where variable_id = $1 for update', [variableId]);
 
 /**
- * Waits until that many writes wait for the lock of the test.
+ * Waits until `count` writes wait for the lock of the test.
  * @param since leaves out those of connections opened earlier.
  */
 const areHeld = (count: number, since = '-infinity') =>

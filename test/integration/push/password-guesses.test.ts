@@ -28,7 +28,7 @@ async function push(userName: string, password: string, network: string): Promis
   return (await createTestClient(api.origin).post('/api/data', [], headers)).status;
 }
 
-/** Whether a process that remembers no password accepts the device. */
+/** @returns true when a process that remembers no password accepts the device. */
 function isAccepted(userName: string, network: string): Promise<boolean> {
   const { config, database, authentication } = api.parts;
   const exchange = passwordExchange(config, database, authentication.verifier, systemClock);

@@ -1,4 +1,4 @@
-/** `GET /data/origins`: the pushes, files and runs that brought versions. */
+/** `GET /data/origins`: the pushes, files and runs that wrote versions. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -35,7 +35,7 @@ const push = async (variableIds: readonly number[], value: number, query = '', c
   return (await client.post<{ operationId: string }>(`/api/data${query}`, elements)).body.operationId;
 };
 
-/** The versions of the date, newest first. */
+/** @returns the VersionTimestamps of the date's versions, newest first. */
 async function versionsOf(variableId: number): Promise<readonly string[]> {
   const { body } = await manager.get<{ versionTimestamp: string }[]>(
     `/data?variableId=${variableId}&from=${DATE}&to=${DATE}&includeToBoundary=true&versions=all`,

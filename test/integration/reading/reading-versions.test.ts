@@ -10,9 +10,9 @@ const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
 let api: TestApi;
 let reader: GrpcReader;
-/** V1 was known 10 days ago; V2, of two of its three dates, 2 days ago. */
+/** Three dates: V1 of each was written 10 days ago, V2 of two of them 2 days ago. */
 let revised: number;
-/** Versions of 2026-01-10: V1 was known 36 hours before, V2 18 hours before. */
+/** The point 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
 let forecast: number;
 /**
  * A value of midnight in Brussels on the day after a clock change. It was known 23.5 hours before, which is 30 minutes

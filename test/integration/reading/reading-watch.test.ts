@@ -20,7 +20,7 @@ const MAX_SEC = 6;
 let api: TestApi;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let theirRequest: string;
-/** Opened first, so that the last test waits less for its end. */
+/** A watch that is opened first, so that the last test waits less for its end. */
 let oldest: EventStream;
 const open: { close(): void }[] = [];
 
@@ -54,7 +54,7 @@ async function watch(
   return stream;
 }
 
-/** Opens a watch as soon as those of earlier tests no longer count towards the limits. */
+/** Opens a watch as soon as watches of earlier tests no longer count towards the limits. */
 async function watchSoon(query: string, by: Pick<TestClient, 'token'> = api.manager): Promise<EventStream> {
   const stream = await eventually('a place', async () => {
     const tried = await watch(query, by);

@@ -55,7 +55,7 @@ async function addDays(before: number, after: number, client = manager, source =
 
 type Pause = (ms: number) => Promise<void>;
 
-/** Runs the job. @returns whether it ran, and the counts by account. */
+/** Runs the job. @returns true when it ran, and the counts by account. */
 async function apply(pause: Pause = async () => {}, settleSec = 0) {
   const counts = new Map<number, RetentionCounts>();
   const hasRun = await applyRetention({

@@ -18,7 +18,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Consist of the letters a and b only, whose order is the same in every collation. */
+  /** Consists only of the letters a and b, whose order is the same in every collation. */
   readonly serialNumber: string | null;
   readonly energyTypeId: number | null;
   readonly tags: readonly string[];
@@ -117,7 +117,7 @@ function write(node: Tree): string {
   return `(${node.parts.map(write).join(` ${node.kind} `)})`;
 }
 
-/** The meaning of a filter as the README states it, without SQL. */
+/** Evaluates a filter as the README states it, without SQL. */
 function matches(node: Tree, row: Row): boolean {
   if ('field' in node) return compare(node, row);
   if (node.kind === 'site') return node.parts.every((part) => matches(part, { ...row, name: row.siteName }));
@@ -147,7 +147,7 @@ function textOf(field: string, row: Row): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** Whether the text has the property that the operator, without its negation, asks for. */
+/** @returns true when the text matches the operator without its negation. */
 function isMatch(operator: Operator, text: string, value: string): boolean {
   if (EQUAL.includes(operator)) return text === value;
   const [whole, part] = [text.toLowerCase(), value.toLowerCase()];

@@ -36,7 +36,8 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
   it('by pushes of every path, also in one body with variables that have no divider', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
-    // The first push resolves its target, the second takes the cached path of small pushes, the third is read by a thread.
+    // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the
+    // third.
     await push([{ variableId, data: [{ date: at(0), value: 5 }] }]);
     await push([{ variableId, data: [{ date: at(1), value: 1500 }] }]);
     const many = Array.from({ length: 4000 }, (_, index) => ({

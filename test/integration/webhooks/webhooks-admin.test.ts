@@ -28,7 +28,7 @@ const secretsOf = async ({ id }: { readonly id: string }) =>
   (await getTarget(api.database, openSecretVault([]), id)).secrets;
 const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
 
-/** Members of a webhook that only the service writes. */
+/** Sets members of a webhook that only the service writes. */
 const setByService = (id: string, columns: string) =>
   api.database.query(`update webhook set ${columns} where id = $1`, [id]);
 

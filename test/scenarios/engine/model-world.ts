@@ -48,8 +48,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * Assigns the time of the clock, but later than the variable's last VersionTimestamp (R-F1). The k-th row of a date
-   * gets k - 1 µs more, not counting rows that the write itself replaces.
+   * Assigns the time of the clock, or a later one that exceeds the variable's last VersionTimestamp (R-F1). The k-th
+   * row of a date gets k - 1 µs more, not counting rows that the write itself replaces.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

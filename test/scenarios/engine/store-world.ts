@@ -175,7 +175,7 @@ interface LabelledEntry {
   readonly labels: Labels;
 }
 
-/** Gives each reading its labels: its own tags add to those of the element (R-D3). */
+/** Gives each reading its labels: the tags of a reading add to the tags of the element (R-D3). */
 function labelled(store: Store, body: PushBody): readonly LabelledEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
     readings.map(({ dateMicros, value, ...reading }) => {

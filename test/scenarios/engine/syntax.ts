@@ -36,7 +36,7 @@ export interface PushElement {
 /** One body; its duplicates are removed before the write (R-D5). */
 export type PushBody = readonly PushElement[];
 
-/** A row a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
+/** A row that a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
 export interface ScriptRow {
   readonly dateMicros: number;
   readonly value: number;

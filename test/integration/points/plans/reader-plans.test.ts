@@ -68,7 +68,7 @@ async function planOf(wanted: Selection, buckets: Buckets | undefined): Promise<
   });
 }
 
-/** Keeps the nodes of a plan only, and each kind of chunk scan once. */
+/** Keeps only the nodes of a plan, and each kind of chunk scan once. */
 function normalise(lines: readonly string[]): readonly string[] {
   const steps = lines
     .filter(

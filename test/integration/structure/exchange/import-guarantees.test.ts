@@ -127,7 +127,8 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Held at its last statement but one, after every site, source, variable and declaration was written.
+    // The import is held at its second-to-last statement, after it has written every site, source, variable and
+    // declaration.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -204,7 +205,8 @@ describe('structure exchange: ten accounts that import and export at once', () =
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // Two of the five accounts with a second document may be at work when the document arrives, and one beside it.
+    // At most three second documents may come first: two that run when the document arrives, and one that starts beside
+    // it.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

@@ -284,7 +284,7 @@ describe('structure import: a document with problems', () => {
   test('names own units and types, and finds them in another account by name in any case (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
-      // Ids of the accounts differ.
+      // Makes the ids of the two accounts differ.
       for (let index = 0; index < padding; index += 1) {
         const { body } = await client.post<Row>('/sitetypes', { name: `Padding ${index}` });
         await client.delete(`/sitetypes/${body.id}`);

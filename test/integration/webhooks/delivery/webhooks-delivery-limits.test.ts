@@ -12,7 +12,7 @@ let delivery: Delivery;
 const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
-  // The second retry is late, so failed messages stay pending.
+  // The second retry is late, so failed messages stay Pending.
   delivery = await startDelivery({
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
@@ -70,7 +70,7 @@ test('webhook delivery: a hanging receiver delays no other webhook of any accoun
   await delivery.createSites(1);
   await delivery.createSites(1, api.stranger);
   await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
-  // The hanging receiver still has its first time-out of 15 s.
+  // The attempt at the hanging receiver still waits for its time-out of 15 s.
   const ended = (await delivery.historyOf(deadId, 0)).filter(({ state }) => state !== 'Pending');
   expect(ended).toEqual([]);
 });
@@ -157,7 +157,7 @@ test('webhook delivery: a full backlog drops the newest messages, and one histor
   // The backlog has capacity again once the receiver is back.
   answer(200);
   await eventually('the backlog to be sent', async () => {
-    // Repeated: a try that was under way when the receiver came back is postponed after the first statement.
+    // Repeated, because an attempt that ends after the statement postpones its message again.
     await delivery.api.database.query(
       `update webhook_attempt set due_date = now() where webhook_id = $1 and state = 'Pending' and due_date > now()`,
       [webhookId],

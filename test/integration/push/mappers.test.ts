@@ -52,7 +52,7 @@ it('push: the audit trail lists who created, changed and deleted a mapper (R-B14
   ]);
 });
 
-// The examples of src/push/README.md.
+// The examples of src/push/mapper/README.md.
 const JSON_MAPPER = `[$.devices.{
   "sourceSerialNumber": serial, "variableTypeId": 7,
   "data": [samples.{ "date": $fromMillis(t * 1000), "value": v }]

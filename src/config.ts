@@ -1,7 +1,7 @@
 /**
- * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads them once at start,
- * reports all problems at once and passes the values on; no other file reads the environment. `.env.example` is
- * generated from them (`env-example.ts`).
+ * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads the settings once at
+ * start, reports all problems together and passes the values on; no other file reads the environment. `env-example.ts`
+ * generates `.env.example` from the settings.
  */
 import { z } from 'zod';
 import { INTAKE_SETTINGS } from './intake-settings.ts';
@@ -30,11 +30,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum database connections per process, without those of READ_POOL_SIZE and WATCH_POOL_SIZE. Requests use at most three quarters of them.',
+    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. Requests use at most three quarters of these connections.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum database connections per process that requests of one account use at the same time; at least one remains for other accounts.',
+    'Maximum database connections per process that requests of one account use at the same time; at least one connection remains for other accounts.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
@@ -42,7 +42,7 @@ export const SETTINGS = {
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum concurrent point reads per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
+    'Maximum concurrent point reads per account and process; at least one read of READ_POOL_SIZE remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -69,18 +69,18 @@ export const SETTINGS = {
   ),
   HTTP_MIN_BODY_BYTES_PER_SEC: setting(
     integer(0, 2 ** 30).default(4096),
-    'Minimum rate of request bodies in bytes a second; a body that falls 20 s behind is answered 408. 0: no minimum.',
+    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind is answered 408. 0: no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. A page that writes with HTTP Basic must be listed by its origin; * does not include it.',
+    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any. The origin of a page that writes with HTTP Basic must be listed itself; * does not allow such writes.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
-    'Directory of the built console, which browsers get at / and /console. Unset: no console.',
+    'Directory of the built console, served at / and /console. Unset: no console.',
   ),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
@@ -123,7 +123,10 @@ export const SETTINGS = {
     trustedIssuers.optional(),
     'JSON array of {issuer, jwksUri, audience} whose tokens are accepted. Default: the embedded token issuer only.',
   ),
-  TOKEN_AUDIENCE: setting(z.string().min(1).default('tidemark'), 'Audience of tokens from the embedded token issuer.'),
+  TOKEN_AUDIENCE: setting(
+    z.string().min(1).default('tidemark'),
+    'Audience of the tokens of the embedded token issuer.',
+  ),
   ACCESS_TOKEN_TTL_SEC: setting(
     integer(121, 86_400).default(3600),
     'Lifetime of an access token in seconds. Shipped clients renew a token that lives 120 seconds or less on every call.',
@@ -194,12 +197,12 @@ export const SETTINGS = {
   ),
   MAIL_DIRECTORY: setting(
     z.string().optional(),
-    'Directory mails are written to when SMTP_URL is unset. When both are unset, mails stay queued.',
+    'Directory that mails are written to when SMTP_URL is unset. When both settings are unset, mails stay queued.',
   ),
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum concurrent calculations and previews per calculator; one account uses half of them while others wait.',
+    'Maximum concurrent calculations and previews per calculator; one account uses at most half of them while other accounts wait.',
   ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),
@@ -219,12 +222,12 @@ export const SETTINGS = {
   CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Maximum points a script may return.'),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum captured text output of a script in bytes.',
+    'Maximum text output of a script that is captured, in bytes.',
   ),
-  CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Days calculation runs are kept.'),
+  CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Number of days calculation runs are kept.'),
   WEBHOOK_MAX_PENDING: setting(
     integer(10, 100_000_000).default(100_000),
-    'Maximum unsent messages per webhook; further messages are dropped, and the history of the webhook records the number.',
+    "Maximum unsent messages per webhook; further messages are dropped, and the webhook's history records how many.",
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
@@ -237,13 +240,13 @@ export const SETTINGS = {
   ),
   WEBHOOK_PROBE_MS: setting(
     integer(100, 3_600_000).default(60_000),
-    'Maximum milliseconds between two probes of a webhook receiver that is down; its other messages wait.',
+    'Maximum milliseconds between two probes of a webhook receiver that is down; further messages to the receiver wait.',
   ),
   WEBHOOK_DISABLE_AFTER_DAYS: setting(
     integer(1, 365).default(5),
     'Days without a successful delivery after which a failing webhook is disabled.',
   ),
-  WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Days the history of webhooks is kept.'),
+  WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Number of days the history of webhooks is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
   SANDBOX: setting(
     choice(['bwrap', 'oci', 'none']).default('bwrap'),
@@ -266,11 +269,11 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first encrypts, every one decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: they are stored unencrypted.',
+    'Comma-separated keys ID:BASE64 of 32 bytes that encrypt the secrets and headers of webhooks; the first key encrypts, every key decrypts. Set it for api, deliverer and admin; after a change run `admin rotate-webhook-keys`. Unset: secrets and headers are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),
-    'Hours a rotated webhook secret still signs deliveries beside its successor.',
+    'Hours after a rotation during which the previous webhook secret also signs deliveries.',
   ),
   WEBHOOK_TESTS_PER_MINUTE: setting(
     integer(0, 1_000_000).default(30),
@@ -301,7 +304,9 @@ type EnvironmentConfig = { readonly [Name in keyof Settings]: z.output<Settings[
 /** The validated settings, keyed by environment variable. */
 export type Config = EnvironmentConfig;
 
-/** The settings are not valid. `problems` has one sentence for each; none shows the value of a secret. */
+/**
+ * Thrown when settings are invalid. `problems` has one sentence per invalid setting; none shows the value of a secret.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -332,7 +337,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/** URLs and JSON may hold credentials: an error shows short plain values only. */
+/** An error shows only short plain values, because URLs and JSON may contain credentials. */
 const PLAIN_VALUE = /^(?!.*:\/\/)[\w .,:/-]{1,64}$/;
 
 function describe(value: string | undefined, error: z.ZodError, isSecret: boolean): string {
@@ -341,7 +346,7 @@ function describe(value: string | undefined, error: z.ZodError, isSecret: boolea
   return isSecret || !PLAIN_VALUE.test(value) ? rules : `${rules}, got ${JSON.stringify(value)}`;
 }
 
-/** Returns the value of a setting whose variable is unset; undefined when the setting has no default. */
+/** Returns the default of a setting; undefined when it has none. */
 export function settingDefault<Name extends keyof Settings>(
   name: Name,
 ): z.output<Settings[Name]['schema']> | undefined {

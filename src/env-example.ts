@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { SETTINGS } from './config.ts';
 
-/** Every setting with its sentence and default (R-K1). Settings without `#` are required. */
+/** @returns every setting with its sentence and default (R-K1); a setting that is not commented out is required. */
 export function envExample(): string {
   return Object.entries(SETTINGS)
     .map(([name, { schema, doc, ...rest }]) => {

@@ -33,7 +33,7 @@ export const INTAKE_SETTINGS = {
   ),
   MAPPER_MEMORY_MEBIBYTES: setting(
     integer(64, 65_536).default(512),
-    'Maximum memory of a mapper in MiB, besides that of Node itself.',
+    'Maximum memory of a mapper in MiB, besides the memory of Node.js itself.',
   ),
   MAPPER_PROCESSES: setting(
     integer(2, 64).default(2),
@@ -41,11 +41,11 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum large pushes of new dates a process writes while it accepts them; each uses one database connection. 0: none.',
+    'Maximum large pushes of new dates that a process writes at the same time, while it accepts them; each uses one database connection. 0: none.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Days operations, their rejected elements, and the records of which push wrote a version are kept.',
+    'Number of days that operations, their rejected elements, and the records of which push wrote a version are kept.',
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
@@ -57,7 +57,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
-    'Maximum files a user may follow at a time by GET /storage/{id}/events, per process.',
+    'Maximum files a user may follow at the same time by GET /storage/{id}/events, per process.',
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
@@ -80,10 +80,13 @@ export const INTAKE_SETTINGS = {
     integer(1, 10_000).default(100),
     'Maximum ratio of the decompressed size of a workbook to its compressed size.',
   ),
-  FILE_RETENTION_DAYS: setting(integer(1, 3650).default(30), 'Days a Standard File and its row errors are kept.'),
+  FILE_RETENTION_DAYS: setting(
+    integer(1, 3650).default(30),
+    'Number of days a Standard File and its row errors are kept.',
+  ),
   ATTACHMENT_RETENTION_DAYS: setting(
     integer(1, 36_500).default(365),
-    'Days an uploaded file that is not a Standard File is kept.',
+    'Number of days an uploaded file that is not a Standard File is kept.',
   ),
   FILE_CONCURRENCY: setting(
     integer(2, 64).default(2),
@@ -91,7 +94,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),
-    'Maximum size of a decompressed document to import in bytes; its workbooks have the limits of FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO.',
+    'Maximum size of a decompressed document to import in bytes; FILE_MAX_INFLATED_BYTES and FILE_MAX_RATIO limit its workbooks too.',
   ),
   STRUCTURE_IMPORT_MAX_ROWS: setting(
     integer(1, 10_000_000).default(1_000_000),
@@ -99,15 +102,15 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_MAX_WAITING: setting(
     integer(1, 1000).default(10),
-    'Maximum imports of a structure that an account may have waiting; further imports are answered 503.',
+    'Maximum structure imports of an account that may wait; further imports are answered 503.',
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum imports of a structure an ingester processes at the same time, each of another account; each uses one database connection.',
+    'Maximum structure imports an ingester processes at the same time, one per account; each uses one database connection.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),
-    'Days the result of an import of a structure is kept.',
+    'Number of days the result of a structure import is kept.',
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),

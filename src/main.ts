@@ -1,7 +1,7 @@
 /**
- * Runs the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`. Instead of
- * roles, `migrate` updates the schema and exits, and `admin <command>` runs a command of the operator. SIGTERM and SIGINT
- * stop the roles in order (R-K2). How each role is built from its parts: `roles/`.
+ * Runs the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`. Instead
+ * of roles, `migrate` updates the schema and exits, and `admin <command>` runs a command of the operator. SIGTERM and
+ * SIGINT stop the roles in order (R-K2). `roles/` builds each role from its parts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
@@ -26,7 +26,7 @@ type RoleName = (typeof ROLES)[number];
 const RETRY_MS = 500;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Sent to the parent process, if there is one, once every role is up. */
+/** Message to the parent process, if there is one, when every role is running. */
 interface Ready {
   readonly kind: 'ready';
   readonly http?: string;
@@ -35,7 +35,10 @@ interface Ready {
   readonly health?: string;
 }
 
-/** Sent to the parent process in place of `Ready`, when a role cannot start for a reason the operator can correct. */
+/**
+ * Message to the parent process instead of `Ready`, when a role cannot start for a reason
+ * that the operator can correct.
+ */
 interface Refused {
   readonly kind: 'refused';
   readonly message: string;
@@ -86,8 +89,9 @@ async function listenApi(config: Config): Promise<HttpListener> {
 }
 
 /**
- * Resolves once the database answers: an orchestrator may start the database and this process at the same time (R-K3).
- * @throws the error of the database when waiting cannot help, such as a wrong password; the reason of `signal` on a stop.
+ * Resolves when the database answers: an orchestrator may start the database and this process at the same time (R-K3).
+ * @throws the error of the database when waiting cannot help, such as a wrong password; the reason
+ * of `signal` when it aborts.
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
@@ -107,9 +111,9 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
 }
 
 /**
- * Starts the roles against the flow of data, from the deliverer to the api, so that each finds its consumers running.
- * Each started role is pushed to `roles` at once, so that a signal can stop it. A process loads the code of its own roles
- * only, which shortens its start and so its recovery after a crash.
+ * Starts the roles in the order opposite to the flow of data, from the deliverer to the api, so that the consumers of
+ * each role are running. Each started role is pushed to `roles` at once, so that a signal can stop it. A process loads
+ * the code of its own roles only, which shortens its start and so its recovery after a crash.
  */
 async function startRoles(
   parts: Parts,
@@ -158,7 +162,7 @@ async function startRoles(
 }
 
 /**
- * Resolves when every role has stopped after SIGTERM or SIGINT. The signal also aborts `asked`. After
+ * Resolves when every role has stopped after SIGTERM or SIGINT. The stop signal also aborts `asked`. After
  * SHUTDOWN_TIMEOUT_MS the process exits with 1 instead.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
@@ -186,10 +190,13 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
   });
 }
 
-/** Errors the operator can correct: only their message is shown. */
+/** Errors that the operator can correct: only the message is shown, without a stack. */
 const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
 
-/** Shows why the process cannot start: a sentence for what the operator can correct, else a log line with the stack. */
+/**
+ * Shows why the process cannot start: the message of an error that the operator can correct, else
+ * a log line with the stack.
+ */
 function report(error: unknown): void {
   if (!EXPECTED.some((kind) => error instanceof kind)) {
     createLog('info', 'main').fatal({ err: error }, 'cannot start');

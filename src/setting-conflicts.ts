@@ -1,4 +1,4 @@
-/** Rules that concern more than one setting. Only config.ts uses this file. */
+/** Checks rules that concern more than one setting. Only config.ts uses this file. */
 
 interface CombinedSettings {
   readonly USER_DIRECTORY: 'embedded' | 'keycloak';
@@ -13,7 +13,7 @@ interface CombinedSettings {
   readonly PUSH_DIRECT_WRITES: number;
 }
 
-/** @returns a sentence for each rule that the settings break together. */
+/** @returns a sentence for each rule that the settings break. */
 export function findConflicts(config: CombinedSettings): readonly string[] {
   const needed = poolNeeded(config);
   const isKeycloakIncomplete =
@@ -31,7 +31,10 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
   ];
 }
 
-/** A calculation holds one connection and at times a second; an ingest, a file and a direct write hold one each. */
+/**
+ * Returns the minimum pool size: a calculation holds one connection and at times a second; an ingest, a file and a
+ * direct write hold one connection each.
+ */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;
   return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + PUSH_DIRECT_WRITES + 2;

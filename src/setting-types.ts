@@ -1,11 +1,11 @@
 /**
- * Types of settings. Each states the rule that an invalid value breaks ("must be an integer from …"). Only config.ts
- * uses this file.
+ * Types of settings. Each type has an error text with its rule ("must be an integer from …").
+ * Only config.ts uses this file.
  */
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
 
-/** A setting: its type with default, and the sentence that documents it. */
+/** A setting: its type, its default, and the sentence that documents it. */
 export interface Setting<T extends z.ZodType> {
   readonly schema: T;
   readonly doc: string;
@@ -27,7 +27,7 @@ export const choice = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 export const flag = choice(['true', 'false']).transform((text) => text === 'true');
 export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
-/** Type of a setting with comma-separated elements; empty ones are dropped. */
+/** Type of a setting with comma-separated elements; empty elements are dropped. */
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 /** Type of a setting with comma-separated origins of pages, or `*`. */
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
@@ -37,18 +37,21 @@ export const origins = list.refine((texts) => texts.every((text) => text === '*'
 export const numbers = (min: number, max: number) =>
   list
     .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {
-      error: `must be comma-separated numbers from ${min} to ${max}`,
+      error: `must be comma-separated integers from ${min} to ${max}`,
     })
     .transform((texts) => texts.map(Number));
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
-/** A URL with one of the schemes, given without `://`. */
+/**
+ * Type of a setting that is a URL.
+ * @param schemes allowed schemes, without `://`.
+ */
 export const serverUrl = (...schemes: readonly string[]) =>
   z.url({
     protocol: new RegExp(`^(${schemes.join('|')})$`),
     error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
   });
 
-/** Comma-separated `ID:BASE64` of keys of 32 bytes; the ids differ. */
+/** Type of a setting with comma-separated keys `ID:BASE64`; ids must differ, and a key must have 32 bytes. */
 export const vaultKeys = list.transform((texts, context) => {
   const keys = texts.map((text) => {
     const [, id = '', base64 = ''] = /^([\w-]+):([\w+/=-]+)$/.exec(text) ?? [];
@@ -63,7 +66,7 @@ export const vaultKeys = list.transform((texts, context) => {
   return keys;
 });
 
-/** Comma-separated CIDR ranges; an address alone is a range of one. */
+/** Type of a setting with comma-separated CIDR ranges; an address without a prefix is a range of one address. */
 export const addressRanges = list.transform((texts, context) =>
   texts.flatMap((text) => {
     const range = parseRange(text);

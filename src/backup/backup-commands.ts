@@ -1,4 +1,4 @@
-/** The operator's commands for backups, as `admin` runs them: reads their arguments and prints what they did. */
+/** The operator's commands for backups, which `admin` runs: checks their arguments and prints their results. */
 import { resolve } from 'node:path';
 import type { Queryable } from '../platform/database/database.ts';
 import { parseInstant } from '../platform/dates/date-rules.ts';
@@ -57,7 +57,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
       print(`start PostgreSQL on it: it recovers ${state}, then accepts connections`);
       print(
-        'start with an empty Redis: the jobs of the old one may refer to work that the restored database does not contain',
+        'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );
       print('take the next backup into an empty directory');
     },
@@ -75,7 +75,7 @@ function toCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;
-  throw new DomainError('invalid_input', `--keep must be an integer of at least 1, got ${text}`);
+  throw new DomainError('invalid_input', `--keep must be a positive integer, got ${text}`);
 }
 
 function toInstant(text: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Layout of a backup directory: `tidemark-backups.json` names its database, `wal/` holds the archived WAL, and every other
- * folder one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
+ * Layout of a backup directory: `tidemark-backups.json` names its database, `wal/` holds the archived WAL, and every
+ * other folder holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
  */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { DomainError } from '../platform/errors.ts';
 
 export const WAL_FOLDER = 'wal';
 export const CLUSTER_FOLDER = 'cluster';
-/** Start of the names of unfinished backups, which the next backup removes. */
+/** Prefix of the folder names of unfinished backups; the next backup removes these folders. */
 export const UNFINISHED = '.unfinished-';
 
 const OWNER_FILE = 'tidemark-backups.json';
 const BACKUP_FILE = 'backup.json';
 
 const ownerSchema = z.object({
-  /** PostgreSQL's identifier of the cluster, which its copies share. */
+  /** PostgreSQL's identifier of the cluster; copies of the cluster have the same one. */
   systemIdentifier: z.string(),
-  /** Timeline of the cluster; changes with every restore. */
+  /** Timeline of the cluster's WAL; every restore starts a new timeline. */
   timeline: z.int(),
   /** Size of a WAL segment in bytes. */
   segmentBytes: z.int(),
@@ -29,9 +29,9 @@ const ownerSchema = z.object({
 export type Owner = z.output<typeof ownerSchema>;
 
 const backupSchema = z.object({
-  /** Name of the WAL segment that a recovery reads first. */
+  /** Name of the first WAL segment that a recovery from this backup reads. */
   startSegment: z.string(),
-  /** First instant of the database's clock that can be restored; ISO 8601, UTC. */
+  /** Earliest instant, by the database's clock, to which this backup can be restored; ISO 8601, UTC. */
   restorableFrom: z.string(),
   postgresVersion: z.string(),
   timescaleVersion: z.string(),
@@ -56,10 +56,9 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 }
 
 /**
- * Makes `directory` the backup directory of a cluster, or checks that it is.
- * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before this
- * cluster
- * was restored.
+ * Makes an empty `directory` the backup directory of a cluster, or checks that it already is.
+ * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before
+ * this cluster was restored.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);

@@ -1,6 +1,6 @@
 /**
- * Describes what a backup directory can restore, and whether its archive follows the database. Used by the operator command
- * and the health check.
+ * Describes to which instants a backup directory can restore, and whether WAL is being archived. Used by the operator's
+ * command and the health check.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { findArchivedUntilMs, listBackups, readOwner } from './backup-directory.ts';
@@ -14,7 +14,7 @@ export interface DescribedBackups {
 
 interface SlotState {
   readonly isActive: boolean;
-  /** Bytes of WAL that the archive does not have yet; null when the server no longer has all of it. */
+  /** Bytes of WAL not archived yet; null when the server no longer has all of these bytes. */
   readonly behindBytes: number | null;
 }
 

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { DomainError } from '../platform/errors.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Parameters of a URL that libpq also reads from its environment. */
+/** Environment variables of libpq by the parameter of DATABASE_URL that each replaces. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['sslmode', 'PGSSLMODE'],
   ['sslrootcert', 'PGSSLROOTCERT'],
@@ -18,11 +18,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type ProgramName = 'pg_basebackup' | 'pg_receivewal' | 'pg_verifybackup';
 
 export interface PostgresPrograms {
-  /** Runs a program to its end. @throws {DomainError} conflict with its output when it is absent or fails. */
+  /**
+   * Runs a program until it ends. @throws {DomainError} conflict when the program is absent or fails;
+   * the message has its output.
+   */
   run(name: ProgramName, argv: readonly string[]): Promise<void>;
   /**
-   * Runs a program, with the output of this process, until a stop signal, which is passed on to the program.
-   * @throws {DomainError} conflict when it is absent or ends by itself.
+   * Runs a program until this process receives a stop signal, and passes the signal on. The program writes to
+   * the output of this process.
+   * @throws {DomainError} conflict when the program is absent, or ends before a stop signal.
    */
   runUntilSignal(name: ProgramName, argv: readonly string[]): Promise<void>;
 }
@@ -74,7 +78,7 @@ function connectionEnvironment(address: string): Readonly<Record<string, string>
     PGPORT: url.port || '5432',
     PGUSER: decodeURIComponent(url.username),
     PGPASSWORD: decodeURIComponent(url.password),
-    // pg_receivewal takes no database; the other programs ignore it for replication.
+    // pg_receivewal has no option for a database; the other programs ignore the database when they replicate.
     PGAPPNAME: 'tidemark-backup',
     ...Object.fromEntries(parameters),
   };

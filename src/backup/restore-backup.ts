@@ -1,7 +1,6 @@
 /**
- * Restores a backup into an empty directory. Only files are prepared: the copy, the archived WAL beside it, and recovery
- * settings. PostgreSQL itself recovers to the instant when it is started on the directory, and accepts connections only
- * then.
+ * Restores a backup into an empty directory. Prepares files only: the copy, the archived WAL beside it, and recovery
+ * settings. When PostgreSQL is started on the directory, it recovers to the instant, and then accepts connections.
  */
 import { constants } from 'node:fs';
 import {
@@ -34,7 +33,10 @@ export interface Restore {
   readonly directory: string;
   /** The cluster to create: absent or an empty directory. */
   readonly target: string;
-  /** ISO 8601 in UTC, of the database's clock: later commits are left out. Undefined: everything that was archived. */
+  /**
+   * Instant of the database's clock, ISO 8601 in UTC; later commits are not restored. Undefined:
+   * all archived WAL is restored.
+   */
   readonly until: string | undefined;
 }
 
@@ -50,10 +52,9 @@ interface WalFile {
 }
 
 /**
- * Prepares `target` for PostgreSQL.
- * @throws {DomainError} conflict when the target is in use or not empty, the instant is before every backup or after
- * the last
- *   archived WAL, WAL is missing, or the copy differs from its checksums.
+ * Prepares the directory `target`, on which PostgreSQL then recovers.
+ * @throws {DomainError} conflict when the target is in use or not empty, `until` is before every backup or after the
+ * last archived WAL, WAL is missing, or the copy does not match its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;
@@ -104,7 +105,10 @@ function isBefore(first: string, second: string): boolean {
   return Date.parse(first) <= Date.parse(second);
 }
 
-/** @returns the segments from the start of the backup on without a gap: the archived ones, and those within the backup. */
+/**
+ * @returns the WAL segments from the start of the backup on, without a gap; some are in the
+ * archive, some in the backup.
+ */
 async function findWal(
   { directory, until }: Restore,
   backup: Backup,
@@ -132,10 +136,10 @@ async function findWal(
   return found;
 }
 
-/** @returns segments of a folder; a complete one hides an incomplete one of the same name. */
+/** @returns the segments in a folder; when a segment has a complete and an incomplete file, only the complete one. */
 async function listSegments(folder: string): Promise<readonly WalFile[]> {
   const files = new Map<string, WalFile>();
-  // Longest first: `….partial` is replaced by the complete segment.
+  // Longest name first, so that the complete file of a segment replaces its `.partial` file in the map.
   for (const file of (await readdir(folder).catch(() => [])).sort((a, b) => b.length - a.length)) {
     const name = segmentName(file);
     if (name !== undefined) files.set(name, { name, path: join(folder, file) });
@@ -154,7 +158,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
     // `recovery_target_time` refuses the zone `Z`.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
-    // Clients must not read, or wait on, a state from before the instant.
+    // Until the recovery is complete, clients must not read an older state.
     hot_standby: 'off',
   };
   const file = join(cluster, SETTINGS_FILE);
@@ -164,7 +168,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** When run as root, gives the files to the server's user, who owns the folder they are in. */
+/** As root, changes the owner of the files to the owner of `folder`, which is the server's user. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

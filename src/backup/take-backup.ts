@@ -1,7 +1,7 @@
 /**
  * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
- * written from then on with pg_receivewal. Both need the role of DATABASE_URL to have the attribute REPLICATION, and no
- * access to the server's machine.
+ * written from then on with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION. Neither
+ * function needs access to the server's machine.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,9 @@ import {
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { segmentName, segmentOf } from './wal-segments.ts';
 
-/** The replication slot of the archive: the server keeps WAL until it is archived, at most max_slot_wal_keep_size. */
+/**
+ * The replication slot of the archive: the server keeps WAL that is not archived yet, at most max_slot_wal_keep_size.
+ */
 export const SLOT = 'tidemark_backup';
 
 export interface BackupSource {
@@ -39,7 +41,7 @@ const manifestSchema = z.object({ 'WAL-Ranges': z.tuple([z.object({ 'Start-LSN':
 
 const KEEPING_SLOT = `select from pg_replication_slots where slot_name = $1 and wal_status <> 'lost'`;
 
-// The end of the backup lies before the next millisecond of the server's clock.
+// `restorableFrom` is rounded up to the next millisecond, so that it is not before the end of the backup.
 const FACTS = `
   select to_char((date_trunc('milliseconds', clock_timestamp()) + interval '1 ms') at time zone 'UTC',
                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "restorableFrom",
@@ -47,11 +49,11 @@ const FACTS = `
          (select extversion from pg_extension where extname = 'timescaledb') as "timescaleVersion"`;
 
 /**
- * Copies the cluster into a new folder of `directory` and verifies the copy by its checksums.
- * @param keep backups to keep, including this one: older backups are removed, with the WAL that only they need.
- * Undefined: all.
- * @throws {DomainError} conflict when the directory is another's, the server does not allow replication, or the copy is
- * wrong.
+ * Copies the cluster into a new folder in `directory` and verifies the checksums of the copy.
+ * @param keep number of backups to keep, including the new one; older backups and the WAL that only they need are
+ * removed. Undefined: all are kept.
+ * @throws {DomainError} conflict when the directory belongs to another cluster, the server does not allow
+ * replication, or the copy is not valid.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -67,8 +69,8 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // Plain files, because pg_verifybackup 17 reads no archives; WAL is streamed in parallel, so that the copy needs no
-    // archive.
+    // Plain format, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so that the copy is
+    // complete without the WAL archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);
     const { rows } = await database.query<Omit<Backup, 'name' | 'startSegment'>>(FACTS);
@@ -87,8 +89,9 @@ export async function takeBackup(
 }
 
 /**
- * Archives WAL into `directory` until a stop signal; a lost connection is opened again.
- * @throws {DomainError} conflict when the directory is another's, or the server does not allow replication.
+ * Archives WAL into `directory` until this process receives a stop signal; reconnects after a lost connection.
+ * @throws {DomainError} conflict when the directory belongs to another cluster, or the server
+ * does not allow replication.
  */
 export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
   const owner = await findOwner(database);
@@ -96,7 +99,7 @@ export async function archiveWal({ database, programs }: BackupSource, directory
   await claimDirectory(directory, owner);
   await programs.run('pg_receivewal', ['--create-slot', '--if-not-exists', `--slot=${SLOT}`, '--no-password']);
   const target = `--directory=${join(directory, WAL_FOLDER)}`;
-  // Without `synchronous`, WAL would be durable here only at the end of its segment.
+  // Without `synchronous`, pg_receivewal would flush WAL to disk only at the end of a segment.
   await programs.runUntilSignal('pg_receivewal', [target, `--slot=${SLOT}`, '--synchronous', '--no-password']);
 }
 
@@ -132,7 +135,10 @@ async function removeUnfinished(directory: string): Promise<void> {
   for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
 }
 
-/** Removes the oldest backups first, then WAL from before the oldest backup that is left: an interruption leaves no gap. */
+/**
+ * Removes the oldest backups first, then the WAL before the oldest remaining backup, so that an
+ * interruption leaves no gap.
+ */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
   for (const { name } of backups.slice(0, -keep)) await rm(join(directory, name), { recursive: true });

@@ -1,6 +1,6 @@
 /**
  * Names of WAL segments: 24 hexadecimal digits, eight each of timeline, upper and lower part of the segment's number. A
- * backup directory holds one timeline, so that names sort like positions. Pure.
+ * backup directory holds one timeline, so names sort like positions. Pure functions.
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
@@ -8,21 +8,24 @@ const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
 const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
-/** Consecutive segments, and the first name that is absent although later ones exist. */
+/** Consecutive segments, and the name of the first missing segment when later segments exist. */
 export interface SegmentRun {
   readonly names: readonly string[];
   readonly firstMissing: string | undefined;
 }
 
-/** @returns the name of a segment without the mark of an incomplete one; undefined for another file. */
+/**
+ * @returns the name of a segment, without the suffix of an incomplete segment; undefined when
+ * the file is not a segment.
+ */
 export function segmentName(fileName: string): string | undefined {
   const name = fileName.endsWith(PARTIAL) ? fileName.slice(0, -PARTIAL.length) : fileName;
   return NAME.test(name) ? name : undefined;
 }
 
 /**
- * @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when the text is not a
- * position.
+ * @returns the name of the segment that contains a position such as `0/2000028`. @throws {Error} when
+ * the text is not a position.
  */
 export function segmentOf(position: string, timeline: number, segmentBytes: number): string {
   const [upper = Number.NaN, lower = Number.NaN] = position.split('/').map((part) => Number.parseInt(part, 16));
@@ -31,7 +34,7 @@ export function segmentOf(position: string, timeline: number, segmentBytes: numb
 }
 
 /**
- * Follows segments from `start` as long as each has a successor.
+ * Returns the consecutive segments from `start` on, up to the first gap.
  * @param present names of segments, in any order; those before `start` are ignored.
  */
 export function followSegments(start: string, present: ReadonlySet<string>, segmentBytes: number): SegmentRun {

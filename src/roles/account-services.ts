@@ -33,7 +33,7 @@ export interface AccountRole {
   /** Routes without authentication. */
   readonly open: AppParts['open'];
   readonly services: AccountServices;
-  /** Functions of the accounts that the token issuer calls. */
+  /** Functions of the account services that the token issuer calls. */
   readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'invalidateAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }

@@ -19,10 +19,10 @@ import { describeDividers, describeRepeatedMappings } from '../structure/operato
 import { renewSecrets } from '../webhooks/sealed-columns.ts';
 import { openSecretVault, type VaultKey } from '../webhooks/secret-vault.ts';
 
-/** Environment of this process, for the programs of PostgreSQL. */
+/** Environment variables of this process, which are passed to the programs of PostgreSQL. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the command `argv[0]`. @throws {DomainError} when the operator can correct the arguments or the input. */
+/** Runs the command `argv[0]`. @throws {DomainError} when the arguments or the input are invalid. */
 export async function runAdmin(
   config: Config,
   log: Log,
@@ -50,12 +50,15 @@ export async function runAdmin(
   }
 }
 
-/** Encrypts stored secrets with the first key. @returns a sentence for the operator. @throws {DomainError} invalid_input when WEBHOOK_KEYS has no key. */
+/**
+ * Encrypts stored secrets again, with the first key.
+ * @returns a sentence for the operator. @throws {DomainError} invalid_input when WEBHOOK_KEYS has no key.
+ */
 async function describeRenewal(database: Database, keys: readonly VaultKey[]): Promise<string> {
   const vault = openSecretVault(keys);
   if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');
   const { webhooks, renewed } = await renewSecrets(database, vault);
-  return `${renewed} of ${webhooks} webhooks were encrypted anew with the key ${vault.keyId}`;
+  return `${renewed} of ${webhooks} webhooks were encrypted again, with the key ${vault.keyId}`;
 }
 
 async function countRetried(transaction: Transaction, accountId: number | undefined): Promise<number> {
@@ -81,7 +84,9 @@ function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Conf
   };
 }
 
-/** Returns the name of the operating system's user. In a container, the user id of the process may have none. */
+/**
+ * Returns the name of the operating system's user, or its id: in a container, the user of the process may have no name.
+ */
 function nameOnMachine(): string {
   try {
     return userInfo().username;

@@ -46,7 +46,7 @@ import type { Parts, Role } from './parts.ts';
 
 const KEY_INTERVAL_MS = 60_000;
 
-/** Finders of what brings versions: pushes, files and runs. */
+/** Functions that find the pushes, files and runs that versions came from. */
 const ORIGINS = { findPushes: findPushOrigins, findFiles: findFileOrigins, findRuns: findRunOrigins };
 
 export interface ApiRole extends Role {
@@ -54,7 +54,10 @@ export interface ApiRole extends Role {
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
-/** Starts the api role on a listener that already has its port. @throws when the issuer cannot load its keys. */
+/**
+ * Starts the api role on a listener that already listens.
+ * @throws {Error} when the token issuer cannot load its keys.
+ */
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, metrics, log, ingestQueue } = parts;
   const accounts = startAccounts(parts);
@@ -90,7 +93,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
-    // Imports the description at its first request, because building the schemas of all answers takes 50 ms.
+    // Imports the description at the first request for it, because building the schemas of all answers takes 50 ms.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     console: openConsole(config),
     rateLimits: {
@@ -156,7 +159,10 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
   };
 }
 
-/** Opens the console's files. @returns undefined without CONSOLE_DIRECTORY. */
+/**
+ * Opens the files of the console.
+ * @returns undefined when CONSOLE_DIRECTORY is unset.
+ */
 function openConsole(config: Config): AppParts['console'] {
   const { CONSOLE_DIRECTORY: directory } = config;
   if (directory === undefined) return undefined;

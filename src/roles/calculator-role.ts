@@ -1,4 +1,4 @@
-/** The calculator role: warm R processes in their sandbox, and the worker that gives them runs. */
+/** The calculator role: warm R processes in their sandbox, and the worker that passes runs to them. */
 import { startCalculator } from '../calculation/calculator.ts';
 import { openSandboxPool } from '../calculation/sandbox/pool.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -6,8 +6,9 @@ import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
 /**
- * The start of a second R takes 1.5 s of CPU time. Roles that start at the same time need it, and a process that ends
- * within this time never spends it. Until then a lost R is replaced by a new start.
+ * Delay before a standby R process is started. Its start takes 1.5 s of CPU time, which other roles need at their
+ * start, and which a process that ends early should not spend. Before the delay is over, an R process that ends
+ * is replaced by a cold start.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 
@@ -17,7 +18,7 @@ export interface CalculatorRole extends Role {
 
 /**
  * Starts R in its sandbox and the worker of runs.
- * @throws {SandboxUnavailableError} when this machine cannot confine R as the settings require (R-H7).
+ * @throws {SandboxUnavailableError} when this machine cannot confine R in the way that the settings require (R-H7).
  */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
   const { config, log, metrics, database, dictionary, outbox, progress, queueOptions, calculationQueue } = parts;

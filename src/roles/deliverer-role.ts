@@ -1,4 +1,4 @@
-/** The deliverer role: webhook messages and trial sends, over connections to allowed addresses only (R-I3, R-I4). */
+/** The deliverer role: sends webhook messages and webhook tests, only to allowed addresses (R-I3, R-I4). */
 import { openDatabaseClock } from '../platform/database/database-clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSecretVault } from '../webhooks/secret-vault.ts';
@@ -7,7 +7,7 @@ import { startTrialSender } from '../webhooks/trial-sends/trial-sender.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 
-/** Starts the delivery of webhooks and their trial sends (R-I3, R-I7). */
+/** Starts the delivery of webhook messages and webhook tests (R-I3, R-I7). */
 export async function startDelivererRole(parts: Parts): Promise<Role> {
   const { config, database, log, metrics, outbox, progress, queueOptions, webhookQueue, trialQueue } = parts;
   const clock = await openDatabaseClock(database, log);

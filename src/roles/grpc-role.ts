@@ -11,7 +11,7 @@ export interface GrpcRole extends Role {
 /** Starts the gRPC server on its port. @throws {ListenError} when GRPC_HOST and GRPC_PORT cannot be listened on. */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
-  // Checks the address first, because the gRPC library writes a line of its own to stderr when it cannot listen.
+  // Checks the address first, because the gRPC library writes its own line to stderr when it cannot listen.
   await assertListenable({ host, port, prefix: 'GRPC' });
   const server = await startGrpcServer(parts, host, port);
   return { address: server.address, stop: () => server.stop(SHUTDOWN_TIMEOUT_MS / 4) };

@@ -1,4 +1,6 @@
-/** `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is the operator's, not for clients. */
+/**
+ * `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is meant for the operator, not for clients.
+ */
 import { Hono } from 'hono';
 import { metricsHandlers } from '../http/metrics-access.ts';
 import { type HealthCheck, healthRoutes } from '../platform/health/health.ts';
@@ -12,8 +14,8 @@ export interface HealthRole extends Role {
 }
 
 /**
- * Starts `/health/*` and `/metrics` on a port of their own (R-A9).
- * @throws {ListenError} when HEALTH_HOST and `port` cannot be listened on.
+ * Starts `/health/*` and `/metrics` on a separate port (R-A9).
+ * @throws {ListenError} when it cannot listen on HEALTH_HOST and `port`.
  */
 export async function startHealth(
   parts: Parts,

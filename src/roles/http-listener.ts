@@ -7,7 +7,7 @@ import { refuseMalformed } from '../http/refuse-malformed.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-/** Wraps the app's handler: answers some requests itself and passes the others on. */
+/** Wraps the app's handler: answers some requests itself, and passes other requests to the app. */
 type Middleware = (handleByApp: RawHandler) => RawHandler;
 
 export interface HttpListener {
@@ -16,14 +16,14 @@ export interface HttpListener {
   inFlight(): number;
   /** Serves an app. @param middleware receives every request before the app. */
   serve(fetch: Fetch, middleware?: Middleware): void;
-  /** Accepts no more connections and waits at most `graceMs` for running answers; then closes their connections. */
+  /** Accepts no further connections, waits at most `graceMs` for running answers, and then closes their connections. */
   stop(graceMs: number): Promise<void>;
 }
 
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
-// Maximum time a connection may be without traffic, because an answer that its client does not read holds a database
-// connection. It is longer than the statement time-out.
+// Maximum time that a connection may be without traffic, because an answer whose client does not read occupies a
+// database connection. It is longer than the statement time-out.
 const STALLED_MS = 300_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.
@@ -32,7 +32,7 @@ const MAX_REQUEST_MS = 1_800_000;
 export interface ListenLimits {
   /** A connection without traffic for this time is closed. */
   readonly stalledMs?: number;
-  /** Minimum rate of request bodies in bytes per second; 0: none. */
+  /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
   /** Seconds that a body may fall behind the minimum rate. */
   readonly bodyGraceSec?: number;
@@ -40,8 +40,8 @@ export interface ListenLimits {
 
 /**
  * Listens on `host` and `port`.
- * @param port 0 chooses a free port.
- * @throws {Error} EADDRINUSE and the like when it cannot listen.
+ * @param port port to listen on; 0 to let the system choose one.
+ * @throws {Error} such as EADDRINUSE, when it cannot listen.
  */
 export async function listenHttp(
   host: string,

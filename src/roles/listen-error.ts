@@ -1,20 +1,23 @@
-/** Turns the failure to listen on an address into a sentence that names the setting to change. Used by roles and `npm start`. */
+/**
+ * Turns a failure to listen on an address into a sentence that names the setting to change.
+ * Roles and `npm start` use it.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A role cannot listen where its settings say; the message says what to change. */
+/** A role cannot listen on the address in its settings; the message names the setting to change. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Where a role listens, and the prefix of its settings: `HTTP` for HTTP_HOST and HTTP_PORT. */
+/** Address that a role listens on, and the prefix of its settings: `HTTP` for HTTP_HOST and HTTP_PORT. */
 export interface Listening {
   readonly host: string;
   readonly port: number;
   readonly prefix: 'HTTP' | 'GRPC' | 'HEALTH';
 }
 
-/** @returns a ListenError for what the operator can change; any other error as it is. */
+/** @returns a ListenError when a setting can be changed to avoid the failure; otherwise `error` itself. */
 export function toListenError(error: unknown, { host, port, prefix }: Listening): Error {
   const cause = error instanceof Error ? error : new Error(String(error));
   if (cause.message.includes('EADDRINUSE')) {
@@ -37,7 +40,10 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
   return cause;
 }
 
-/** Listens for a moment. @throws {ListenError} when `host` and `port` cannot be listened on. */
+/**
+ * Listens on an address and stops at once.
+ * @throws {ListenError} when this is not possible.
+ */
 export async function assertListenable(listening: Listening): Promise<void> {
   const server = createServer().listen(listening.port, listening.host);
   try {

@@ -33,7 +33,7 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** A separate pool of connections for reads of points, so that slow readers leave connections to other work. */
+  /** A separate pool of connections for reading points, so that slow clients leave connections to other work. */
   readonly reads: ReadPool;
   /** Limits for clients that read streamed points slowly. */
   readonly readPace: PaceLimits;
@@ -47,15 +47,15 @@ export interface Parts {
   readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
-  /** The watches of points that gRPC and HTTP clients opened. */
+  /** The watches of points that gRPC and HTTP clients have opened. */
   readonly watching: Watching;
   readonly findCachedCaller: FindCachedCaller;
   readonly limiter: RateLimiter;
-  /** The budget of requests of each user, over all interfaces. */
+  /** Rate limit of the requests of each user, over all interfaces. */
   readonly users: UserBudget;
   /** Notified of every change to what users may do (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
-  /** Progress of the background loops of this process; see `/health/ready`. */
+  /** Progress of the background loops of this process, which `/health/ready` checks. */
   readonly progress: Progress;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
@@ -63,13 +63,14 @@ export interface Parts {
 
 /** A running role. */
 export interface Role {
-  /** Accepts no more work and finishes the current work. */
+  /** Accepts no further work, and finishes the current work. */
   stop(): Promise<void>;
 }
 
 /**
- * Opens the parts; connections are made in the background, so nothing fails here when a dependency is unavailable.
- * @param roles name the connections, so that the database shows which roles are connected.
+ * Opens the parts. Connections are opened in the background, so this function does not fail when a
+ * dependency is unavailable.
+ * @param roles names of the roles, which the database shows for the connections.
  */
 export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();
@@ -179,7 +180,7 @@ function openReads(config: Config, log: Log, database: Database) {
   return { readDatabase, reads, readPace };
 }
 
-/** Part of the pool that requests use; the rest is for the background work of the process. */
+/** Fraction of the pool that requests may use; the rest is for the background work of the process. */
 const REQUEST_PART = 0.75;
 
 function sharesOf(config: Config): ConnectionShareOptions {

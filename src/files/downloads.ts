@@ -1,4 +1,4 @@
-/** Downloads of the file routes: row errors and templates as CSV or xlsx by `Accept`, and stored files. */
+/** Downloads of the file routes: row errors and templates as CSV or xlsx, chosen by `Accept`, and stored files. */
 import { Readable } from 'node:stream';
 import { format as formatCsv } from 'fast-csv';
 import type { Context } from 'hono';
@@ -15,8 +15,8 @@ import { csvTemplate, xlsxTemplate } from './template.ts';
 const ERRORS_PER_PAGE = 5000;
 const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
 /**
- * Content types of Standard Files. An attachment has none of them, so that a browser never displays it as the type that
- * its sender claims.
+ * Content types of Standard Files. An attachment is sent as octet-stream, so that a browser never displays it as the
+ * type that the uploader claimed.
  */
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
 const ATTACHMENT_TYPE = 'application/octet-stream';
@@ -25,7 +25,7 @@ const format = choiceParameter('Format of the answer; takes precedence over the 
 export const ERRORS_QUERY = declareQuery({ format });
 export const TEMPLATE_QUERY = declareQuery({ format });
 
-/** Streams all row errors of a file. */
+/** Answers with a stream of all row errors of a file. */
 export function answerErrors(
   c: Context,
   database: Database,
@@ -37,14 +37,14 @@ export function answerErrors(
   return answerDownload(c, body, format, `${filename}.errors.${format}`);
 }
 
-/** Answers an empty Standard File to be filled in. */
+/** Answers with an empty Standard File, which users fill in. */
 export async function answerTemplate(c: Context): Promise<Response> {
   const format = acceptedFormat(c, TEMPLATE_QUERY.parse(c.req.url));
   const content = format === 'csv' ? csvTemplate() : await xlsxTemplate();
   return answerDownload(c, Readable.from([Buffer.from(content)]), format, `standard-file.${format}`);
 }
 
-/** Answers a stream as a download of this name. */
+/** Answers with `body` as a download named `filename`. */
 export function answerDownload(c: Context, body: Readable, format: FileFormat | undefined, filename: string): Response {
   markStreamed(c);
   c.header('Content-Type', format ? TYPES[format] : ATTACHMENT_TYPE);
@@ -53,7 +53,7 @@ export function answerDownload(c: Context, body: Readable, format: FileFormat | 
   return c.body(Readable.toWeb(body) as ReadableStream);
 }
 
-/** CSV unless the client prefers xlsx: shipped clients send all sorts of `Accept` (R-A3). */
+/** Returns csv unless the client asks for xlsx: shipped clients send all sorts of `Accept` (R-A3). */
 function acceptedFormat(c: Context, given: { readonly format: FileFormat | undefined }): FileFormat {
   if (given.format !== undefined) return given.format;
   c.header('Vary', 'Accept', { append: true });

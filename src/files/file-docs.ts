@@ -55,11 +55,11 @@ const fileStatus = z.object({
   advice: z
     .string()
     .exactOptional()
-    .meta({ description: 'For an attachment that looks like data: why its rows are not read, and what to do.' }),
+    .meta({ description: 'Only for an attachment that looks like data: why its rows are not read, and what to do.' }),
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
   state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({
     description:
-      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
+      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
   }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),
@@ -115,7 +115,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     summary: 'Download a template of a Standard File',
     query: TEMPLATE_QUERY,
     description:
-      'An empty Standard File with every column of the upload, to be filled in. The workbook formats dates, checks dates and values, and lists the variable types.',
+      'An empty Standard File with every column of the upload. The workbook formats dates, checks dates and values, and lists the variable types.',
     answers: [
       {
         status: 200,
@@ -127,7 +127,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/storage/:id', operationId: 'getFile', tag, access: ALL_USERS },
-    summary: 'State, progress and errors of a file',
+    summary: 'Get the state, progress and errors of a file',
     inPath,
     answers: [answersJson('Current state of the file.', shownStatus)],
   },

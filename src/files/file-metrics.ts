@@ -1,4 +1,4 @@
-/** Counters of ingested Standard Files, and gauges of those that wait (R-A9). */
+/** Counters of ingested Standard Files and their rows, and gauges of waiting files (R-A9). */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
@@ -33,7 +33,7 @@ export function createFileMetrics(metrics: Metrics): FileMetrics {
   };
 }
 
-/** Gauges of the files that wait and of those being processed. */
+/** Query for the gauges of waiting files and of files being processed. */
 export const FILE_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where state = 'Queued')::int as queued,

@@ -17,18 +17,18 @@ import { receiveUpload } from './upload/receive-upload.ts';
 import { FILE_PARTS, kindOf, storeFile } from './upload/store-file.ts';
 
 const SHOWN_ERRORS = 1000;
-/** Maximum part of the time for storing uploads of one account while other accounts upload. */
+/** Maximum fraction of the time that storing uploads of one account may take while other accounts upload. */
 const UPLOAD_SHARE = 0.4;
 const POLL_INTERVAL_MS = 500;
 
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Limits on the clients that follow files. */
+  /** Limits on the number of clients that follow files. */
   readonly following: Pick<StatusWatchOptions<FileStatus>, 'maxPerUser' | 'maxFollowers'>;
-  /** Maximum memory of the buffers of all files being received, in bytes. */
+  /** Maximum memory for the buffers of all uploads in progress, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Wakes the ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
+  /** Wakes the file ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
   readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
   readonly log: Log;
 }
@@ -53,7 +53,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     const upload = await receiveUpload(c.req.raw, maxBytes);
     const fileId = await storeFile(store, c.var, upload);
     const { format, filename } = upload;
-    // The body is the id alone; headers say what happens to the file.
+    // The body is only the id; headers tell what happens to the file.
     c.header('File-Kind', kindOf(format));
     const advice = format === undefined ? adviceFor(filename) : undefined;
     if (advice !== undefined) c.header('File-Advice', advice);

@@ -9,12 +9,12 @@ import { adviceFor } from './upload/attachment-advice.ts';
 /** `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Stored`: an attachment. */
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
-/** A file as `GET /storage/{id}` and its events show it. */
+/** A file as `GET /storage/{id}` and the events of `GET /storage/{id}/events` show it. */
 export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;
   readonly filename: string;
-  /** For an attachment that looks like data: why its rows are not read, and what to do. */
+  /** Only for an attachment that looks like data: why its rows are not read, and what to do. */
   readonly advice?: string;
   /** Format of the file; absent for an attachment. */
   readonly format?: FileFormat;
@@ -102,12 +102,12 @@ function toStatus(row: FileRow): FileStatus {
   };
 }
 
-/** Whether the file has reached its final state (R-E1). */
+/** Returns true when the file has reached its final state (R-E1). */
 export function isOver({ state }: FileStatus): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** Returns at most the first 100 warnings about local dates, in file order (R-D4). */
+/** Returns the first warnings about local dates, at most 100, in file order (R-D4). */
 export async function findWarnings(queryable: Queryable, fileId: string): Promise<readonly RowWarning[]> {
   const { rows } = await queryable.query<{ warnings: readonly RowWarning[] }>(
     'select warnings from stored_file where id = $1',

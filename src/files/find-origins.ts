@@ -1,8 +1,8 @@
-/** Finds the uploaded files whose rows were stored as given versions. */
+/** Finds the uploaded files that versions of points came from. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 
-/** A file that brought a version, as the caller may see it. */
+/** A file that a version came from, with the members that the caller may see. */
 export interface FileOrigin {
   readonly kind: 'File';
   /** Absent when the caller may not read the file, or when it is no longer kept. */
@@ -16,12 +16,12 @@ interface FileRow extends Required<Omit<FileOrigin, 'kind'>> {
   readonly isReadable: boolean;
 }
 
-// As `GET /storage/{id}` decides: a USER reads their own files.
+// `isReadable` follows the rule of `GET /storage/{id}`: a USER reads only their own files.
 const FIND = `
   select id as "fileId", filename, user_id as "userId", uploaded_date as "uploadedDate", ($3 or user_id = $4) as "isReadable"
   from stored_file where id = any($1::uuid[]) and account_id = $2`;
 
-/** @returns the origins by id of the file; one that is no longer kept has no entry. */
+/** @returns the origins by file id; a file that was deleted has no entry. */
 export async function findFileOrigins(
   queryable: Queryable,
   { accountId, role, userId }: Caller,

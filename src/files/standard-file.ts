@@ -1,6 +1,6 @@
 /** Types shared by upload, parsing and processing: formats, positions, row errors, and refusals of a whole file. */
 
-/** Format by file name or content type; the first bytes must match it (`upload/file-signature.ts`). */
+/** The file name or content type decides the format; the first bytes must match it (`upload/file-signature.ts`). */
 export type FileFormat = 'csv' | 'xlsx';
 
 /** `Attachment`: kept as uploaded and never parsed. */
@@ -33,7 +33,7 @@ export interface RowWarning {
   readonly message: string;
 }
 
-/** Where reading resumes after a crash: every row before it is ingested or reported (R-E5). */
+/** Position at which reading resumes after a crash: every row before it is ingested or reported (R-E5). */
 export interface FilePosition {
   /** CSV: byte offset of the next record. Workbook: bytes read, an estimate for progress only. */
   readonly bytes: number;
@@ -69,7 +69,7 @@ export type RefusalCode =
   | 'too_large'
   | 'internal_error';
 
-/** Ends a file as Failed: it cannot be read to its end. The uploader sees the message. */
+/** Thrown when a file cannot be read to its end; the file is then Failed, and the uploader sees the message. */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly code: RefusalCode;
@@ -80,5 +80,5 @@ export class FileRefusal extends Error {
   }
 }
 
-/** Message of too_large for a file that exhausts the memory of its parser. */
+/** Message of the code too_large for a file that exhausts the memory of its parser. */
 export const TOO_LARGE = 'the file needs too much memory; split it into several files, or send it as CSV';

@@ -1,5 +1,5 @@
 /**
- * Template of a Standard File: the columns of §2 under their names, without rows, so that an unchanged template ingests
+ * Template of a Standard File: the header with the columns of §2, without rows, so that an unchanged template ingests
  * nothing. The workbook formats dates, checks dates and values, and offers the variable types in a drop-down.
  */
 import type Excel from 'exceljs';
@@ -13,8 +13,8 @@ interface TemplateColumn {
 }
 
 const DATE_FORMAT = 'yyyy-mm-dd"T"hh:mm:ss';
-// Last row whose cells are validated. exceljs expands the validated ranges cell by cell when it loads a workbook:
-// 1,048,576 rows took 5 s.
+// Last row that the workbook validates. exceljs expands validated ranges cell by cell when it loads a
+// workbook: 1,048,576 rows took 5 s.
 const LAST_CHECKED_ROW = 10_000;
 const TYPE_SHEET = 'Variable types';
 
@@ -87,7 +87,7 @@ function validationsOf(sheet: Excel.Worksheet) {
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;
 }
 
-/** A validation that warns and lets the user keep the value: the upload reports invalid rows. */
+/** A validation that only warns and keeps the value: the upload reports invalid rows. */
 function warning(
   type: 'date' | 'decimal',
   operator: Excel.DataValidationOperator,

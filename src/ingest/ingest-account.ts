@@ -1,8 +1,8 @@
 /**
  * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
- * operations and announces both. It locks its batches, so any number of transactions may write for an account; the
- * batches of a variable are written in the order of acceptance (R-D6). The SQL of batches and operations is in
- * src/push/store.
+ * operations and appends events for the points and the operations. The transaction locks its batches, so any number of
+ * transactions may write for an account; the batches of a variable are written in the order of acceptance (R-D6). The
+ * SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
@@ -21,14 +21,16 @@ const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
 
 export interface Portion {
-  /** Request id of the push accepted first (R-A10); undefined: no batch waited. */
+  /** Request id of the push that was accepted first (R-A10); undefined when no batch waited. */
   readonly requestId: string | undefined;
   readonly readings: number;
   /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
   readonly waitedSec: number;
   /** Number of batches written; 0: no batch waits, or each waits for an earlier batch that is being written. */
   readonly batches: number;
-  /** Whether batches were left over. Batches accepted later have a wake-up of their own. */
+  /**
+   * True when batches remain that could not be written in this transaction. A batch accepted later has its own wake-up.
+   */
   readonly isMoreWaiting: boolean;
 }
 
@@ -41,18 +43,22 @@ const NOTHING_TAKEN: Portion = {
 export interface PortionLimits {
   /** Maximum number of readings; one batch is written even if it has more. */
   readonly maxRows: number;
-  /** Whether large batches are left to other transactions. Default: false. */
+  /** True: takes small batches only; other transactions write the large ones. Default: false. */
   readonly isSmallOnly?: boolean;
 }
 
-/** Calls `ingestPortion` (R-D6). @returns the number of batches written. */
+/**
+ * Writes waiting batches of an account in one transaction (R-D6).
+ * @returns the number of batches written.
+ */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
   return (await ingestPortion(database, accountId, { maxRows })).batches;
 }
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken called with the ids of the batches before they are written; an error after this call concerns them.
+ * @param onTaken called with the ids of the batches before they are written; an error after this
+ * call comes from these batches.
  */
 export async function ingestPortion(
   database: Database,
@@ -82,7 +88,7 @@ export async function ingestPortion(
   );
 }
 
-/** Writes the pushes of a waiting batch that share no variable with earlier pushes. */
+/** Writes those pushes of a waiting batch that share no variable with earlier pushes. */
 async function writeFreePart(transaction: Transaction, accountId: number): Promise<Portion> {
   const part = await takeFreePart(transaction, accountId);
   if (!part) return NOTHING_TAKEN;

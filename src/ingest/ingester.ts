@@ -1,4 +1,7 @@
-/** Runs the ingester: writes the batches of woken accounts, sweeps for lost wake-ups, and carries out deletions. */
+/**
+ * Runs the ingester: writes the batches of accounts that the queue wakes, sweeps for lost wake-ups,
+ * and carries out deletions.
+ */
 
 import { createBackOff } from '../platform/back-off.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -18,12 +21,12 @@ import { continueDeletion } from '../structure/deletion/deletions.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
 import { openPassingLanes } from './passing-lanes.ts';
 
-/** Delays after faults of the database; each sweep tries the accounts that are due. */
+/** Delays after faults of the database. Each sweep retries the accounts whose delay is over. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 
 export interface IngesterServices {
   readonly database: Database;
-  /** Its keys are account ids. */
+  /** The keys of the queue are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   /** Relays outbox events to their consumers; called after every commit. */
@@ -39,7 +42,7 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Starts no more transactions, and waits for the running ones. */
+  /** Starts no further transaction, and waits for the running ones. */
   stop(): Promise<void>;
 }
 
@@ -47,8 +50,8 @@ export interface Ingester {
 export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);
-  // When several batches cannot be written together, the first is written alone, so that a failed attempt counts only against
-  // the batch that fails.
+  // When several batches cannot be written together, the first is written alone, so that a failed attempt counts only
+  // against the batch that fails.
   const ingest = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     try {
       return await ingestPortion(database, accountId, { maxRows: settings.maxRows, isSmallOnly });
@@ -69,7 +72,7 @@ export function startIngester(services: IngesterServices): Ingester {
       throw error;
     }
   };
-  // Faults of the service never count against a batch (R-A15): it waits, and the sweeper brings its account back.
+  // Faults of the service never count against a batch (R-A15): the batch waits, and the sweeper retries its account.
   const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     const startMs = performance.now();
@@ -88,7 +91,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const { batches } = await write(accountId, isSmallOnly);
     if (batches === 0) return 0;
     await outbox.relay();
-    // Wakes the account, because batches that waited for these can now be written.
+    // Wakes the account, because other batches waited for the batches that are now written or set aside.
     await queue.wake([String(accountId)]);
     return batches;
   }, log);
@@ -105,7 +108,7 @@ export function startIngester(services: IngesterServices): Ingester {
     });
     if (!portion) return;
     backOff.succeeded(key);
-    // Relays even when no batch waits: a push that wrote its points directly has put events into the outbox.
+    // Relays events even when no batch waits, because a push that wrote its points directly has appended events.
     await outbox.relay();
     // Writes one transaction per wake-up: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);
@@ -116,7 +119,7 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // Uses a separate sweeper: removing millions of points must not delay the other sweep.
+  // Uses a sweeper of its own, because removing millions of points must not delay the sweep for batches.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await continueDeletion(database)));

@@ -1,8 +1,8 @@
 /**
- * Lets batches of an account pass a long write of that account (R-D6). While the write runs, a second sequence of
- * writes (a lane) takes batches that need not wait for it, whatever their size. While that lane writes for long too, a
- * second lane takes small batches. `takeBatches` decides which batches need not wait; the lanes only decide when to
- * call it. An account thus has at most three writes at once.
+ * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a lane (a second
+ * sequence of writes) takes batches that need not wait for it, whatever their size. While this lane writes for long
+ * too, a second lane takes small batches. `takeBatches` decides which batches need not wait; the lanes only decide when
+ * to call it. An account thus has at most three writes at once.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
@@ -11,11 +11,11 @@ import type { Log } from '../platform/log.ts';
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
-/** The lanes of an account, by whether the lane takes small batches only. */
+/** The lanes of an account; true for a lane that takes small batches only. */
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Awaits a write of an account. When it takes long, other batches of the account are written meanwhile. */
+  /** Waits for a write of an account. When the write takes long, other batches of the account are written meanwhile. */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /** Waits for all writes that were started beside a long write. */
   close(): Promise<void>;
@@ -42,13 +42,13 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // This lane may still be writing, because an earlier write of the account opened it.
+      // An earlier long write of the account may have opened the lane, which then still writes.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);
     }
   };
-  /** @returns the number of batches; undefined after a failure. */
+  /** @returns the number of batches written; undefined after a failure. */
   const writeIn = async (key: string, accountId: number, lane: number, isSmallOnly: boolean) => {
     const write = writeNext(accountId, isSmallOnly);
     underWay.set(key, write);

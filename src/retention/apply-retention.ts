@@ -1,7 +1,7 @@
 /**
  * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets one
- * process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job rests three
- * times as long as it works. After a crash, the next process continues where the last transaction ended.
+ * process work at the same time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job
+ * pauses three times as long as it works. After a crash, the next process continues where the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -23,34 +23,34 @@ export interface RetentionCounts {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** Variables whose points before the boundary are all rolled up now. */
+  /** Number of variables whose points before the boundary are now all rolled up. */
   readonly variables: number;
 }
 
 export interface RetentionJob {
   readonly database: Database;
-  /** Writes to the audit trail what a run has rolled up in an account. */
+  /** Writes the result of a run for an account to the audit trail. */
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
-  /** Points written within this many seconds are not rolled up yet. Default: a day. */
+  /** Points that were written within this many seconds are not rolled up yet. Default: a day. */
   readonly settleSec?: number;
   /** Resolves after the given number of milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Key of the lease: one process rolls up at a time. */
+/** Lock class of the lease, so that one process rolls up at the same time. */
 const LOCK_CLASS = 0x7265_7465;
 /** Length of a pause, as a multiple of the work before it. */
 const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * An old history may arrive in parts and out of order: once a part is rolled up, points between its first and last date
- * would be refused.
+ * Default of `settleSec`. An old history may arrive in several parts; after one part is rolled up, further points
+ * between its first and last date would be refused.
  */
 const SETTLE_SEC = 86_400;
-/** When a writer holds the lock of the variable for longer, the next run of the job takes the variable. */
+/** When a writer holds the lock of the variable for longer, the next run of the job rolls the variable up. */
 const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
 
 const ACTIVE_ACCOUNTS = `select distinct account_id as "accountId" from retention where is_active order by account_id`;
@@ -67,7 +67,7 @@ const NEXT_DUE = `
     and coalesce(series.rollup_next, '-infinity') < ${boundarySql('kept.keep_raw_years')}
   order by variable.id limit 1`;
 
-// `for share`: a change or removal of the policy waits until the step is committed.
+// With `for share`, a change or removal of the policy waits until the step is committed.
 const LOCK_RULE = `
   select rollup, time_zone_id as "timeZoneId",
          (extract(epoch from ${boundarySql('keep_raw_years')}) * 1000000)::int8 as "untilMicros"
@@ -80,7 +80,7 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** In this run of the job, all variables with an id up to this id were handled, or failed. */
+  /** Greatest id of a variable that this run of the job has handled, or that failed; ids ascend. */
   cursor: number;
   readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
 }
@@ -111,7 +111,10 @@ async function takeTurns(connection: Connection, job: RetentionJob): Promise<voi
   }
 }
 
-/** Runs one step of an account. @returns false when none of its variables is due. */
+/**
+ * Runs one step of an account.
+ * @returns false when no variable of the account is due.
+ */
 async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): Promise<boolean> {
   const { rows } = await connection.query<Due>(NEXT_DUE, [turn.accountId, turn.cursor]);
   const [due] = rows;

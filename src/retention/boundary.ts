@@ -1,13 +1,13 @@
 /**
- * The boundary: the date before which points are rolled up. It moves once a month, so each variable is rolled up once a
- * month.
+ * The boundary: the date before which points are rolled up. The boundary moves once a month, so each variable
+ * is rolled up once a month.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import type { Micros } from '../points/point.ts';
 
 /**
  * @param years SQL expression of the years to keep.
- * @returns SQL expression of the boundary: the first instant (UTC) of the month that many years ago.
+ * @returns SQL expression of the boundary: the first instant (UTC) of the current month, `years` years ago.
  */
 export const boundarySql = (years: string) =>
   `(date_trunc('month', clock_timestamp(), 'UTC') - make_interval(years => ${years}))`;

@@ -3,7 +3,10 @@ import type { Database } from '../platform/database/database.ts';
 import { previewRetention } from './preview-retention.ts';
 import { findRetention, type RetentionOwner } from './retention.ts';
 
-/** @param accountId default: every account. @returns lines of text. */
+/**
+ * @param accountId account to list. Default: every account.
+ * @returns a line per policy and a line per preview.
+ */
 export async function describeRetention(database: Database, accountId?: number): Promise<readonly string[]> {
   const { rows } = await database.query<RetentionOwner>(
     `select account_id as "accountId", variable_id as "variableId" from retention
@@ -34,6 +37,6 @@ async function describe(
   const until = isComplete ? '' : `, counted up to ${countedUntil}`;
   return [
     `${name}: raw points ${keepRawYears} years, then by ${rollup} (${timeZoneId}), ${state}`,
-    `  before ${boundary}: ${variableCount} variables, ${pointCount} points and ${versionCount} versions to delete, ${rollupCount} rollups to make${until}`,
+    `  before ${boundary}: ${variableCount} variables, ${pointCount} points and ${versionCount} versions to delete, ${rollupCount} rollups to insert${until}`,
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Counts what a retention policy would delete now, and the rollups it would make. Counting stops after `MAX_COUNTING_MS`;
- * the answer then covers the oldest chunks only, up to `countedUntil`.
+ * Counts the points and versions that a retention policy would delete now, and the rollups that it would insert.
+ * Counting stops after `MAX_COUNTING_MS`; the counts then cover only the oldest chunks, up to `countedUntil`.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -16,12 +16,12 @@ export interface RetentionPreview {
   readonly boundary: string;
   readonly variableCount: number;
   readonly pointCount: number;
-  /** Superseded versions that would be deleted with them. */
+  /** Number of superseded versions that would be deleted with the points. */
   readonly versionCount: number;
   readonly rollupCount: number;
-  /** Date of the first point to delete; null: no point would be deleted. */
+  /** Date of the first point that would be deleted; null when no point would be deleted. */
   readonly firstDate: string | null;
-  /** False: the counts cover only dates before `countedUntil`. */
+  /** False when the counts cover only dates before `countedUntil`. */
   readonly isComplete: boolean;
   readonly countedUntil: string;
 }
@@ -44,8 +44,8 @@ interface Counted {
 }
 
 /**
- * @param owner an account stands for its variables without a policy of their own.
- * @throws {DatabaseError} query_canceled when the first chunk alone takes longer than the time allowed.
+ * @param owner an account stands for those of its variables that have no policy.
+ * @throws {DatabaseError} query_canceled when the first chunk alone takes too long.
  */
 export async function previewRetention(
   database: Database,

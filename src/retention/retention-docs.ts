@@ -24,7 +24,7 @@ const retention = z
       .enum(ROLLUPS)
       .meta({ description: 'Length of the rollups that replace earlier points: a civil hour or day.' }),
     timeZoneId: z.string().meta({ description: 'Time zone of the civil hours or days.' }),
-    isActive: z.boolean().meta({ description: 'False: no points are rolled up; existing rollups stay.' }),
+    isActive: z.boolean().meta({ description: 'When false, no points are rolled up; existing rollups remain.' }),
     modifiedDate: instantSchema,
     userName: z.string().meta({ description: 'User who last saved the policy.' }),
   })
@@ -35,8 +35,8 @@ const state = z
     retention: retention.nullable().meta({ description: 'The saved policy; null when none is saved.' }),
     variableCount: count.meta({ description: 'Variables with rollups.' }),
     rollupCount: count,
-    pointCount: count.meta({ description: 'Points that the rollups stand for.' }),
-    rawFrom: instantSchema.nullable().meta({ description: 'Latest date before which points are replaced by rollups.' }),
+    pointCount: count.meta({ description: 'Points that the rollups replaced.' }),
+    rawFrom: instantSchema.nullable().meta({ description: 'Latest date before which rollups have replaced points.' }),
     refusedPointCount: count.meta({ description: 'Points that were not written, because their dates are rolled up.' }),
     lastRefusedDate: instantSchema.nullable(),
   })
@@ -48,11 +48,13 @@ const preview = z
     variableCount: count,
     pointCount: count.meta({ description: 'Points that would be deleted.' }),
     versionCount: count.meta({ description: 'Superseded versions that would be deleted.' }),
-    rollupCount: count.meta({ description: 'Rollups that would replace them.' }),
+    rollupCount: count.meta({ description: 'Rollups that would replace the points.' }),
     firstDate: instantSchema
       .nullable()
-      .meta({ description: 'Date of the first point to delete; null: no point would be deleted.' }),
-    isComplete: z.boolean().meta({ description: 'False: counting took too long; the counts end at `countedUntil`.' }),
+      .meta({ description: 'Date of the first point that would be deleted; null when no point would be deleted.' }),
+    isComplete: z
+      .boolean()
+      .meta({ description: 'False when counting took too long; the counts then end at `countedUntil`.' }),
     countedUntil: instantSchema,
   })
   .meta({ id: 'RetentionPreview' }) satisfies z.ZodType<RetentionPreview>;
@@ -62,7 +64,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups stay exact; reads of points before the boundary return only what is still stored, and the header `Raw-From` says so. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
+  'Points before the boundary are replaced by rollups (count, sum, minimum, maximum of an hour or a day) in the background and deleted with their versions. Aggregates over whole rollups are exact; reads of points before the boundary return only the points that are still stored, and have the header `Raw-From`. A rollup cannot be undone, so read the preview first. No point is rolled up until a policy with `isActive` is saved.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -88,8 +90,8 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
     summary: `Remove the retention policy of ${text}`,
-    description: 'Rollups stay; no more points are rolled up.',
-    answers: [answersNothing('Removed, or there was no policy.')],
+    description: 'Existing rollups remain; no further points are rolled up.',
+    answers: [answersNothing('The policy is removed, or there was none.')],
   },
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },

@@ -27,13 +27,13 @@ import {
 } from './retention.ts';
 
 export const PREVIEW_QUERY = declareQuery({
-  keepRawYears: integerParameter('Years to keep raw points. Default: that of the saved policy.', {
+  keepRawYears: integerParameter('Years to keep raw points. Default: the years of the saved policy.', {
     min: 1,
     max: MAX_YEARS,
   }),
-  rollup: choiceParameter('Length of the rollups. Default: that of the saved policy, else `Day`.', ROLLUPS),
+  rollup: choiceParameter('Length of the rollups. Default: the length in the saved policy, else `Day`.', ROLLUPS),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: that of the saved policy, else that of the account or source.',
+    'Time zone of the rollups. Default: the zone of the saved policy, else of the account or source.',
     timeZoneSchema,
   ),
 });
@@ -45,7 +45,10 @@ export interface RetentionRouteParts {
   readonly audit: WriteAuditEntry<'RetentionSaved' | 'RetentionRemoved'>;
 }
 
-/** Mount at the root, behind bearer authentication. Role MANAGER: a rollup cannot be undone. */
+/**
+ * Routes of retention policies, to be mounted at the root behind bearer authentication. They require the role MANAGER,
+ * because a rollup cannot be undone.
+ */
 export function retentionRoutes(parts: RetentionRouteParts): Hono<Env> {
   const manager = requireRole('MANAGER');
   const routes = new Hono<Env>();
@@ -97,7 +100,9 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
   return c.body(null, 204);
 }
 
-/** Counts by the policy in the query; the saved policy supplies what the query omits. */
+/**
+ * Answers with the preview of the policy in the query; members that the query omits are taken from the saved policy.
+ */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);
   const { owner } = await findOwner(parts, c);

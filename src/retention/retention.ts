@@ -1,28 +1,28 @@
 /**
- * The retention policy of an account or a variable: for how many years raw points are kept before rollups replace them.
- * Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces that
- * of its account, even when it is not active.
+ * The retention policy of an account or a variable: the number of years that raw points are kept before rollups replace
+ * them. Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces
+ * the policy of its account, even when it is not active.
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { booleanSchema, lenientObject } from '../platform/http/lenient.ts';
 import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 
-/** Lengths of rollups, from short to long. */
+/** Lengths of rollups, shortest first. */
 export const ROLLUPS = ['Hour', 'Day'] as const;
-/** Maximum years after which a policy rolls points up. */
+/** Maximum years that a policy may keep raw points. */
 export const MAX_YEARS = 200;
 
 /**
- * The owner of a policy: an account, or one of its variables. `variableId` null: every variable without a policy of its
- * own.
+ * The owner of a policy: an account, or one of its variables. When `variableId` is null, the policy applies to every
+ * variable of the account that has no policy.
  */
 export interface RetentionOwner {
   readonly accountId: number;
   readonly variableId: number | null;
 }
 
-/** A policy as clients write it. Absent members get their defaults, not the values of the earlier policy. */
+/** A policy as clients write it. Absent members get their defaults, not the values of the saved policy. */
 export const retentionSchema = lenientObject({
   keepRawYears: z.int().min(1).max(MAX_YEARS),
   rollup: z.enum(ROLLUPS, { error: `must be one of ${ROLLUPS.join(', ')}` }).default('Day'),
@@ -42,7 +42,9 @@ export interface Retention {
   readonly userName: string;
 }
 
-/** The state of retention: the rollups of an account or variable, and the points that were refused because of them. */
+/**
+ * The state of retention of an account or variable: its rollups, and the points that were refused because of rollups.
+ */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;
@@ -53,7 +55,7 @@ export interface RetentionState {
   readonly pointCount: number;
   /** Latest date before which rollups have replaced raw points; null when there are no rollups. */
   readonly rawFrom: string | null;
-  /** Points that were not written, because their dates are rolled up. */
+  /** Number of points that were not written, because their dates are rolled up. */
   readonly refusedPointCount: number;
   readonly lastRefusedDate: string | null;
 }
@@ -73,7 +75,10 @@ export async function findRetention(queryable: Queryable, owner: RetentionOwner)
   return rows[0];
 }
 
-/** Saves the policy of an owner and replaces an earlier one. @param written its time zone defaults to that of the owner. */
+/**
+ * Saves the policy of an owner and replaces an earlier policy.
+ * @param written a policy; its time zone defaults to the zone of the owner.
+ */
 export async function saveRetention(
   transaction: Transaction,
   owner: RetentionOwner,
@@ -90,7 +95,10 @@ export async function saveRetention(
   );
 }
 
-/** Removes the policy of an owner; rollups stay. Waits for a running step. @returns false when there was no policy. */
+/**
+ * Removes the policy of an owner; rollups remain. Waits for a running step of the job. @returns
+ * false when there was no policy.
+ */
 export async function removeRetention(transaction: Transaction, owner: RetentionOwner): Promise<boolean> {
   const { rowCount } = await transaction.query(`delete from retention where ${IS_OWNER}`, valuesOf(owner));
   return rowCount === 1;
@@ -117,7 +125,10 @@ const STATE = `
                      from point_rollup where raw_from is not null and point_rollup.variable_id = series.variable_id) kept on true
   where account_id = $1 and ($2::int is null or variable.id = $2)`;
 
-/** @returns the policy of an owner and what retention has done so far. @throws {Error} when the database returns no row. */
+/**
+ * @returns the policy of an owner, and the rollups and refused points so far. @throws {Error} when
+ * the database returns no row.
+ */
 export async function readRetentionState(queryable: Queryable, owner: RetentionOwner): Promise<RetentionState> {
   const retention = (await findRetention(queryable, owner)) ?? null;
   const { rows } = await queryable.query<Omit<RetentionState, 'retention'>>(STATE, valuesOf(owner));

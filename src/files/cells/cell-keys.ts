@@ -1,6 +1,6 @@
 /**
- * Cache from the bytes of some cells of a row to a number, so that rows are looked up without making strings. The tables
- * behind it (`TargetTable`, `LabelTable`) hold the texts; the cache empties itself when it is full.
+ * Cache from the bytes of a row's key cells to the number of the key, so that looking up a row creates no strings.
+ * `TargetTable` and `LabelTable` hold the texts and give the numbers. The cache is emptied when it is full.
  */
 import type { RowCells } from './row-cells.ts';
 
@@ -16,7 +16,7 @@ export class CellKeys {
   readonly #numberOf: (cells: RowCells) => number;
   readonly #key = Buffer.alloc(MAX_KEY_BYTES);
   #hash = 0;
-  /** Open-addressing hash table: index of the entry + 1, 0 when free. */
+  /** Open-addressing hash table. Each slot holds the index of its entry + 1, or 0 when free. */
   readonly #slots = new Int32Array(SLOTS);
   #stored: Buffer = Buffer.alloc(FIRST_STORED_BYTES);
   #storedBytes = 0;
@@ -24,8 +24,8 @@ export class CellKeys {
   readonly #ids: number[] = [];
 
   /**
-   * @param columns columns that form the key.
-   * @param numberOf looks up a key that is not cached; must return the same number for the same cells.
+   * @param columns columns that form the key. @param numberOf returns the number of a key that is not cached; the same
+   * cells must always have the same number.
    */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;
@@ -52,7 +52,10 @@ export class CellKeys {
     this.#starts.length = this.#ids.length = this.#storedBytes = 0;
   }
 
-  /** Copies and hashes the key of a row. @returns its length; more than MAX_KEY_BYTES when it is too long to cache. */
+  /**
+   * Copies and hashes the key of a row. @returns the length of the key in bytes; more than MAX_KEY_BYTES when
+   * the key is too long to cache.
+   */
   #readKey({ bytes, starts, ends, kinds }: RowCells): number {
     const key = this.#key;
     let hash = FNV_OFFSET;
@@ -67,7 +70,7 @@ export class CellKeys {
       if (length >= MAX_KEY_BYTES - 1) return MAX_KEY_BYTES + 1;
       const kind = kinds?.[column] ?? 0;
       key[length++] = kind;
-      // Separates the cells of a key. A cell that itself contains NUL makes the row invalid.
+      // NUL separates the cells of a key. A row with NUL in one of these cells is invalid anyway.
       key[length++] = 0;
       hash = Math.imul(hash ^ kind, FNV_PRIME);
     }

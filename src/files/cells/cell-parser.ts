@@ -1,6 +1,6 @@
 /**
- * Parses the text of a cell as date, number, id or tags (§2, R-E3). It is the reference implementation for
- * `plain-cell-scanner.ts`.
+ * Parses the text of a cell as date, number, id or tags (§2, R-E3). It is the reference implementation
+ * for `plain-cell-scanner.ts`.
  */
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
@@ -14,8 +14,8 @@ const MAX_SHOWN = 60;
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
- * Parses the date of a row, in any form of a push (R-A11): §2 gives one form; spreadsheets and data frames write the
- * other forms. @returns undefined for any other text, such as dd/MM/yyyy, and outside 1700 to 2199.
+ * Parses the date of a row, in every form that a push accepts (R-A11): §2 gives one form; spreadsheets and data frames
+ * write others. @returns undefined for another form, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
  */
 export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);
@@ -53,7 +53,7 @@ export function parseFileTags(text: string): Tags | string {
     const colon = label.indexOf(':');
     const key = label.slice(0, Math.max(colon, 0)).trim();
     const value = label.slice(colon + 1).trim();
-    if (key === '') return `tags must be labels key:value separated by |, got ${show(label)}`;
+    if (key === '') return `tags must be labels of the form key:value, separated by |, got ${show(label)}`;
     if (key.length > MAX_VERSION || value.length > MAX_TAG_VALUE) {
       return `tags must have keys of at most ${MAX_VERSION} and values of at most ${MAX_TAG_VALUE} characters`;
     }

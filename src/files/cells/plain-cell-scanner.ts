@@ -1,28 +1,35 @@
 /**
- * Reads dates and numbers in their usual form from bytes: a string per row would cost more than all other work. Returns
- * NaN for other forms, which `cell-parser.ts` reads; both return the same bits for what both can read.
+ * Reads dates and numbers in their usual form from bytes: creating a string per row would cost more than all
+ * other work. Returns NaN for other forms, which `cell-parser.ts` parses. For the usual form, both files
+ * return exactly the same values.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
 const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const LOCAL_BYTES = 19;
 const MICROS_PER_SECOND = 1_000_000;
-// Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division gives the double nearest to the
-// text.
+// Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division gives the
+// double nearest to the text.
 const MAX_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Whether a plain date is local, that is without Z. */
+/** Returns true when a plain date is local, that is, has no Z. */
 export function isPlainLocal(start: number, end: number): boolean {
   return end - start === LOCAL_BYTES;
 }
 
-/** Reads `yyyy-MM-ddTHH:mm:ss`, also with a space for the T, with or without Z. Caches the day, since neighbouring rows mostly share it. */
+/**
+ * Reads `yyyy-MM-ddTHH:mm:ss`, also with a space for the T, with or without Z. Caches the day, because neighbouring
+ * rows mostly have the same one.
+ */
 export class PlainDates {
   #day = -1;
   #dayMicros = 0;
 
-  /** @returns microseconds since 1970-01-01, in local time without Z; NaN for another form or an invalid date. */
+  /**
+   * @returns microseconds since 1970-01-01, on the local clock when Z is absent; NaN for
+   * another form or an invalid date.
+   */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =
       (end - start === LOCAL_BYTES || (end - start === LOCAL_BYTES + 1 && bytes[end - 1] === UPPER_Z)) &&
@@ -81,15 +88,15 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  // `digits` is negative when the cell is empty and the byte behind it is a dash.
+  // `digits` is negative when the cell is empty and the byte after the cell is a dash.
   if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;
 }
 
 /**
- * Reads the serial number of a date cell. Whole days and fraction are each exact, so the sum is at most one rounding away
- * from the number in the text, far less than a millisecond.
+ * Reads the serial number of a date cell. Whole days and fraction are each exact, so only their sum is rounded, by
+ * far less than a millisecond.
  * @returns days since the epoch of the workbook; NaN for another form.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {

@@ -1,8 +1,8 @@
-/** Cells of a row as offsets into the bytes that were read. */
+/** Type of the cells of a row: offsets into the bytes of the file. */
 
 /**
- * Cells by column: `bytes` from `starts`, inclusive, to `ends`, exclusive; an absent cell has no bytes. Valid until the
- * scanner reads the next row.
+ * Cells by column. The bytes of a cell are those in `bytes` from `starts[column]`, inclusive, to `ends[column]`,
+ * exclusive; an absent cell has no bytes. Valid until the scanner reads the next row.
  */
 export interface RowCells {
   readonly bytes: Buffer;

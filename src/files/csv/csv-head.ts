@@ -6,7 +6,7 @@ import { type FilePosition, FileRefusal } from '../standard-file.ts';
 import { assertSignature, markBytes } from '../upload/file-signature.ts';
 import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
 
-// Number of first bytes that suffice to check the format of the file.
+// Number of bytes at the start of the file that the format check reads.
 const SIGNATURE_BYTES = 4096;
 const DELIMITERS = [',', ';', '\t'] as const;
 /** Minimum columns of a header: a date, a value, and an identifier of a variable. */
@@ -54,7 +54,7 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
   return { cells, position: { bytes: scanner.offset, rows: 0, rowNumber: scanner.row } };
 }
 
-/** Chooses the delimiter that gives the header the most known names, then the most names. */
+/** Finds the line end, and the delimiter that gives the header the most known names, then the most names. */
 function findDialect(text: string): Dialect {
   const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';
   const header = text.split(newline, 1000).find((line) => line.trim() !== '') ?? '';
@@ -63,8 +63,8 @@ function findDialect(text: string): Dialect {
 }
 
 /**
- * Whether a complete header ends in a bare carriage return, the line end of old Macintosh files. Their cells may still
- * hold newlines.
+ * Returns true when a complete header ends in a bare carriage return, the line end of old Macintosh files. The cells of
+ * such a file may contain newlines.
  */
 function endsInReturn(text: string): boolean {
   const [, header = ''] = /^\s*([^\r\n]+)\r+(?![\r\n])/.exec(text) ?? [];

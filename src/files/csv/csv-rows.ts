@@ -1,5 +1,5 @@
 /**
- * Turns the records of a CSV into rows of the collector. Dates and numbers in their usual form are read from bytes
+ * Adds the records of a CSV to the `RowCollector` as rows. Dates and numbers in their usual form are read from bytes
  * (`cells/plain-cell-scanner.ts`), others as text (`cells/cell-parser.ts`).
  */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';

@@ -1,4 +1,7 @@
-/** Reads a CSV part by part into chunks of rows (R-E2); after a crash it resumes at the first byte of a record (R-E5). */
+/**
+ * Reads a CSV into chunks of rows, one stored part of the file after the other (R-E2); after a crash, reading resumes
+ * at the first byte of a record (R-E5).
+ */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { usedColumns } from '../parsing/header-columns.ts';
 import { assertRowCount, CSV_CHUNKS, isChunk, type ParseJob } from '../parsing/parse-job.ts';
@@ -9,7 +12,7 @@ import { CsvRows } from './csv-rows.ts';
 import { RecordScanner } from './record-scanner.ts';
 
 /**
- * Reads rows from `from` to the end of the file and emits them in chunks (R-E2, R-E5).
+ * Reads the rows after the position `from` and emits them in chunks (R-E2, R-E5).
  * @throws {FileRefusal} when the file is not CSV, lacks or repeats a column, or has too many rows.
  */
 export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {

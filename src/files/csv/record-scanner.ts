@@ -1,8 +1,8 @@
 /**
- * Cuts the bytes of a CSV into records (RFC 4180), piece by piece, as offsets into a buffer, without an object per cell.
- * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects one row only.
- * Time is linear. Own code, because no library gives byte offsets, bounded memory and row isolation. From bytes to COPY
- * tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns short rows
+ * Splits the bytes of a CSV into records (RFC 4180) incrementally. Cells are offsets into a buffer, not objects.
+ * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects only one row. Time
+ * is linear. Own code, because no library has byte offsets, bounded memory and recovery at the next row. From bytes to
+ * COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns short rows
  * (measured 2026-11-22, MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
@@ -16,15 +16,15 @@ export interface Dialect {
 /** Receives the records in file order. */
 export interface RecordVisitor {
   /**
-   * @param cells valid during the call only.
-   * @param cellCount number of cells up to the last that is not empty; 0 for a blank line.
+   * @param cells valid during the call only. @param cellCount number of cells up to the last that is not
+   * empty; 0 for a blank line.
    */
   record(row: number, cells: RowCells, cellCount: number): void;
   /** @param reason message for the uploader. */
   malformed(row: number, reason: string): void;
 }
 
-/** Maximum length of a record. Bounds the memory that an unclosed quote takes. */
+/** Maximum length of a record, which bounds the memory that an unclosed quote takes. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
 const [QUOTE, RETURN] = [0x22, 0x0d];
@@ -38,7 +38,7 @@ export class RecordScanner {
   readonly #visitor: RecordVisitor;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Columns of the current record whose text has doubled quotes. */
+  /** Columns of the current record whose cells contain doubled quotes. */
   readonly #doubled: number[] = [];
   #buffer: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#buffer;
@@ -48,12 +48,12 @@ export class RecordScanner {
   #reason = '';
   /** Byte offset of the next record in the file. */
   offset: number;
-  /** Number of the row of the last record. */
+  /** Row number of the last record that was read. */
   row: number;
 
   /**
    * @param columnLimit number of columns whose cells are kept; further cells are only counted.
-   * @param start byte offset in the file of the first byte fed, and the row number before it.
+   * @param start offset in the file of the first byte given to `feed`, and the number of the row before it.
    */
   constructor(
     dialect: Dialect,
@@ -64,14 +64,17 @@ export class RecordScanner {
     this.#delimiter = dialect.delimiter.charCodeAt(0);
     this.#newline = dialect.newline.charCodeAt(0);
     this.#columnLimit = columnLimit;
-    // Missing cells of a short record are empty, also in the first record.
+    // The missing cells of a short record are empty, in the first record too.
     if (Number.isFinite(columnLimit)) for (let column = 0; column < columnLimit; column += 1) this.#cut(column, 0, 0);
     this.#visitor = visitor;
     this.offset = start.offset;
     this.row = start.row;
   }
 
-  /** Takes the next piece of the file and visits the records it completes. @param isLast the file ends with this piece. */
+  /**
+   * Takes the next bytes of the file and reports the records that they complete.
+   * @param isLast true when the file ends with `piece`.
+   */
   feed(piece: Uint8Array, isLast: boolean): void {
     this.#append(piece);
     this.#isLast = isLast;
@@ -88,7 +91,7 @@ export class RecordScanner {
     this.#keep(at);
   }
 
-  /** Appends to the incomplete record at the start of the buffer. */
+  /** Appends `piece` to the incomplete record at the start of the buffer. */
   #append(piece: Uint8Array): void {
     const rest = this.#bytes.length;
     const size = rest + piece.length;
@@ -173,7 +176,8 @@ export class RecordScanner {
       if (end < 0) return end;
       if (end > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
       if (end >= bytes.length || bytes[end] === this.#newline) {
-        // Quotes are halved only in a complete record: a malformed record is read again, line by line.
+        // Doubled quotes are replaced only in a complete record, because a malformed record
+        // is read again, line by line.
         for (const doubled of this.#doubled) this.#halveQuotes(doubled);
         this.#visit(column + 1, cellCount);
         return end;

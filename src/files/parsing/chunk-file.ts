@@ -1,4 +1,7 @@
-/** The ingester's end of the memory through which chunks arrive from one parser process; see `chunk-window.ts`. */
+/**
+ * The ingester's side of the memory that it shares with one parser process, and that chunks pass
+ * through; see `chunk-window.ts`.
+ */
 import { closeSync, ftruncateSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +14,15 @@ export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
   read(range: ChunkRange): Promise<Buffer>;
-  /** Frees the memory of both ends; every chunk written so far has been read. */
+  /** Frees the memory in both processes. Call it only when every chunk written so far has been read. */
   clear(): void;
   close(): void;
 }
 
 /**
- * Opens an unlinked file in the temporary directory; it is gone when its last process ends.
- * @throws the error of the file.
+ * Opens an unlinked file in the temporary directory; the system deletes it when the last
+ * process with the file open ends.
+ * @throws {Error} of the file system, such as ENOSPC.
  */
 export function openChunkFile(): ChunkFile {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-chunks-'));

@@ -1,8 +1,8 @@
 /**
- * The parser's end of the memory through which chunks reach the ingester: two slots of an unlinked file that both
- * processes have open. One chunk is written to the database while the next is prepared, never more. Messages would be
- * slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again and again
- * (MEASUREMENTS.md).
+ * The parser's side of the memory that it shares with the ingester: two slots of an unlinked file that both processes
+ * have open. One chunk is written to the database while the next is prepared, never more. Messages between the
+ * processes would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again
+ * and again (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 
@@ -13,13 +13,13 @@ const SLOTS = 2;
 // The file is sparse: a slot takes as much memory as its largest chunk.
 const SLOT_BYTES = 256 << 20;
 
-/** Where the tuples of a chunk are in the file, in bytes. */
+/** Position of a chunk's tuples in the file, in bytes. */
 export interface ChunkRange {
   readonly start: number;
   readonly length: number;
 }
 
-/** Returns memory for the given number of bytes; the content of an earlier chunk is overwritten. */
+/** Returns memory of the given number of bytes, which may be that of an earlier chunk. */
 export type AllocateTuples = (bytes: number) => Buffer;
 
 export class ChunkWindow {
@@ -33,7 +33,7 @@ export class ChunkWindow {
     return this.#memory.subarray(0, bytes);
   };
 
-  /** Waits for a free slot and takes it. */
+  /** Resolves when a slot is free, and takes the slot. */
   async take(): Promise<void> {
     while (this.#inUse === SLOTS) {
       await new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ export class ChunkWindow {
 
   /**
    * Writes into the slot taken last.
-   * @throws the error of the file, such as ENOSPC.
+   * @throws {Error} of the file system, such as ENOSPC.
    */
   write(tuples: Buffer): ChunkRange {
     const start = this.#slot * SLOT_BYTES;
@@ -55,7 +55,7 @@ export class ChunkWindow {
     return { start, length: tuples.length };
   }
 
-  /** Frees the slot that was taken first: its chunk is written to the database. */
+  /** Frees the slot that was taken first, after its chunk was written to the database. */
   release(): void {
     this.#inUse -= 1;
     this.#waiting?.();

@@ -22,7 +22,7 @@ import type {
 export interface ParseHelp {
   /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
-  /** Resolves combinations that the file has for the first time. */
+  /** Resolves combinations of identifiers and of labels that the file contains for the first time. */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
   /** Called once, before the first chunk, with the names of unknown columns. */
   onHeader(ignored: readonly string[]): void;
@@ -30,7 +30,7 @@ export interface ParseHelp {
 
 export interface FileParser {
   /**
-   * Yields the rows of a file, chunk by chunk. The memory of a chunk is reused once the next is requested.
+   * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
    * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
    */
@@ -43,7 +43,7 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * Whether the file may be the cause: in practice, the file exhausted the memory of the process, and V8 aborted. False
+   * True when the file may be the cause: in practice, it exhausted the memory of the process, and V8 aborted. False
    * when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
@@ -54,15 +54,12 @@ export class ParserDeath extends Error {
   }
 }
 
-/**
- * Signals that end a parser from outside: sent by an operator, by a shutdown, or by the kernel when the machine is out of
- * memory.
- */
+/** Signals that an operator, a shutdown, or the kernel of a machine without free memory sends to a parser. */
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser, far below the memory of the container. A file that exhausts it aborts its parser before the
-// kernel kills a process; kills by the kernel never count against a file.
+// Maximum heap of a parser, far below the memory of the container. V8 aborts a parser whose heap is full before the
+// kernel has to kill a process; a kill by the kernel never counts against a file.
 const HEAP_MEBIBYTES = 192;
 // Maximum memory outside the heap: parts of 1 MiB and their inflated bytes, and one chunk of at most 17 MB.
 const BUFFER_MEBIBYTES = 128;
@@ -77,7 +74,7 @@ interface Parser {
 export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   const idle: Parser[] = [];
   const keep = (parser: Parser): void => {
-    // Where the temporary directory is a tmpfs, the chunk file takes memory, and several parsers may be idle.
+    // Frees memory: on a tmpfs the chunk file takes memory, and several parsers may be idle.
     parser.chunkFile.clear();
     idle.push(parser);
     setTimeout(() => {
@@ -106,7 +103,10 @@ export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
   };
 }
 
-/** Takes the process that was used most recently, so that surplus ones stay idle until they are ended. Skips dead ones. */
+/**
+ * Takes the most recently used process, so that surplus processes stay idle and are then ended. Skips
+ * processes that have ended.
+ */
 function takeLiving(idle: Parser[]): Parser | undefined {
   for (let parser = idle.pop(); parser; parser = idle.pop()) if (parser.child.connected) return parser;
   return undefined;
@@ -118,7 +118,7 @@ function startParser(heapMebibytes: number): Parser {
     program: PROGRAM,
     readable: ['src/'],
     ...{ heapMebibytes, bufferMebibytes: BUFFER_MEBIBYTES },
-    // Limits the young generation, which V8 never shrinks once it has grown; the strings of a file live only briefly.
+    // Limits the young generation of the heap, which V8 never shrinks; a parser's strings live only briefly.
     options: ['--max-semi-space-size=8'],
     descriptor: chunkFile.descriptor,
   });
@@ -163,7 +163,7 @@ async function* chunksOf(
   };
   const onExit = (code: number | null, signal: string | null): void =>
     fail(new ParserDeath(`the parser ended with ${signal ?? code}`, hasAsked && !OUTER_SIGNALS.has(signal ?? '')));
-  // No exit follows when no process could be started, for example for lack of memory.
+  // The event `error` comes without `exit` when the process could not be started, for example for lack of memory.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);
   try {
@@ -189,7 +189,7 @@ async function* chunksOf(
   }
 }
 
-/** Sets whether the child process keeps the event loop of this process alive. */
+/** Makes the child process keep the event loop of this process alive, or not. */
 function holdLoop(child: ChildProcess, isHeld: boolean): void {
   for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
 }

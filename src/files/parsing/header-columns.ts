@@ -1,4 +1,7 @@
-/** Finds the columns of a Standard File by its header (§2, R-E2): names in any case and order; unknown ones are ignored. */
+/**
+ * Finds the columns of a Standard File by its header (§2, R-E2): names may be in any case and order;
+ * unknown columns are ignored.
+ */
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import { FileRefusal } from '../standard-file.ts';
 
@@ -19,7 +22,7 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map instead of an object, so that a column named __proto__ is unknown.
+// A Map, because an object would know a column named __proto__.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],
@@ -45,8 +48,9 @@ export function countKnown(header: readonly string[]): number {
 }
 
 /**
- * Assigns the columns of a header (R-E2).
- * @throws {FileRefusal} missing_column, naming every missing column; duplicate_column.
+ * Finds the columns of a header (R-E2).
+ * @throws {FileRefusal} missing_column, with the name of every missing column; duplicate_column when two
+ * columns have the same name.
  */
 export function planColumns(header: readonly string[]): Columns {
   const columnOf = new Map<Role, number>();
@@ -68,7 +72,10 @@ export function planColumns(header: readonly string[]): Columns {
   return { date, value, version: columnOf.get('version'), tags: columnOf.get('tags'), identifiers, ignored, count };
 }
 
-/** Returns by column index 1 for a column that is read, else 0; ends with the last column that is read. */
+/**
+ * Returns, by column index, 1 for a column that is read and 0 for others. The array ends with
+ * the last column that is read.
+ */
 export function usedColumns({ date, value, version, tags, identifiers }: Columns): Uint8Array {
   const columns = [date, value, version, tags, ...identifiers.map(({ column }) => column)].flatMap(
     (column) => column ?? [],

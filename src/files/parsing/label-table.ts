@@ -1,6 +1,6 @@
 /**
- * Gives each combination of version and tags in a file a number, so that the combination is resolved to dictionary ids
- * once.
+ * Gives each combination of version and tags in a file a number, so that the combination is
+ * resolved to dictionary ids once.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
@@ -26,10 +26,9 @@ export class LabelTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** Number of times the table was cleared; see `generation`. */
   #generation = 0;
 
-  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
+  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
   constructor(decode: (text: string) => string | undefined) {
     this.#decode = decode;
   }
@@ -51,12 +50,15 @@ export class LabelTable {
     if (entry) entry.ids = ids;
   }
 
-  /** Increases when the table is cleared: numbers given before are no longer valid. */
+  /** Number of times the table was cleared. Numbers of an earlier generation are not valid. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Returns the dictionary ids, or why the combination is invalid. @throws Error before it is resolved. */
+  /**
+   * Returns the dictionary ids of a combination, or why it is invalid.
+   * @throws {Error} when the combination is valid and not resolved.
+   */
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];
     const found = entry?.ids ?? entry?.problem;

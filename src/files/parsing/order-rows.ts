@@ -1,7 +1,7 @@
 /**
- * Orders the rows of a chunk for the writer, which appends ascending dates fastest. Keeps file order when the dates of
- * every variable ascend; otherwise sorts by variable and date, and keeps the last row of each variable, date and
- * VersionTag (R-D5).
+ * Orders the rows of a chunk for the database, which appends ascending dates fastest. Keeps file order when the
+ * dates of every variable ascend. Otherwise sorts by variable and date, and keeps only the last row of each
+ * variable, date and VersionTag (R-D5).
  */
 
 /** Columns of equal length; only the first `size` rows are used. */

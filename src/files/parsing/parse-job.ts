@@ -1,4 +1,4 @@
-/** Input and output of a parser (`csv/`, `xlsx/`) in its thread, and the sizes of chunks. */
+/** Input and output of the parsers of both formats (`csv/`, `xlsx/`), and the sizes of chunks. */
 import { type FileFormat, type FileLimits, type FilePosition, FileRefusal } from '../standard-file.ts';
 import type { RowCollector } from './row-collector.ts';
 
@@ -12,10 +12,13 @@ export interface FileSource {
   readPart(index: number): Promise<Uint8Array>;
 }
 
-/** Takes the collected rows as a chunk; resolves once the collector may take more. @param position after these rows. */
+/**
+ * Takes the collected rows as a chunk; resolves when the collector may take more rows.
+ * @param position position in the file after the collected rows.
+ */
 export type EmitRows = (collector: RowCollector, position: FilePosition, isLast: boolean) => Promise<void>;
 
-/** Findings in the header. */
+/** What the parser reports about the header. */
 export interface HeaderNote {
   /** Names of columns that the parser does not know and ignores. */
   readonly ignored: readonly string[];
@@ -25,7 +28,7 @@ export interface HeaderNote {
 export interface ParseJob {
   readonly source: FileSource;
   readonly limits: FileLimits;
-  /** Where an earlier attempt stopped; `START` for the first. */
+  /** Position at which an earlier attempt stopped; `START` for the first attempt. */
   readonly from: FilePosition;
   readonly onHeader: (note: HeaderNote) => void;
   readonly emit: EmitRows;
@@ -38,20 +41,23 @@ export interface ChunkRows {
   readonly max: number;
 }
 
-/** CSV is read four times as fast as it is written, so the writer only waits for the first chunk. */
+/** Parsing CSV is four times as fast as writing it to the database, so writing only waits for the first chunk. */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
-/** A workbook is read as fast as it is written: chunks that double keep both threads busy. */
+/** Parsing a workbook is as fast as writing it to the database; chunks that double in size keep both processes busy. */
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };
 
-/** Whether the collected rows fill a chunk: chunks double from `first` to `max`. @param doneRows rows in earlier chunks. */
+/**
+ * Returns true when the collected rows fill a chunk; chunks double from `first` to `max` rows.
+ * @param doneRows number of rows in earlier chunks.
+ */
 export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRows: number): boolean {
   return collectedRows >= Math.min(max, Math.max(first, doneRows));
 }
 
 /**
  * Requires that the file stays within its limit of rows.
- * @param rows rows below the header so far.
- * @throws {FileRefusal} too_many_rows beyond the limit (R-E4).
+ * @param rows number of rows below the header so far.
+ * @throws {FileRefusal} too_many_rows when `rows` exceeds the limit (R-E4).
  */
 export function assertRowCount(rows: number, { maxRows }: FileLimits): void {
   if (rows <= maxRows) return;

@@ -1,4 +1,7 @@
-/** Messages between the parser process and the ingester. The parser asks and waits; it never accesses the database. */
+/**
+ * Messages between the parser process and the ingester. The parser asks the ingester for parts and ids; it
+ * never accesses the database.
+ */
 
 import type { StoredPart } from '../../platform/database/stored-parts.ts';
 import type { Labels } from '../../points/label-rules.ts';
@@ -17,7 +20,10 @@ export interface ParseOrder {
   readonly from: FilePosition;
 }
 
-/** Combinations that the file has for the first time, by the parser's own numbers. */
+/**
+ * Combinations of identifiers and of labels that the file contains for the first time; `id` is
+ * the parser's number for each.
+ */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];
   readonly labels: readonly { readonly id: number; readonly labels: Labels }[];
@@ -29,11 +35,11 @@ export interface ResolveAnswer {
   readonly labels: readonly { readonly id: number; readonly ids: LabelIds }[];
 }
 
-/** Rows that the parser passes on; they are written in one transaction. */
+/** Rows that are written in one transaction. */
 export interface ParsedChunk {
   /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
-  /** Number of valid rows, including repeats of a date. */
+  /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
   readonly warnings: readonly RowWarning[];

@@ -1,6 +1,6 @@
 /**
- * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one chunk
- * while another is written. A file made to exhaust its memory ends this process only.
+ * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one
+ * chunk while another is written. A file that exhausts the memory ends only this process.
  */
 import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';
@@ -11,7 +11,7 @@ import type { EmitRows, FileSource } from './parse-job.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
 
-// A workbook is read at several offsets: its directory, shared strings and sheet.
+// Several parts, because a workbook is read at several offsets: its directory, shared strings and sheet.
 const CACHED_PARTS = 4;
 
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();
@@ -23,7 +23,8 @@ function send(message: FromParser): void {
   process.send?.(message);
 }
 
-// Ignores signals to the whole process group: the ingester ends this process when the chunk in progress is written.
+// Ignores signals to the process group, because the ingester ends this process after it has
+// written the chunk in progress.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {
@@ -56,7 +57,7 @@ function toFailure(error: unknown): FromParser {
 }
 
 async function parse(order: ParseOrder): Promise<void> {
-  // The previous file may have ended while one of its parts was still requested.
+  // The previous file may have ended before a requested part of it arrived.
   parts.clear();
   waitingForParts.clear();
   const { format, sizeBytes, partBytes, limits, from } = order;

@@ -18,12 +18,12 @@ const MAX_WARNINGS = 100;
 
 /** A chunk that is ready to be written. */
 export interface EncodedRows {
-  /** COPY tuples without repeats (R-D5). */
+  /** COPY tuples of the rows to be written: only the last of the rows that repeat a date (R-D5). */
   readonly tuples: Buffer;
-  /** Number of valid rows, including repeats of a date. */
+  /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
-  /** The first 100 row errors; `warningCount` counts all. */
+  /** The first 100 warnings; `warningCount` counts all. */
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
 }
@@ -44,7 +44,7 @@ export class RowCollector {
   #warnings: RowWarning[] = [];
   #warningCount = 0;
 
-  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
+  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
   constructor(columns: Columns, decode: (text: string) => string | undefined) {
     this.targets = new TargetTable(columns.identifiers, decode);
     this.labels = new LabelTable(decode);
@@ -55,7 +55,10 @@ export class RowCollector {
     return this.#size + this.#errors.length;
   }
 
-  /** Adds a valid row. @param dateMicros since 1970-01-01, on the local clock when `isLocal`; midnight when `isDay`. */
+  /**
+   * Adds a valid row. @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
+   * @param isDay true when the row has a date without a time of day; `dateMicros` is then its midnight.
+   */
   add(
     row: number,
     dateMicros: number,
@@ -75,13 +78,13 @@ export class RowCollector {
     this.#labelIds[at] = labelId;
   }
 
-  /** Adds the row error of an invalid row. */
+  /** Adds a row error. */
   reject(row: number, code: RowErrorCode, message: string): void {
     this.#errors.push({ row, code, message });
   }
 
   /**
-   * Encodes and empties the chunk. Every target and label must be resolved.
+   * Encodes the collected rows and empties the collector. Every target and label must be resolved.
    * @param allocate returns memory for the given number of bytes.
    */
   encode(allocate: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
@@ -99,8 +102,8 @@ export class RowCollector {
   }
 
   /**
-   * Replaces the parser's numbers by ids of variables, VersionTags and tag sets, and local dates by instants, and divides
-   * values. Moves valid rows to the front; the others become errors.
+   * Replaces the parser's numbers with ids of variables, VersionTags and tag sets, replaces local dates with instants,
+   * and divides values. Moves valid rows to the front; the others become errors.
    * @returns number of valid rows.
    */
   #settle(): number {

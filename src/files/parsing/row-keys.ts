@@ -1,4 +1,4 @@
-/** Adds rows to the collector, with their targets and labels found by the bytes of the cells (`CellKeys`). */
+/** Adds rows to the collector; finds their targets and labels by the bytes of the cells (`CellKeys`). */
 import { CellKeys } from '../cells/cell-keys.ts';
 import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
@@ -11,7 +11,7 @@ export class RowKeys {
   readonly #labels: CellKeys;
   #generation = 0;
 
-  /** @param textOf returns a cell in the form the collector's `decode` takes. */
+  /** @param textOf returns a cell in the form that the `decode` of the collector accepts. */
   constructor(columns: Columns, collector: RowCollector, textOf: (cells: RowCells, column: number) => string) {
     this.#collector = collector;
     const { targets, labels } = collector;
@@ -32,8 +32,9 @@ export class RowKeys {
   }
 
   /**
-   * Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`; the midnight of a date
-   * without a time of day when `isDay`.
+   * Adds a row with a valid date and value. @param dateMicros microseconds since 1970-01-01, on the
+   * local clock when `isLocal`.
+   * @param isDay true when the row has a date without a time of day; `dateMicros` is then its midnight.
    */
   add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number, isDay = false): void {
     const collector = this.#collector;

@@ -1,6 +1,6 @@
 /**
- * Gives each combination of identifiers in a file a number, so that the combination is resolved to a variable once
- * (§2).
+ * Gives each combination of identifiers in a file a number, so that the combination is
+ * resolved to a variable once (§2).
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
@@ -11,8 +11,8 @@ import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
 const MAX_TEXT = 1000;
-// Maximum number of combinations, which bounds memory when every row has a different one; the table is cleared between
-// chunks.
+// Maximum number of combinations, which bounds memory when every row has a different combination. A larger table
+// is cleared between chunks.
 const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
@@ -23,7 +23,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A combination that is resolved: its variable, with divider and the clock of its time zone, or why there is none. */
+/** A resolved combination: its variable, with the divider and the clock of the time zone, or why it has none. */
 export type ResolvedTarget =
   | ({ readonly kind: 'found'; readonly clock: LocalClock } & Target)
   | { readonly kind: 'problem'; readonly problem: Problem };
@@ -38,10 +38,9 @@ export class TargetTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** Number of times the table was cleared; see `generation`. */
   #generation = 0;
 
-  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
+  /** @param decode turns a cell, as its scanner returns it, into text; undefined when the cell is not UTF-8. */
   constructor(columns: Columns['identifiers'], decode: (text: string) => string | undefined) {
     this.#columns = columns;
     this.#decode = decode;
@@ -61,7 +60,7 @@ export class TargetTable {
     return this.#entries.flatMap(({ identifiers, resolved }, id) => (resolved ? [] : [{ id, identifiers }]));
   }
 
-  /** Sets the target of a combination, or why it has none. */
+  /** Stores the target of a combination, or why it has none. */
   resolve(id: number, target: Target | Unresolved): void {
     const entry = this.#entries[id];
     if (!entry) return;
@@ -71,12 +70,15 @@ export class TargetTable {
         : { kind: 'found', ...target, clock: localClock(target.timeZoneId) };
   }
 
-  /** Increases when the table is cleared: numbers given before are no longer valid. */
+  /** Number of times the table was cleared. Numbers of an earlier generation are not valid. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Returns the target of a number. @throws Error before it is resolved. */
+  /**
+   * Returns the target of a combination.
+   * @throws {Error} when the combination is not resolved.
+   */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;
     if (!resolved) throw new Error(`target ${id} is not resolved`);

@@ -1,6 +1,7 @@
 /**
- * Background worker that ingests uploaded files, part of the ingester role. A queue wakes it by account; a sweeper finds
- * accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account, so that accounts take turns.
+ * Background worker that ingests uploaded files, part of the ingester role. A queue of account ids wakes it;
+ * a sweeper finds accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account,
+ * so that accounts take turns.
  */
 
 import { createBackOff } from '../../platform/back-off.ts';
@@ -19,21 +20,21 @@ import type { FileLimits } from '../standard-file.ts';
 import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
-/** Delays of an account after a failure; each sweep tries the accounts that are due. */
+/** Delays of an account after a failure. Each sweep retries the accounts whose delay is over. */
 const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum part of the time for parsing and writing files of one account while files of other accounts wait. */
+/** Maximum fraction of the time that files of one account may take while files of other accounts wait. */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
-  /** Its keys are account ids. */
+  /** The keys of the queue are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
-    /** Files ingested at the same time by this process. */
+    /** Number of files that this process ingests at the same time. */
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
@@ -62,7 +63,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const onWritten = (): Promise<void> =>
     outbox
       .relay()
-      .catch((error: unknown) => log.warn({ err: error }, 'events could not be relayed; the sweeper relays them'));
+      .catch((error: unknown) => log.warn({ err: error }, 'events could not be relayed; the sweeper will relay them'));
   const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;
@@ -71,7 +72,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     const ingest = { database, dictionary, parser, pace, limits, onWritten, metrics, log };
     const hasWorked = await ingestFile(ingest, accountId, stopping.signal).catch((error: unknown) => {
       const delayMs = Math.round(backOff.failed(key));
-      log.warn({ err: error, accountId, delayMs }, 'a file could not be processed and is tried again');
+      log.warn({ err: error, accountId, delayMs }, 'a file could not be processed; it will be retried');
       return undefined;
     });
     if (hasWorked !== undefined) backOff.succeeded(key);

@@ -1,6 +1,6 @@
 /**
- * Ingests one stored file: parses it in a process of its own, resolves its targets and labels, and writes it chunk by chunk
- * (R-E2, R-E3, R-E5).
+ * Ingests one stored file: has a parser process parse it, resolves targets and labels, and writes the rows chunk
+ * by chunk (R-E2, R-E3, R-E5).
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
@@ -24,7 +24,7 @@ export interface IngestFileServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly parser: FileParser;
-  /** Divides the writing of chunks fairly among accounts. */
+  /** Divides the time for writing chunks fairly among accounts. */
   readonly pace: AccountPace;
   readonly limits: FileLimits;
   /** Relays events after each commit; must not reject. Readers see points before the whole file is written. */
@@ -33,8 +33,9 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that fails because of its content or a bug must not be retried for ever. Faults of the service and killed
-// processes never count (R-A15); a file that ends its parser twice is Failed.
+// A file that fails because of its content or a bug must not be retried for ever: after 10 failures it is Failed. A
+// file that exhausts the memory of its parser counts 5, so it is Failed the second time. Faults of the service and
+// killed processes never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -67,8 +68,8 @@ export async function ingestFile(
 }
 
 /**
- * Returns why the file ends as Failed, after counting the failure.
- * @throws `error` when the file is to be tried again.
+ * Counts the failure, and returns why the file is Failed.
+ * @throws `error` when the file must be retried.
  */
 async function toRefusal(
   { database, log }: IngestFileServices,
@@ -82,7 +83,7 @@ async function toRefusal(
   const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
   log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly');
-  if (isDeath) return new FileRefusal('too_large', `processing the file ended its process twice: ${TOO_LARGE}`);
+  if (isDeath) return new FileRefusal('too_large', `processing the file failed twice: ${TOO_LARGE}`);
   return new FileRefusal(
     'internal_error',
     'processing the file failed repeatedly because of an internal error; upload it again or contact support',
@@ -128,8 +129,8 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
 }
 
 /**
- * Resolves new targets and labels, within the sites and sources that the uploader could push to at the time of the
- * upload (R-D2, R-B9).
+ * Resolves new targets and labels, within the sites and sources that the uploader could push to at the time
+ * of the upload (R-D2, R-B9).
  */
 async function resolve(
   database: Database,

@@ -1,4 +1,7 @@
-/** Takes the next file of an account and ends files. The files of an account are processed one at a time, in upload order. */
+/**
+ * Marks files as Processing, and as Completed or Failed at the end. The files of an account are processed one
+ * at a time, in upload order.
+ */
 import type { Reach } from '../../identity/caller/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
@@ -10,7 +13,7 @@ export interface TakenFile {
   readonly userId: string;
   /** Id of the upload request (R-A10); null when unknown. */
   readonly requestId: string | null;
-  /** Sites and sources the uploader could push to when uploading. */
+  /** Sites and sources that the uploader could push to at the time of the upload. */
   readonly reach: Reach;
   readonly format: FileFormat;
   readonly sizeBytes: number;
@@ -23,7 +26,7 @@ interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
 }
 
 /**
- * Marks the oldest unfinished file of an account as Processing and returns it; a file abandoned by a crashed process is
+ * Marks the oldest unfinished file of an account as Processing and returns it; a file whose process crashed is
  * unfinished too. @returns undefined when there is none.
  */
 export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
@@ -44,7 +47,10 @@ export async function takeFile(database: Database, accountId: number): Promise<T
   return { ...rest, reach, position: { bytes, rows: done, rowNumber } };
 }
 
-/** Adds to the failures of a file. @returns its failures since rows were last written. */
+/**
+ * Adds `failures` to the failures of a file.
+ * @returns the number of failures since the last chunk of the file was written.
+ */
 export async function countFailures(database: Database, fileId: string, failures: number): Promise<number> {
   const { rows } = await database.query<{ attempts: number }>(
     'update stored_file set attempts = attempts + $2 where id = $1 returning attempts',
@@ -53,7 +59,7 @@ export async function countFailures(database: Database, fileId: string, failures
   return rows[0]?.attempts ?? 0;
 }
 
-/** Returns the accounts with unfinished files, whose wake-up may be lost. */
+/** Returns the accounts that have unfinished files, because a wake-up may be lost. */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
     `select distinct account_id as "accountId" from stored_file where state in ('Queued', 'Processing')`,
@@ -62,8 +68,8 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Ends a file as Completed, PartiallyIngested or Rejected by its rows, or as Failed when `failure` is given, and appends
- * the event `FileIngested`.
+ * Sets the final state of a file, which is Failed when `failure` is given and otherwise depends on the row errors, and
+ * appends the event `FileIngested` to the outbox.
  * @returns false when the file had already ended.
  */
 export async function endFile(
@@ -108,7 +114,7 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly fileId: string;
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
-  /** Variables of the points; present when a webhook has a filter. Receivers do not get this member. */
+  /** Ids of the variables whose points were written; present when a webhook has a filter. Not sent to receivers. */
   readonly concerns?: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes the points of a chunk, its row errors and the file's progress in one transaction, so that a crash neither loses
- * nor repeats a row (R-E5). Points are written directly: a push batch would store every row twice.
+ * Writes the points of a chunk, its row errors and the file's progress in one transaction, so that a crash neither
+ * loses nor repeats a row (R-E5). Points do not pass through a push batch, which would store every row twice.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
@@ -27,9 +27,9 @@ const ADVANCE = `
 
 /**
  * Writes one chunk (R-E5).
- * @param done position where the chunk begins.
- * @returns false, and writes nothing, when the position of the file is not `done`: another process has written the
- * chunk.
+ * @param done position in the file before the chunk.
+ * @returns false, and writes nothing, when the stored position of the file is no longer `done`, because another
+ * process has written the chunk.
  */
 export async function writeChunk(
   database: Database,
@@ -70,8 +70,8 @@ const ADD_REFUSED = `
   where id = $1`;
 
 /**
- * Counts refused rows as rejected and adds warnings.
- * @param row number of the first row of the chunk; the warnings name it.
+ * Counts rows that could not be written as rejected, and adds warnings.
+ * @param row number of the first row of the chunk, which the warnings name.
  */
 async function warnOfRefused(
   transaction: Transaction,
@@ -87,7 +87,7 @@ async function warnOfRefused(
   }
 }
 
-/** Cuts tuples into slices, so that COPY starts with the first while the others are being sent. */
+/** Splits the tuples into slices, so that COPY starts with the first slice while the others are being sent. */
 function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
   const batches: Buffer[] = [];
   for (let start = 0; start < byteLength; start += BATCH_BYTES) {

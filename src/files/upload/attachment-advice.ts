@@ -1,4 +1,7 @@
-/** Advice for the sender of an attachment whose name looks like a file of measurements: its rows are not read (R-E1). */
+/**
+ * Advice for uploaders whose file is stored as an attachment although its name looks like data, so that
+ * its rows are not read (R-E1).
+ */
 
 const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   [
@@ -15,7 +18,7 @@ const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   ],
 ];
 
-/** @returns ASCII text for a header and a member; undefined when the name does not look like data. */
+/** @returns the advice as ASCII text, which fits into a header; undefined when the name does not look like data. */
 export function adviceFor(filename: string): string | undefined {
   return BY_NAME.find(([name]) => name.test(filename))?.[1];
 }

@@ -2,7 +2,7 @@
 import { type FileFormat, FileRefusal } from '../standard-file.ts';
 
 export const ZIP_START = 'PK\x03\x04';
-/** First bytes of a compound file: an old Office document, or a new one with a password. */
+/** First bytes of an OLE compound file: an Office document of before 2007, or a newer one with a password. */
 export const COMPOUND_START = '\xd0\xcf\x11\xe0';
 const UTF8_MARK = '\xef\xbb\xbf';
 
@@ -15,14 +15,14 @@ const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   ['\xfe\xff', 'the file must be UTF-8, got UTF-16'],
 ];
 
-/** Returns the length of the UTF-8 byte order mark at the start; 0 without one (R-E4). */
+/** Returns the length in bytes of the UTF-8 byte order mark; 0 when `start` has none (R-E4). */
 export function markBytes(start: string): number {
   return start.startsWith(UTF8_MARK) ? UTF8_MARK.length : 0;
 }
 
 /**
  * Requires that the first bytes match the format (R-E4).
- * @param start at least the first 8 bytes; of a CSV, enough to hold its header.
+ * @param start the first bytes as latin1 text: at least 8, and for a CSV the whole header.
  * @throws {FileRefusal} wrong_format, encrypted, empty_file.
  */
 export function assertSignature(format: FileFormat, start: string): void {
@@ -33,7 +33,7 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // A NUL after the first line is left to the row that has it, which is rejected.
+  // Checks the first line only: a NUL below makes its row invalid, not the file.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
   }
@@ -46,5 +46,5 @@ function assertXlsxStart(start: string): void {
     const message = 'the workbook is encrypted or in the old format .xls; save it as .xlsx without a password';
     throw new FileRefusal('encrypted', message);
   }
-  throw new FileRefusal('wrong_format', 'the file must be an xlsx workbook, got something other than a zip archive');
+  throw new FileRefusal('wrong_format', 'the file must be an xlsx workbook, but it is not a zip archive');
 }

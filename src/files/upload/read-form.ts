@@ -1,4 +1,4 @@
-/** Streams the file of a multipart/form-data body; other parts are skipped. */
+/** Streams the file in a multipart/form-data body; other parts of the form are skipped. */
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { DomainError } from '../../platform/errors.ts';
@@ -13,8 +13,10 @@ export interface FormPart {
 }
 
 /**
- * Finds the first part named `data`, in any case. The form is read only while the part's content is read.
- * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content may throw it too.
+ * Finds the first part named `data` (in upper or lower case). The rest of the form is read only while the
+ * content of this part is read.
+ * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content
+ * throws it for a malformed rest.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {
@@ -32,7 +34,8 @@ export function findPart(body: Readable, contentType: string): Promise<FormPart>
         return;
       }
       found = content;
-      // The reader gets the error. This handler keeps an error before the first read from ending the process.
+      // The consumer of `content` gets the error. This handler keeps an error before the first
+      // read from ending the process.
       content.on('error', () => {});
       resolve({ content: contentOf(content), filename: filename ?? '', mimeType });
     });
@@ -54,7 +57,7 @@ async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
 function openForm(contentType: string): BusboyInstance {
   try {
     const headers: BusboyHeaders = { 'content-type': contentType };
-    // Busboy holds a part without a file name in memory; `data` is streamed either way.
+    // Busboy collects a part without a file name in memory; this option makes it stream `data` always.
     return new Busboy({
       headers,
       limits: { parts: MAX_FORM_PARTS },

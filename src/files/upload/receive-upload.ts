@@ -1,7 +1,7 @@
 /**
- * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A name with an extension other
- * than .csv and .xlsx makes it an attachment. Either may be gzip; the limit applies to the inflated size (R-A4).
- * Decides the file's name and format.
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A file name with an extension
+ * other than .csv and .xlsx makes it an attachment. The body may be gzip; the limit applies to the inflated size
+ * (R-A4). Decides the name and format of the file.
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -14,7 +14,7 @@ import type { FileFormat } from '../standard-file.ts';
 import { findPart } from './read-form.ts';
 import { fileTooLarge, type Upload } from './store-file.ts';
 
-// Allowance for the boundaries and headers of a form.
+// Bytes that a form may have besides the file: boundaries and headers.
 const FORM_BYTES = 1 << 20;
 const MAX_FILENAME = 255;
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
@@ -28,7 +28,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
     'File name. A file ending in .csv or .xlsx is a Standard File, any other an attachment. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
-    // Documents the maximum without enforcing it: folders in front of the name do not count towards it.
+    // Documents the maximum; `nameOf` enforces it after it has removed folders from the name.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
 });
@@ -36,8 +36,8 @@ export const UPLOAD_QUERY = declareQuery({
 /**
  * Returns the upload of a request; its content streams while it is iterated (R-E1).
  * @param maxBytes maximum size of the file.
- * @throws {DomainError} unsupported_media_type when format and name do not agree or are unknown; invalid_input for a
- *   malformed form or file name; body_too_large, also while iterating.
+ * @throws {DomainError} unsupported_media_type when the name and the content type disagree or are unknown;
+ * invalid_input for a malformed form or file name; body_too_large, also while the content is iterated.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
@@ -54,21 +54,27 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
   return { filename: name, format: formatOf(name, mediaType(mimeType)), content };
 }
 
-/** @returns undefined for an attachment. @throws {DomainError} for a workbook in a format that cannot be read. */
+/**
+ * @returns undefined for an attachment.
+ * @throws {DomainError} unsupported_media_type for a workbook in a format that cannot be read.
+ */
 function formatOf(filename: string, type: string): FileFormat | undefined {
   const extension = extensionOf(filename);
-  // The sender of a workbook expects its rows to be ingested.
+  // Not an attachment, because the uploader of a workbook expects its rows to be ingested.
   if (OTHER_WORKBOOKS.has(extension)) throw notReadable(filename);
   return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
 }
 
-/** Whether the name has an extension that is not that of a Standard File. */
+/** Returns true when the name has an extension other than those of Standard Files. */
 function isAttachment(filename: string | undefined): boolean {
   const extension = extensionOf(filename ?? '');
   return extension !== '' && !EXTENSIONS.has(extension) && !OTHER_WORKBOOKS.has(extension);
 }
 
-/** Returns the format of the media type. @throws {DomainError} when the file name has another extension. */
+/**
+ * Returns `format`, which the content type names.
+ * @throws {DomainError} unsupported_media_type when the file name has another extension.
+ */
 function assertSameFormat(format: FileFormat, filename: string | undefined): FileFormat {
   const extension = extensionOf(filename ?? '');
   if (extension === '' || EXTENSIONS.get(extension) === format) return format;
@@ -82,7 +88,7 @@ function extensionOf(filename: string): string {
   return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }
 
-/** Strips the folders that some clients send with the name. */
+/** Removes the folders that some clients send with the name. */
 function nameOf(given: string): string {
   const name = toStorableText(given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)).trim();
   if (name !== '' && name.length <= MAX_FILENAME) return name;

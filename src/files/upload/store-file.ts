@@ -1,4 +1,6 @@
-/** Stores an upload while it arrives, part by part, in constant memory. The file is queued once all parts are committed. */
+/**
+ * Stores an upload while it arrives, part by part, in constant memory. The file is queued when all parts are committed.
+ */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -16,7 +18,7 @@ export const FILE_PARTS: PartTable = { name: 'stored_file_part', owner: 'file_id
 /** A file that is being received; `content` can be iterated once. */
 export interface Upload {
   readonly filename: string;
-  /** undefined: an attachment, whose content is not inspected. */
+  /** Undefined for an attachment, whose content is not inspected. */
   readonly format: FileFormat | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -29,9 +31,9 @@ export interface Sender {
 
 export interface StoreServices {
   readonly database: Database;
-  /** Bounds the buffers of the files that the process receives at the same time. */
+  /** Limits the memory for the buffers of all uploads in progress. */
   readonly memory: SharedBudget;
-  /** Divides the storing of parts fairly among accounts. */
+  /** Divides the time for storing parts fairly among accounts. */
   readonly pace: AccountPace;
   readonly maxBytes: number;
 }
@@ -40,10 +42,10 @@ export interface StoreServices {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
- * Stores an upload and queues a Standard File for processing; an upload that fails leaves nothing behind.
- * @returns the file id, once the file is durable.
+ * Stores an upload and queues a Standard File for processing; a failed upload leaves nothing behind.
+ * @returns the file id when the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
- *   invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).
+ * invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).
  */
 export async function storeFile(
   { database, memory, pace, maxBytes }: StoreServices,
@@ -72,7 +74,7 @@ export async function storeFile(
     );
     return fileId;
   } catch (error) {
-    // If this fails too, the purge deletes the file.
+    // If this statement fails too, `purgeFiles` deletes the file later.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;
   } finally {

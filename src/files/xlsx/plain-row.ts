@@ -1,7 +1,7 @@
 /**
- * Reads rows in the form that nearly every program writes, from bytes:
- * `<row r="2"><c r="A2" s="1" t="s"><v>12</v></c><c t="inlineStr"><is><t>x</t></is></c></row>`. Takes a sixth of the time of
- * `xml-rows.ts`, which reads rows in any other form; both return the same for what both can read.
+ * Reads rows from bytes, in the form that nearly every program writes: `<row r="2"><c r="A2" s="1"
+ * t="s"><v>12</v></c><c t="inlineStr"><is><t>x</t></is></c></row>`. Takes a sixth of the time of `xml-rows.ts`, which
+ * reads rows in any form; for rows in the usual form, both files return the same cells.
  */
 import { KIND, MAX_CELL_BYTES, MAX_COLUMNS, type SheetRow } from './sheet-cells.ts';
 
@@ -30,7 +30,7 @@ const KINDS: ReadonlyMap<string, number> = new Map([
 /** Result when the row has another form or is incomplete; the XML scanner then reads it. */
 const NOT_PLAIN = -1;
 
-/** Fills a `SheetRow` with one plain row at a time. */
+/** Reads one plain row at a time into a `SheetRow`. */
 export class PlainRows {
   readonly #row: SheetRow;
   /** Number of the row that was read last. */
@@ -53,7 +53,7 @@ export class PlainRows {
     this.#column = -1;
     let cells = 0;
     for (; at >= 0 && bytes[at] === LESS && bytes[at + 1] === LOWER_C; cells += 1) at = this.#cell(bytes, at);
-    // Leaves a row with too many cells to `xml-rows.ts`, which refuses it.
+    // `xml-rows.ts` reads a row with too many cells again, and refuses it.
     if (cells > MAX_COLUMNS) at = NOT_PLAIN;
     if (at >= 0 && isAt(bytes, at, ROW_END)) return at + ROW_END.length;
     this.rowNumber = before;
@@ -127,7 +127,10 @@ export class PlainRows {
   }
 }
 
-/** @returns the next index of the byte, -1 if none. Ten times faster than `indexOf` for the few bytes of an attribute. */
+/**
+ * @returns the index of the next such byte; -1 when there is none. Ten times faster than `indexOf` for the
+ * few bytes of an attribute.
+ */
 function indexOfByte(bytes: Buffer, byte: number, start: number): number {
   for (let at = start; at < bytes.length; at += 1) if (bytes[at] === byte) return at;
   return -1;
@@ -138,7 +141,7 @@ function isAt(bytes: Buffer, at: number, what: Buffer): boolean {
   return true;
 }
 
-/** Whether the byte may be part of an attribute name. */
+/** Returns true for a byte that may be part of an attribute name. */
 function isInName(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   const letter = byte | 0x20;
@@ -150,7 +153,10 @@ function kindAt(bytes: Buffer, start: number, end: number): number {
   return kindOf(bytes.toString('latin1', start, end));
 }
 
-/** Returns the `KIND` for the attribute `t` of a cell; undefined: the attribute is absent. */
+/**
+ * Returns the `KIND` of a cell.
+ * @param type the cell's attribute `t`; undefined when it is absent.
+ */
 export function kindOf(type: string | undefined): number {
   return KINDS.get(type ?? 'n') ?? KIND.text;
 }
@@ -167,7 +173,7 @@ function digits(bytes: Buffer, start: number, end: number): number {
   return value;
 }
 
-/** Returns the column index of the cell reference at `start`: 27 for `AB12`; -1 without letters. */
+/** Returns the column index, from 0, of the cell reference at `start`: 27 for `AB12`; -1 when it has no letters. */
 export function columnAt(bytes: Uint8Array, start: number): number {
   let column = 0;
   for (let at = start; at < start + 4; at += 1) {

@@ -1,4 +1,7 @@
-/** Reads the first sheet of a workbook into chunks of rows (R-E2): date cells, ISO texts, cached results of formulas. */
+/**
+ * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells or ISO texts; a formula
+ * counts by its cached result.
+ */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
@@ -18,8 +21,8 @@ import { openXlsxArchive } from './xlsx-archive.ts';
 import { damaged, decodeXml } from './xml-scanner.ts';
 
 /**
- * Reads rows to the end of the sheet and emits them in chunks. After a crash it reads the sheet again and skips the rows
- * before `from` (R-E5).
+ * Reads the rows of the sheet and emits them in chunks. After a crash, reads the sheet again and skips the
+ * rows before `from` (R-E5).
  * @throws {FileRefusal} when the workbook cannot be read, lacks or repeats a column, or has too many rows.
  */
 export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
@@ -88,12 +91,12 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(cells: SheetCells): void {
-    // Counts the characters of every cell, because many cells may refer to one long text.
+    // Adds up the texts of the cells, because many cells may refer to one long shared string.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);
       characters += name.length;
-      if (characters > MAX_ROW_BYTES) throw damaged(`its header has more than ${MAX_ROW_BYTES} characters`);
+      if (characters > MAX_ROW_BYTES) throw damaged(`the header has more than ${MAX_ROW_BYTES} characters`);
       return name;
     });
     const columns = planColumns(names);
@@ -120,7 +123,9 @@ class SheetRows implements RowVisitor {
     collector.reject(row, micros === undefined ? 'invalid_date' : 'invalid_value', problems.join('; '));
   }
 
-  /** Returns the local date of a date cell, in microseconds. */
+  /**
+   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined for another cell.
+   */
   #serialOf(cells: SheetCells, column: number): number | undefined {
     // A number without a date format is not a date.
     if (cells.kinds[column] !== KIND.serial) return undefined;
@@ -177,7 +182,7 @@ function isEmpty({ kinds }: SheetCells): boolean {
   return true;
 }
 
-/** Formats a date as text, for a date cell in a column of texts. */
+/** Formats a serial number as the text of its date, for a date cell in a text column. */
 function toDateText(serial: number, system: DateSystem): string | undefined {
   const micros = serialToMicros(serial, system);
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');

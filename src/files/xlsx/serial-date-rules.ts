@@ -1,4 +1,7 @@
-/** Converts date cells, days since an epoch with a date format (ECMA-376 part 1, 18.17.4 and 18.8.30). */
+/**
+ * Converts the serial numbers of date cells (days since an epoch), and recognises date formats (ECMA-376
+ * part 1, 18.17.4 and 18.8.30).
+ */
 
 /** 1900: day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. 1904: day 0 is 1904-01-01. */
 export type DateSystem = 1900 | 1904;
@@ -10,9 +13,10 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * Converts a serial number to a local date, rounded to the millisecond: finer digits are rounding errors of the fraction.
- * @returns microseconds of the local clock since 1970-01-01; undefined for 29 February 1900, negative numbers, and 2200 and
- *   later.
+ * Converts a serial number to a local date, rounded to the millisecond, because finer digits are
+ * rounding errors of the fraction.
+ * @returns microseconds of the local clock since 1970-01-01; undefined for 29 February 1900, negative
+ * numbers, and 2200 and later.
  */
 export function serialToMicros(serial: number, system: DateSystem): number | undefined {
   if (!(serial >= 0)) return undefined;
@@ -33,7 +37,8 @@ const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
 /** Whether a number format shows a date. @param code format code; undefined for a built-in format. */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
-  // Quoted texts, escaped and padding characters, and colours or conditions in brackets are not date letters.
+  // Letters in quoted texts, after escape and padding characters, and in brackets (colours,
+  // conditions) do not stand for dates.
   const pattern = code
     .replace(/"[^"]*"?/g, '')
     .replace(/[\\_*]./g, '')

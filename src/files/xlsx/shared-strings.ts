@@ -1,6 +1,6 @@
 /**
- * Reads the shared strings of a workbook, the texts that cells refer to by index, into one buffer: as JavaScript strings
- * the texts of a million cells would take several times the memory.
+ * Reads the shared strings of a workbook, which are the texts that cells refer to by index, into one buffer: a million
+ * JavaScript strings would take several times the memory.
  */
 import { FileRefusal } from '../standard-file.ts';
 import { MAX_CELL_BYTES } from './sheet-cells.ts';
@@ -21,15 +21,15 @@ const MAX_COUNT = 4_000_000;
 const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
-// Each cell that refers to a longer text gets a copy of its own, and few cells do.
+// Longer texts are not cached, because few cells refer to them.
 const MAX_CACHED_CHARACTERS = 1000;
 
-/** The shared strings of a workbook that has none. */
+/** Stands for the shared strings of a workbook without any. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**
- * Reads the part `name` of the archive.
- * @throws {FileRefusal} too_large beyond 96 MiB or 4,000,000 strings; damaged_file.
+ * Reads the shared strings from the part `name` of the archive.
+ * @throws {FileRefusal} too_large above 96 MiB or 4,000,000 strings; damaged_file when the part is not valid.
  */
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();
@@ -60,7 +60,7 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
 
 class StringTable implements SharedStrings {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  /** End offset of each text in the bytes. */
+  /** End offset of each text in `#bytes`. */
   #ends = new Uint32Array(FIRST_COUNT);
   #count = 0;
   #size = 0;
@@ -85,7 +85,7 @@ class StringTable implements SharedStrings {
     if (known !== undefined) return known;
     const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
     let end = Math.min(this.#ends[index] ?? 0, start + MAX_CELL_BYTES);
-    // Moves the end back to the start of a UTF-8 character.
+    // Moves the end of a text that is cut back to the start of a UTF-8 character.
     if (end - start === MAX_CELL_BYTES) while (((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end)));
     if (this.#cache.size < CACHED && text.length <= MAX_CACHED_CHARACTERS) this.#cache.set(index, text);

@@ -7,7 +7,7 @@ import type { RowCells } from '../cells/row-cells.ts';
  */
 export const KIND = { empty: 0, number: 1, serial: 2, shared: 3, text: 4, boolean: 5, error: 6, date: 7 } as const;
 
-/** Cells of a row of a sheet; their bytes are XML text, with entities. */
+/** Cells of a worksheet row; their bytes are XML text, in which entities are not decoded. */
 export interface SheetCells extends RowCells {
   readonly kinds: readonly number[];
 }
@@ -18,7 +18,7 @@ export interface RowVisitor {
   row(row: number, cells: SheetCells): void;
 }
 
-/** Maximum number of columns of a spreadsheet, and of cells of a row. */
+/** Maximum number of columns of a sheet, and of cells in a row. */
 export const MAX_COLUMNS = 16_384;
 /** Maximum bytes of text in the kept cells of a row. */
 export const MAX_ROW_BYTES = 4 << 20;
@@ -39,12 +39,12 @@ export class SheetRow implements SheetCells {
     this.#isDateStyle = isDateStyle;
   }
 
-  /** Keeps only some columns from now on. @param wanted by column index, 1 for a column to keep. */
+  /** Keeps only the wanted columns of further rows. @param wanted by column index, 1 for a column to keep. */
   want(wanted: Uint8Array): void {
     this.#wanted = wanted;
   }
 
-  /** Whether the cells of a column are kept; those beyond MAX_COLUMNS never are. */
+  /** Returns true when the cells of a column are kept; columns from MAX_COLUMNS on never are. */
   isWanted(column: number): boolean {
     return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
   }

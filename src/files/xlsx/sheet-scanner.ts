@@ -1,12 +1,12 @@
 /**
- * Reads the rows of a worksheet, piece by piece: plain rows from bytes (`plain-row.ts`), others by tags (`xml-rows.ts`).
+ * Reads the rows of a worksheet incrementally: rows in the usual form with `plain-row.ts`, others with `xml-rows.ts`.
  */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
 import { XmlRows } from './xml-rows.ts';
 
 const ROW_END = '</row>';
-// A longer row is read by tags, which does not need the whole row at once.
+// A longer row is read with `xml-rows.ts`, which does not need the whole row in memory.
 const MAX_WAITING_BYTES = 1 << 18;
 
 /** Reads the rows of one sheet; one object per sheet. */
@@ -26,12 +26,15 @@ export class SheetScanner {
     this.#xml = new XmlRows(this.#row, visitor);
   }
 
-  /** Reads only some columns from now on. @param wanted by column index, 1 for a column to read. */
+  /** Reads only the wanted columns of further rows. @param wanted by column index, 1 for a column to read. */
   want(wanted: Uint8Array): void {
     this.#row.want(wanted);
   }
 
-  /** Takes the next piece of the sheet. @throws {FileRefusal} damaged_file, wrong_format. */
+  /**
+   * Takes the next bytes of the sheet and visits the rows that they complete.
+   * @throws {FileRefusal} damaged_file, wrong_format.
+   */
   feed(piece: Uint8Array): void {
     const bytes = this.#append(piece);
     let at = 0;
@@ -50,7 +53,7 @@ export class SheetScanner {
     this.#xml.end();
   }
 
-  /** @returns the index after the row, or `at` when the row is incomplete. */
+  /** @returns the index after the row; `at` when the row is incomplete and more bytes are needed. */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
     const end = this.#plain.read(bytes, at);
@@ -63,7 +66,10 @@ export class SheetScanner {
     return isLonger || bytes.includes(ROW_END, at) ? this.#byTags(bytes, at) : at;
   }
 
-  /** Reads by tags up to the end of a row, or of the bytes. @returns the index after them. */
+  /**
+   * Reads with `xml-rows.ts` to the end of a row or of the bytes.
+   * @returns the index after the bytes that were read.
+   */
   #byTags(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(ROW_END, at);
     const end = found < 0 ? bytes.length : found + ROW_END.length;
@@ -71,7 +77,7 @@ export class SheetScanner {
     return end;
   }
 
-  /** Appends to the incomplete row at the start of the buffer. */
+  /** Appends `piece` to the incomplete row at the start of the buffer. */
   #append(piece: Uint8Array): Buffer {
     const size = this.#waiting + piece.length;
     if (size > this.#buffer.length) {

@@ -4,11 +4,11 @@ import { type DateSystem, isDateFormat } from './serial-date-rules.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { attributeOf, decodeXml, prefixedAttributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
-/** The parts of a workbook that rows are read from. */
+/** What the readers of rows need to know of a workbook. */
 export interface Workbook {
   /** Name of the first sheet's part in the archive. */
   readonly sheet: string;
-  /** Name of the part; undefined when the workbook has none. */
+  /** Name of the shared strings' part in the archive; undefined when the workbook has none. */
   readonly sharedStrings: string | undefined;
   readonly dateSystem: DateSystem;
   /** For each cell style, by index, whether the style shows a number as a date. */
@@ -25,7 +25,8 @@ const MAX_STYLES = 100_000;
 
 /**
  * Reads the structure of a workbook (R-E2).
- * @throws {FileRefusal} wrong_format when it is not an xlsx workbook, has no worksheet or exceeds a limit; damaged_file.
+ * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet or exceeds a limit;
+ * damaged_file when a part is not valid.
  */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
@@ -50,7 +51,10 @@ export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   };
 }
 
-/** Reads the relations of a part by id. @param part '' for the package. @returns targets as names in the archive. */
+/**
+ * Reads the relations of a part by id; their targets are names in the archive.
+ * @param part '' for the package.
+ */
 async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {
   const slash = part.lastIndexOf('/') + 1;
   const directory = part.slice(0, slash);

@@ -1,4 +1,4 @@
-/** Opens the zip archive of a workbook (R-E4); what `zip-archive` refuses ends the file. */
+/** Opens the zip archive of a workbook (R-E4), and turns each `ArchiveRefusal` into a `FileRefusal`. */
 import { ArchiveRefusal, openZipArchive, type ZipArchive } from '../../platform/streaming/zip-archive.ts';
 import type { FileSource } from '../parsing/parse-job.ts';
 import { type FileLimits, FileRefusal } from '../standard-file.ts';
@@ -6,10 +6,13 @@ import { assertSignature } from '../upload/file-signature.ts';
 
 const START_BYTES = 8;
 
-/** A checked archive; reading throws FileRefusal. */
+/** An archive whose directory was checked; reading a part may throw FileRefusal. */
 export type XlsxArchive = ZipArchive;
 
-/** Reads and checks the directory (R-E4). @throws {FileRefusal} wrong_format, encrypted, zip_bomb, damaged_file. */
+/**
+ * Reads and checks the archive's directory (R-E4). @throws {FileRefusal} wrong_format,
+ * encrypted, zip_bomb, damaged_file.
+ */
 export async function openXlsxArchive(source: FileSource, limits: FileLimits): Promise<XlsxArchive> {
   assertSignature('xlsx', Buffer.from(await source.readPart(0)).toString('latin1', 0, START_BYTES));
   try {

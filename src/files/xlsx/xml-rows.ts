@@ -3,7 +3,7 @@ import { columnAt, kindOf } from './plain-row.ts';
 import { KIND, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROW_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
 import { attributeOf, damaged, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
-/** Fills a `SheetRow` and visits each complete row. */
+/** Fills the `SheetRow` and passes each complete row to the visitor. */
 export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;
@@ -21,7 +21,7 @@ export class XmlRows implements XmlVisitor {
   #isInCell = false;
   #isText = false;
   #phoneticDepth = 0;
-  /** Number of the row that was started last. */
+  /** Number of the current row, or of the last row when none is open. */
   rowNumber = 0;
 
   constructor(row: SheetRow, visitor: RowVisitor) {
@@ -29,7 +29,7 @@ export class XmlRows implements XmlVisitor {
     this.#visitor = visitor;
   }
 
-  /** Whether the next byte is outside of rows and tags, so that `plain-row.ts` may read on. */
+  /** True when the next byte is outside of rows and tags, so that `plain-row.ts` may read it. */
   get isBetweenRows(): boolean {
     return !this.#isInRow && this.#xml.isBetweenTags;
   }
@@ -80,7 +80,7 @@ export class XmlRows implements XmlVisitor {
 
   #openCell(attributes: string): void {
     this.#cells += 1;
-    // Many cells may share one reference, so the references alone bound nothing.
+    // Counts cells, because many cells may have the same reference, so checking references would not limit them.
     if (this.#cells > MAX_COLUMNS) throw damaged(`row ${this.rowNumber} has more than ${MAX_COLUMNS} cells`);
     const reference = attributeOf(attributes, 'r');
     this.#column = reference === undefined ? this.#column + 1 : columnAt(Buffer.from(reference), 0);

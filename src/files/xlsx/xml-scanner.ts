@@ -1,9 +1,9 @@
 /**
- * Scans the XML of a workbook piece by piece, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments. It
- * refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. Own code, because saxes
- * takes 9.0 × our time for a sheet, and 1.5 × (tags) and 2.1 × (shared strings) in place of this file, measured
- * 2026-11-22; it gathers texts and comments without a limit and refuses a whole workbook for one stray character
- * (MEASUREMENTS.md).
+ * Scans the XML of a workbook incrementally, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments.
+ * Refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. Own code: saxes takes 9.0
+ * × our time for a whole sheet, and 1.5 × (tags) and 2.1 × (shared strings) when it replaces only this file, measured
+ * 2026-11-22. It also collects texts and comments without a limit, and refuses a whole workbook for one stray
+ * character (MEASUREMENTS.md).
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';
@@ -14,7 +14,7 @@ export interface XmlVisitor {
   open(name: string, attributes: string): void;
   /** Called at the end of every element, also of an empty one. */
   close(name: string): void;
-  /** Raw text, for `decodeXml`; a text may arrive in several calls. */
+  /** Receives raw text, which `decodeXml` decodes; one text may arrive in several calls. */
   text(raw: string): void;
 }
 
@@ -35,12 +35,15 @@ export class XmlScanner {
     this.#visitor = visitor;
   }
 
-  /** Whether the pieces so far end outside of tags, comments and CDATA. */
+  /** True when the text fed so far ends outside of tags, comments and CDATA. */
   get isBetweenTags(): boolean {
     return this.#text === '';
   }
 
-  /** Takes the next piece. @throws {FileRefusal} damaged_file; wrong_format for another encoding than UTF-8. */
+  /**
+   * Takes the next text of the part.
+   * @throws {FileRefusal} damaged_file when the XML is not valid; wrong_format for an encoding other than UTF-8.
+   */
   feed(piece: string): void {
     const text = this.#text + piece;
     let at = 0;
@@ -102,7 +105,9 @@ export class XmlScanner {
   }
 }
 
-/** @returns the index of the first `>` outside of quoted attributes, -1 if none yet. Linear time. */
+/**
+ * @returns the index of the first `>` outside of quoted attributes; -1 when the text has none yet. Takes linear time.
+ */
 function tagEnd(text: string, from: number, firstEnd: number): number {
   let end = firstEnd;
   for (let at = from; at < end; at += 1) {
@@ -116,7 +121,7 @@ function tagEnd(text: string, from: number, firstEnd: number): number {
   return end;
 }
 
-/** Strips the prefix: `row` for `x:row`. */
+/** Removes the prefix of a name: `row` for `x:row`. */
 function localName(text: string, start: number, end: number): string {
   let from = start;
   let to = end;
@@ -160,7 +165,7 @@ export function prefixedAttributeOf(attributes: string, localPart: string): stri
 /** Decodes UTF-8 and entities of raw text or an attribute. @throws {FileRefusal} damaged_file when it is not UTF-8. */
 export function decodeXml(raw: string): string {
   const text = decodeUtf8(raw);
-  if (text === undefined) throw damaged('it is not UTF-8');
+  if (text === undefined) throw damaged('its text is not UTF-8');
   return text.includes('&') ? text.replace(ENTITY, toCharacter) : text;
 }
 
@@ -174,7 +179,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** @returns the refusal of a workbook for a fault of its XML. */
+/** @returns the refusal of a workbook whose XML is not valid. */
 export function damaged(reason: string): FileRefusal {
   return new FileRefusal('damaged_file', `the workbook cannot be read: ${reason}`);
 }

@@ -196,7 +196,7 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
   expect(await stack.status(bomb)).toMatchObject({ state: 'Processing' });
   while (await ingest(undefined, small));
   await small.close();
-  const message = expect.stringContaining('ended its process twice');
+  const message = expect.stringContaining('failed twice');
   expect(await stack.status(bomb)).toMatchObject({ state: 'Failed', failure: { code: 'too_large', message } });
   expect(await stack.status(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
 });

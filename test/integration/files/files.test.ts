@@ -85,7 +85,7 @@ describe('files: POST /storage', () => {
       '/storage',
       'a,b',
       { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-      /other than a zip archive/,
+      /but it is not a zip archive/,
     ],
     [415, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }, /zip/],
     [415, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /gzip/],

@@ -87,7 +87,7 @@ describe('retention: preview and job', () => {
     expect(await state(`${path}/preview`)).toEqual(preview);
     expect(await describeRetention(api.database, api.accountId)).toEqual([
       `account ${api.accountId}, variable ${variableId}: raw points 5 years, then by Day (UTC), not active`,
-      `  before ${boundary}: 1 variables, 36 points and 36 versions to delete, 3 rollups to make`,
+      `  before ${boundary}: 1 variables, 36 points and 36 versions to delete, 3 rollups to insert`,
     ]);
     const { body } = await manager.put(path, { ...DAILY, isActive: true });
     expect(body).toMatchObject({ retention: { ...DAILY, isActive: true, userName: 'max' }, rollupCount: 0 });

@@ -183,7 +183,7 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
     const hostile = `<worksheet><sheetData><row>${reference(1).repeat(10_000)}</row></sheetData></worksheet>`;
-    const refusal = { code: 'damaged_file', message: expect.stringContaining('its header has more than') };
+    const refusal = { code: 'damaged_file', message: expect.stringContaining('the header has more than') };
     await expect(readParts({ sheet: hostile, sharedStrings }, { limits })).rejects.toMatchObject(refusal);
     const long = sheetOf(`<row r="2"><c><v>7</v></c>${cell('B2', DATE)}${reference(1)}</row>`);
     const { errors } = await readParts({ sheet: long, sharedStrings }, { limits });

@@ -7,12 +7,15 @@
  */
 import { BlockList, isIP } from 'node:net';
 
-/** A list of one CIDR range. A range of IPv4 contains the same addresses mapped into IPv6. */
+/** A `BlockList` with one CIDR range. An IPv4 range also contains its addresses mapped into IPv6. */
 export type AddressRange = Pick<BlockList, 'check'>;
 
 type Family = 'ipv4' | 'ipv6';
 
-/** Parses `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one. @returns undefined for other text. */
+/**
+ * Parses `10.0.0.0/8` or `fd00::/8`; an address without a prefix is a range of one address.
+ * @returns undefined for other text.
+ */
 export function parseRange(text: string): AddressRange | undefined {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = familyOf(address);
@@ -37,9 +40,9 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * The network that one client controls: an IPv4 address itself, without its IPv6 mapping; the /64 network of an IPv6
- * address. Text that is not an address is returned unchanged (R-B15).
- * @param text may have the port or the zone id that proxies add.
+ * Returns the network that one client controls (R-B15): an IPv4 address itself, without its IPv6 mapping; the /64
+ * network of an IPv6 address. Returns text that is not an address unchanged.
+ * @param text an address, which may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {
   const bare = BRACKETS.exec(text)?.[1] ?? IPV4_PORT.exec(text)?.[1] ?? text;
@@ -62,7 +65,9 @@ function familyOf(text: string): Family | undefined {
   return version === 0 ? undefined : `ipv${version as 4 | 6}`;
 }
 
-/** The eight groups of an IPv6 address in hexadecimal. A URL shows all forms as groups with one `::`. */
+/**
+ * Returns the eight hexadecimal groups of an IPv6 address. A URL normalises every form to groups with at most one `::`.
+ */
 function groupsOf(address: string): readonly string[] {
   const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)
@@ -96,7 +101,8 @@ const SPECIAL_V6 = [
   '3fff::/20', // documentation
 ];
 const MAPPED = listOf('::ffff:0:0/96');
-// All other IPv6 is special: loopback, unique local, link-local, multicast. NAT64 (64:ff9b::/96) carries an IPv4 address.
+// All other IPv6 addresses are special: loopback, unique local, link-local, multicast. A NAT64 address
+// (64:ff9b::/96) contains an IPv4 address.
 const GLOBAL_V6 = listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96');
 const SPECIAL = listOf(...SPECIAL_V4, ...SPECIAL_V4.map(behindNat64), ...SPECIAL_V6);
 

@@ -1,6 +1,6 @@
 /**
- * Delays repeated work after faults of the service (R-A15): exponential with jitter, per key, in this process. The work itself
- * stays in the database, so a restart, which forgets the delays, only makes the next try earlier.
+ * Delays repeated work after faults of the service (R-A15): exponential with jitter, per key, in this process. The work
+ * itself is in the database, so a restart, which forgets the delays, only makes the next attempt earlier.
  */
 export interface BackOff {
   /** Whether the key may be tried now. */
@@ -12,7 +12,10 @@ export interface BackOff {
 }
 
 export interface BackOffOptions {
-  /** Delay after the first failure; doubles with each further one. Each delay is multiplied by 0.5 to 1. */
+  /**
+   * Delay after the first failure; doubles with each further failure. Each delay is multiplied by a
+   * random factor from 0.5 to 1.
+   */
   readonly baseMs: number;
   readonly maxMs: number;
   /** Reads a monotonic clock, in milliseconds. */

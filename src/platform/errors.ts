@@ -1,6 +1,6 @@
 /**
- * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`; any other error is a bug
- * and answers 500 without its message.
+ * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`; any other error is a
+ * bug, and is answered with 500 without its message.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 
@@ -43,7 +43,7 @@ export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
-  /** Seconds after which the client may try again, where known. */
+  /** Seconds after which the client may try again; undefined when unknown. */
   readonly retryAfterSec: number | undefined;
 
   constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[], retryAfterSec?: number) {
@@ -54,7 +54,11 @@ export class DomainError extends Error {
   }
 }
 
-/** Throws when a request must wait. @param waitMs 0: it may pass. @throws {DomainError} rate_limited (R-B15). */
+/**
+ * Throws when a request must wait.
+ * @param waitMs milliseconds to wait; 0 when the request may pass.
+ * @throws {DomainError} rate_limited (R-B15).
+ */
 export function assertRate(waitMs: number): void {
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);

@@ -6,8 +6,8 @@ export type Log = Logger;
 const REDACTED_PATHS = ['password', 'clientSecret', 'authorization', '*.password', '*.clientSecret', '*.authorization'];
 
 /**
- * Members of an error that are logged besides type, message and stack. All others are dropped: ioredis attaches the command
- * with its password, PostgreSQL the refused row, and future versions of packages may attach more.
+ * Members of an error that are logged besides type, message and stack. All others are dropped: ioredis attaches the
+ * command with its password, PostgreSQL attaches the refused row, and future versions of packages may attach more.
  */
 const FACTS = [
   ...['code', 'status', 'errno', 'syscall', 'address', 'port'],
@@ -30,12 +30,12 @@ const destination = {
   },
 };
 
-/** Longest wait for the reader of stdout before the process exits without it. */
+/** Maximum time to wait for stdout to be read before the process exits. */
 const FLUSH_TIMEOUT_MS = 1000;
 
 /**
- * Waits until stdout has taken all lines. Call it before `process.exit`, whose own flush (sonic-boom) repeats a write to a
- * closed pipe for ever: a process whose log collector was gone did not end.
+ * Resolves when all lines are written to stdout. Call it before `process.exit`: the flush of sonic-boom during the exit
+ * repeats a write to a closed pipe for ever, so a process whose log collector had ended did not exit.
  */
 export async function flushLogs(): Promise<void> {
   if (!isPending) return;
@@ -50,7 +50,7 @@ export async function flushLogs(): Promise<void> {
 }
 
 /**
- * Creates the log of a process; it writes to stdout (R-K4).
+ * Creates the log of a process, which writes to stdout (R-K4).
  * @param level a level of pino.
  * @param role role of the process, on every line.
  */

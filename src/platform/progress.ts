@@ -1,14 +1,14 @@
 /**
  * Tracks which background loops of this process make progress. `/health/ready` (R-A9) names a loop that completes no
- * iteration although the database answers, which a check by "select 1" would miss.
+ * iteration although the database answers; a check with "select 1" would miss it.
  */
 export interface Progress {
   /**
-   * Registers a loop; its first period begins now.
-   * @param limitMs longest time between two beats before the loop counts as stalled.
+   * Registers a loop as if it had just completed an iteration.
+   * @param limitMs maximum time between two beats; after a longer time the loop counts as stalled.
    */
   track(name: string, limitMs: number): ProgressTrack;
-  /** Names of the loops whose last beat is longer ago than their limit. */
+  /** @returns the names of the loops whose last beat is longer ago than their limit. */
   stalled(): readonly string[];
 }
 

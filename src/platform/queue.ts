@@ -1,6 +1,6 @@
 /**
- * BullMQ carries ids only. A job names a key to check, not the work: the work is in the database, so a job
- * lost, doubled or late changes nothing but the delay. One job per key runs and at most one more waits.
+ * BullMQ carries ids only. A job names a key to check, not the work: the work is in the database, so a lost, repeated
+ * or late job only changes the delay. Per key, one job runs and at most one more waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
@@ -14,7 +14,7 @@ export interface QueueOptions {
 }
 
 export interface WakeQueue {
-  /** Names its jobs in Redis; workers of the queue take it from here. */
+  /** Name of the queue in Redis, which its workers use too. */
   readonly name: string;
   /**
    * Asks workers to check each key. Never rejects.
@@ -22,7 +22,7 @@ export interface WakeQueue {
    */
   wake(keys: readonly string[]): Promise<boolean>;
   ping(): Promise<void>;
-  /** Numbers of jobs: `waiting` to be taken, and `active`. */
+  /** Numbers of jobs by state: `waiting` and `active`. */
   count(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -44,33 +44,34 @@ export interface MemberQueue extends WakeQueue {
 
 export interface WakeWorker {
   /**
-   * Wakes the keys a sweeper found in the database. While Redis is unavailable this process works on them itself, at
-   * most `concurrency` at once and without waiting for them; the next sweep repeats the keys that did not fit.
+   * Wakes the keys that a sweeper found in the database. While Redis is unavailable, this process works on
+   * the keys itself, at most `concurrency` at once, and does not wait for the results; the next sweep
+   * repeats the remaining keys.
    */
   sweep(keys: readonly string[]): Promise<void>;
-  /** Finishes the keys under way and takes no more. */
+  /** Finishes the keys in progress and takes no more keys. */
   close(): Promise<void>;
 }
 
-// A dead worker is noticed within about lock + interval, and until then no other worker gets its keys; a live one renews
-// its lock every second while it works. A worker that renews its lock more than a second late works beside another one; every
-// effect is fenced against that.
+// BullMQ notices a dead worker within about lock duration + interval, and gives its keys to no other worker before.
+// A live worker renews its lock every second. When a worker renews more than a second late, another worker may have
+// its key too; every effect is fenced against that.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
 const RUN_RETRY_DELAY_MS = 1000;
 
-// BullMQ itself would wait for Redis without end, and a push with it.
+// Time limit, because BullMQ would wait for Redis for ever, and a push with it.
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// A worker waits without end for an unavailable Redis to record its result, so closing waits this long at most; the
-// next sweep finds unfinished keys.
+// Maximum wait of `close`, because a worker waits for ever to record its result in an unavailable Redis; the next
+// sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
 /**
- * Maximum members of one command, and the time after which Redis drops members that no worker took; sweepers then find
- * them in the database.
+ * Maximum members in one command, and the time after which Redis drops members that no worker took; sweepers then find
+ * these members in the database.
  */
 const MEMBERS_PER_COMMAND = 1000;
 const MEMBERS_TTL_SEC = 86_400;
@@ -79,7 +80,7 @@ interface WakeJob {
   readonly key: string;
 }
 
-/** Opens the producing end of the queue called `name`. */
+/** Opens the producer of the queue `name`. */
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): MemberQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
@@ -139,7 +140,7 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
   };
 }
 
-/** Whether `work` succeeds within the time; a later outcome is ignored. */
+/** Returns true when `work` succeeds within the time; a later result is ignored. */
 async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<false>((resolve) => {
@@ -157,9 +158,9 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * The consuming end: calls `work` with a key, never twice at once for the same key on a healthy worker. An error is
- * logged; the sweeper comes back to the key.
- * @param queue the producing end of the same queue, for the keys of `sweep`.
+ * Opens a consumer of a queue: calls `work` with each key, and never twice at once for the same key while workers are
+ * healthy. An error is logged; the sweeper retries the key.
+ * @param queue the producer of the same queue, for the keys of `sweep`.
  */
 export function openWakeWorker(
   queue: WakeQueue,

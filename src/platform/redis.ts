@@ -1,6 +1,6 @@
 /**
- * Opens connections to Redis. Redis carries wake-ups and hints only, so losing it slows the service and loses nothing:
- * every connection notices a silent peer by itself, reconnects for ever, and an outage is logged once a minute.
+ * Opens connections to Redis. Redis has only wake-ups and hints, so an outage slows the service and loses nothing.
+ * Every connection detects a silent peer and reconnects for ever; an outage is logged once a minute.
  */
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
@@ -13,7 +13,7 @@ import { throttle } from './throttle.ts';
  */
 export type RedisUse = 'command' | 'blocking' | 'subscriber';
 
-/** Longest time BullMQ blocks in one request; see `drainDelay` in queue.ts. */
+/** Maximum time that BullMQ blocks in one request; see `drainDelay` in queue.ts. */
 export const BLOCK_SEC = 2;
 
 const CONNECT_TIMEOUT_MS = 3000;
@@ -39,7 +39,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     keepAlive: SILENCE_MS,
     retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, MAX_RECONNECT_DELAY_MS),
     maxRetriesPerRequest: use === 'command' ? 1 : null,
-    // Without a limit a request on an unresponsive connection, and all that wait behind it, would never end.
+    // Without this limit, a request on an unresponsive connection, and all requests after it, would never end.
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });

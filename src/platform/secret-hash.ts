@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 
 const argon2Async = promisify(argon2) as (algorithm: 'argon2id', parameters: Argon2Parameters) => Promise<Buffer>;
 
-// OWASP's recommendation for argon2id with little memory: 19 MiB, two passes; about 40 ms on the two-core reference machine.
+// OWASP's parameters for argon2id with little memory: 19 MiB, two passes. A hash takes about 40 ms on the
+// two-core reference machine.
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
@@ -30,8 +31,8 @@ export async function hashSecret(secret: string): Promise<string> {
 }
 
 /**
- * Whether `secret` matches the hash (R-B11). Without a hash (unknown name, no password) it does the same work and
- * returns false, so that the duration does not reveal whether a name exists.
+ * Returns true when `secret` matches the hash (R-B11). Without a hash (unknown name, no password), does the same work
+ * and returns false, so that the duration does not reveal whether a name exists.
  * @throws {Error} when `phc` is not an argon2id PHC string.
  */
 export async function verifySecret(secret: string, phc: string | null | undefined): Promise<boolean> {

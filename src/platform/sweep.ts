@@ -1,6 +1,6 @@
 /**
- * Runs a task at an interval, never twice at the same time, until stopped. Sweepers find in the database what Redis or
- * a crash lost.
+ * Runs a task at an interval, never twice at the same time, until stopped. Sweepers find work in the database whose
+ * wake-up Redis or a crash lost.
  */
 import type { Log } from './log.ts';
 import type { Progress } from './progress.ts';
@@ -9,15 +9,14 @@ import type { Progress } from './progress.ts';
 const STALL_MS = 60_000;
 
 export interface Sweeper {
-  /** Waits for the run in progress, then ends the sweeps. */
+  /** Starts no further run, and waits for the run in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a sweeper; the task first runs at once. An error of the task is logged, and the task runs again after the
- * interval.
+ * Starts a sweeper, which runs the task at once and then at the interval. An error of the task is logged.
  * @param intervalMs pause between the end of a run and the start of the next.
- * @param progress reports the sweeper as stalled when a run does not end; left out for tasks that may take long.
+ * @param progress reports the sweeper as stalled when a run does not end; omit it for tasks that may take long.
  */
 export function startSweeper(
   name: string,

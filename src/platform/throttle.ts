@@ -1,4 +1,7 @@
-/** Calls `action` at most once per interval; calls in between are dropped. For log lines about conditions that last. */
+/**
+ * Calls `action` at most once per interval; calls in between are dropped. Used for log lines
+ * about conditions that last.
+ */
 export function throttle<Value>(intervalMs: number, action: (value: Value) => void): (value: Value) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (value) => {

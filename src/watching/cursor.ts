@@ -17,13 +17,13 @@ const FORMAT = 1;
 const CRC_BYTES = 4;
 const MAX_ID = 2 ** 31 - 1;
 
-/** The position before the first point of a variable. */
+/** Position of a reader that has received no point of a variable. */
 export const AT_BEGINNING: ChangePosition = {
   versionTimestamp: Number.NEGATIVE_INFINITY,
   dateMicros: Number.POSITIVE_INFINITY,
 };
 
-/** Encodes the positions of a reader as a cursor (R-J1). @param positions of the reader, by variable id. */
+/** Encodes the positions of a reader as a cursor (R-J1). @param positions positions of the reader, by variable id. */
 export function encodeCursor(positions: ReadonlyMap<number, ChangePosition>): Buffer {
   const entries = [...positions].sort(([a], [b]) => a - b);
   let greatest = 0;
@@ -72,7 +72,7 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosi
 
 const [ALL, SINCE_1970, BEFORE_1970] = [0, 1, 2] as const;
 
-// Relative to 1970: relative to the first storable date, the distance could exceed 2^53.
+// The distance is from 1970, because the distance from the first storable date could exceed 2^53.
 function writeDate(bytes: number[], dateMicros: number): void {
   if (dateMicros === Number.POSITIVE_INFINITY) {
     bytes.push(ALL);
@@ -88,7 +88,9 @@ function readDate(read: () => number): number {
   return kind === BEFORE_1970 ? -read() : read();
 }
 
-/** LEB128: seven bits a byte, lowest first; the high bit marks that more bytes follow. Values up to 2^53. */
+/**
+ * Writes a value up to 2^53 as LEB128: seven bits per byte, lowest first; the high bit is set when more bytes follow.
+ */
 function writeVarint(bytes: number[], value: number): void {
   let rest = value;
   while (rest >= 128) {

@@ -1,4 +1,7 @@
-/** Packs chunks of points into messages below the default 4 MiB limit of clients, each with the positions it leads to. */
+/**
+ * Packs chunks of points into messages below the default limit of clients, 4 MiB; each message has the
+ * reader's positions after it.
+ */
 import type { Dictionary, Labels } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { ChangePosition } from '../points/read/read-changes.ts';
@@ -6,7 +9,7 @@ import { partsOf, textBytesOf } from '../points/split-chunk.ts';
 
 /** Points of a message. Watches that share a read share this object, so each format encodes it once (`encodeOnce`). */
 export interface WatchedPoints {
-  /** Parts of one variable each, in order of VersionTimestamp and date within a variable. */
+  /** Chunks of one variable each; the points of a variable are in order of VersionTimestamp and date. */
   readonly chunks: readonly PointChunk[];
   readonly labels: Labels;
   readonly count: number;
@@ -18,11 +21,11 @@ export interface BuiltMessage {
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
-// About 40 bytes a point: with the texts and the cursor a message stays below 4 MiB.
+// Maximum points of a message. A point takes about 40 bytes, so with texts and cursor a message is below 4 MiB.
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 
-/** Builds the messages of one round of a watch. */
+/** Builds the messages of one round of a watch (a read of all changed variables). */
 export class MessageBuilder {
   readonly #dictionary: Dictionary;
   #chunks: PointChunk[] = [];
@@ -34,7 +37,10 @@ export class MessageBuilder {
     this.#dictionary = dictionary;
   }
 
-  /** Adds the next points of one variable, in order of VersionTimestamp and date. @returns the messages completed. */
+  /**
+   * Adds the next points of one variable, in order of VersionTimestamp and date. @returns the messages
+   * that these points complete.
+   */
   async add(chunk: PointChunk): Promise<readonly BuiltMessage[]> {
     const labels = await this.#dictionary.labelsOf([chunk]);
     const full: BuiltMessage[] = [];
@@ -50,12 +56,12 @@ export class MessageBuilder {
     return full;
   }
 
-  /** Advances the position in a variable that has no new points. */
+  /** Advances the position in a variable without new points. */
   advance(variableId: number, position: ChangePosition): void {
     this.#positions.set(variableId, position);
   }
 
-  /** @returns the last message; undefined when no position advanced since the previous one. */
+  /** @returns the last message; undefined when no position has advanced after the previous message. */
   async finish(): Promise<BuiltMessage | undefined> {
     return this.#positions.size === 0 ? undefined : this.#build();
   }
@@ -72,7 +78,7 @@ export class MessageBuilder {
   }
 }
 
-/** @returns `encode`, which runs once for each object however many watches send it. */
+/** @returns a function that calls `encode` only once for each object, however many watches send it. */
 export function encodeOnce<Encoded, Context>(
   encode: (points: WatchedPoints, context: Context) => Encoded,
 ): (points: WatchedPoints, context: Context) => Encoded {

@@ -1,6 +1,7 @@
 /**
- * Opens what all watches of a process share: their connection pool, the semaphores in front of it, and the hub. The gRPC
- * server and the HTTP API both join, so limits count the watches of both, and readers of the same points share a read.
+ * Opens what all watches of a process share: their connection pool, the semaphores in front of it, and the
+ * hub. The gRPC server and the HTTP API share them, so limits count the watches of both servers, and watches
+ * of the same points share a read.
  */
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
@@ -36,19 +37,19 @@ export interface WatchingServices {
 }
 
 export interface Watching {
-  /** Joins with the watches of one server; the first call starts the hub. */
+  /** Adds a server, whose watches then share the hub; the first call starts the hub. */
   join(): WatchServer;
   stop(): Promise<void>;
 }
 
-/** A request to watch. */
+/** A request to watch points. */
 export interface OpenWatch {
   readonly request: WatchRequest;
-  /** Header or metadata `authorization` of the call. */
+  /** Value of the header or metadata `authorization` of the call. */
   readonly authorization: string | undefined;
   /** @returns the sink of the messages. @param variables the watched variables. */
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
-  /** Aborts when the reader leaves. */
+  /** Aborts when the client disconnects. */
   readonly leaving: AbortSignal;
   /** The watch ends with dependency_unavailable after this time. Default: never. */
   readonly maxMs?: number;
@@ -56,8 +57,8 @@ export interface OpenWatch {
 
 export interface WatchServer {
   /**
-   * Runs a watch to its end.
-   * @returns the number of points sent, when the reader left.
+   * Runs a watch until its end.
+   * @returns the number of points sent, after the client has disconnected.
    * @throws {DomainError} as `resolveWatch` and `WatchGroup.run`.
    */
   run(open: OpenWatch): Promise<number>;
@@ -65,17 +66,18 @@ export interface WatchServer {
   stop(): void;
 }
 
-// The first row arrives after the sort of a variable's changes, which may be a hundred million rows.
+// Maximum time to the first row, which arrives after the changes of a variable are sorted; they may
+// be a hundred million rows.
 const SORT_MS = 600_000;
 
-// An open snapshot blocks vacuum, but a new snapshot repeats the sort. So a slow reader may hold a snapshot for ten
-// times as long as the database works for it.
+// A slow client may hold a snapshot for this multiple of the time that the database works for it: an open snapshot
+// blocks vacuum, but a new snapshot repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
-// A watch may wait for a permit without limit; 24 days is the longest delay of a timer.
+// A watch may wait for a permit for ever; 24 days is the maximum delay of a timer.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Opens watching; it opens its connections at the first `join`. */
+/** Opens the shared parts of watches; connections are opened at the first `join`. */
 export function openWatching(services: WatchingServices): Watching {
   let opened: { readonly hub: WatchHub; readonly reading: WatchReading; readonly pool: Database } | undefined;
   const open = () => {
@@ -124,7 +126,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
     log,
     readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
-  // A long read lasts as long as its reader takes the data, so long reads may use only half of the connections.
+  // A long read lasts until its client has taken the data, so long reads may use only half of the connections.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
@@ -137,7 +139,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   return { reading, pool };
 }
 
-/** Leaves one permit for other accounts, unless there is only one permit (R-A14). */
+/** Opens permits of which one account may hold all but one, or the only one (R-A14). */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -1,18 +1,21 @@
-/** Semaphore whose callers share the run of the same work: watches that would read the same points read them once. */
+/** Semaphore whose callers can share one run of the same work, so that watches of the same points read them once. */
 import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
 
 export interface Joining {
-  /** Callers with the same key share a run; undefined: the run is not shared. Keys of different accounts must differ. */
+  /**
+   * Callers with the same key share a run; undefined when the run must not be shared. Keys of
+   * different accounts must differ.
+   */
   readonly key: string | undefined;
-  /** Account to whose share the permit counts. */
+  /** Account whose share of permits the run uses. */
   readonly accountId: number;
 }
 
 export interface CoalescingSemaphore<Result> {
   /**
-   * Runs `work` with one permit, or joins a run with the same key that has not begun. Either way the result includes
-   * everything committed before the call.
-   * @throws the reason of the signal when it is aborted; the other callers of the run still get its result.
+   * Runs `work` with one permit, or joins a run with the same key that has not begun, so that the result always
+   * includes all writes committed before the call.
+   * @throws the reason of `signal` when it aborts; other callers of the run still get its result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

@@ -1,4 +1,4 @@
-/** Streams the points a watch has not sent yet, from one snapshot of the database. */
+/** Streams the points that a watch has not sent yet, from one snapshot of the database. */
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
 import type { LinearScale, PointChunk } from '../points/point.ts';
 import {
@@ -17,7 +17,7 @@ export type Change =
 
 /**
  * Streams the points after the positions, variable by variable, from one snapshot (R-J1).
- * @param positions of the reader in the variables that may have changed.
+ * @param positions positions of the reader in the variables that may have changed.
  * @param scales unit conversion by variable id.
  * @throws the reason of the signal; the error of a cut connection (`streamInSnapshot`).
  */

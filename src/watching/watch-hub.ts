@@ -1,8 +1,8 @@
 /**
- * The shared part of all watches of a process, by gRPC and by HTTP, which makes idle watches nearly free: one
- * subscription to point notifications, one poll of all watched variables every few seconds for lost notifications, and
- * one access check a second (R-B5). A notification only marks a variable as changed; the points always come from the
- * database.
+ * Work that all watches of a process share, for gRPC and HTTP, so that idle watches cost almost nothing: one
+ * subscription to point notifications, one poll of all watched variables every few seconds for lost
+ * notifications, and one access check per second (R-B5). A notification only marks a variable as changed; the
+ * points always come from the database.
  */
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -21,7 +21,7 @@ export interface WatchHubOptions {
   readonly notifications: PointNotificationOptions;
   /** Pause between polls, which find changes whose notification was lost. */
   readonly pollMs: number;
-  /** A watch sends its cursor after this long without a message. */
+  /** Time without a message after which a watch sends its cursor. */
   readonly heartbeatMs: number;
   readonly limits: WatchLimits;
   readonly log: Log;
@@ -35,28 +35,28 @@ export interface WatchLimits {
 }
 
 export interface WatchHub {
-  /** The watches of one server (gRPC or HTTP) of the process. */
+  /** Opens a group for the watches of one server (gRPC or HTTP) of the process. */
   openGroup(): WatchGroup;
   stop(): Promise<void>;
 }
 
 export interface WatchGroup {
   /**
-   * Runs a watch to its end.
-   * @returns the number of points sent, when the reader left.
-   * @throws {DomainError} rate_limited when the user or the account has too many watches; dependency_unavailable when all
-   *   accounts together have, or when the group has stopped; otherwise the error the watch was ended with.
+   * Runs a watch until its end.
+   * @returns the number of points sent, after the client has disconnected.
+   * @throws {DomainError} rate_limited when the user or the account has too many watches; dependency_unavailable when
+   * the process has too many watches, or when the group has stopped; otherwise the error that ended the watch.
    */
   run(watch: Watch): Promise<number>;
   /**
-   * Ends the watches of the group with dependency_unavailable; their readers resume on another process with their cursors
-   * (R-K2).
+   * Ends the watches of the group with dependency_unavailable; clients resume on another process
+   * with their cursors (R-K2).
    */
   stop(): void;
 }
 
 const CHECK_MS = 1000;
-/** A watch whose access could not be checked for this long ends (R-B5). */
+/** Time without a successful access check after which a watch ends (R-B5). */
 const MAX_UNCHECKED_MS = 30_000;
 /** Maximum variables that one poll query names. */
 const MAX_IDS = 10_000;
@@ -70,7 +70,7 @@ interface VariableState {
   readonly accountId: number;
   readonly sourceId: number;
   readonly siteId: number;
-  /** Greatest VersionTimestamp of the variable; null: never written. */
+  /** Greatest VersionTimestamp of the variable; null when it was never written. */
   readonly lastVersionTimestamp: Micros | null;
 }
 
@@ -88,7 +88,7 @@ interface Entry {
   checkedMs: number;
 }
 
-/** The open watches of a process, also by variable. */
+/** Registers the open watches of a process, in total and by variable. */
 class WatchRegistry {
   readonly entries = new Set<Entry>();
   readonly #byVariable = new Map<number, Set<Entry>>();
@@ -176,7 +176,9 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
     startSweeper('watches', CHECK_MS, checkWatches, log),
   ];
   const pollSoon = (): void => {
-    poll().catch((error: unknown) => log.warn({ err: error }, 'changed points are found by the next poll'));
+    poll().catch((error: unknown) =>
+      log.warn({ err: error }, 'a poll for changed points failed; the next poll will find them'),
+    );
   };
   const listener = openPointSubscriber(options.notifications, (variableIds) => {
     if (registry.entries.size === 0) return;
@@ -217,7 +219,7 @@ function openGroup(registry: WatchRegistry, limits: WatchLimits): WatchGroup {
   };
 }
 
-/** Authenticates each token once, for all watches opened with it. */
+/** Authenticates each token once, for all watches that were opened with it. */
 async function checkAccess(
   authentication: Authentication,
   entries: ReadonlySet<Entry>,
@@ -249,8 +251,8 @@ async function findStates(
 }
 
 /**
- * Whether the state is unchanged, so that it need not be compared again: the previous poll has compared it, or a watch
- * opened since then has read it.
+ * Returns true when the state is unchanged since the previous poll, which has compared it with the watches; a watch
+ * opened later has read it itself.
  */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
@@ -262,7 +264,7 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/** Wakes a watch that missed a write, and ends one whose reader lost access to the variable. */
+/** Wakes the watch when it has missed a write; ends it when its user has lost access to the variable. */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(notFound(variableId));
@@ -302,7 +304,7 @@ function isVisible(caller: Caller, { accountId, siteId, sourceId }: VariableStat
   return caller.accountId === accountId && reachesSource(readReach(caller), siteId, sourceId);
 }
 
-/** Same text as for a request of a variable that does not exist (R-B9). */
+/** Has the same text as for a variable that does not exist (R-B9). */
 function notFound(variableId: number): DomainError {
   return new DomainError('not_found', `variable ${variableId} does not exist`);
 }

@@ -1,4 +1,7 @@
-/** Resolves a request to watch (R-J1): the variables the caller may see, and the reader's position in each. */
+/**
+ * Resolves a request to watch points (R-J1) into the variables, which the caller must be allowed to see, and the
+ * reader's position in each variable.
+ */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
@@ -9,9 +12,12 @@ import { AT_BEGINNING, decodeCursor } from './cursor.ts';
 
 export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceIds' | 'unitId'> {
   readonly caller: Caller;
-  /** Cursor of the last message that the reader received; empty: none. */
+  /** Cursor of the last message that the reader received; empty when there is none. */
   readonly cursor: Uint8Array;
-  /** Start of a variable that the cursor does not contain: true: before its first point; false: after its last write. */
+  /**
+   * Position in a variable that is not in the cursor: before its first point when true, after
+   * its last write when false.
+   */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;
   /** Maximum variables of this kind of watch, when lower than WATCH_MAX_VARIABLES. */
@@ -32,7 +38,7 @@ interface RequestServices {
 
 /**
  * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see;
- *   invalid_input for too many variables, none, a unit that cannot be converted, and bytes that are not a cursor.
+ * invalid_input for too many variables, no variables, a unit that cannot be converted, and bytes that are not a cursor.
  */
 export async function resolveWatch(
   { database, config }: RequestServices,
@@ -52,8 +58,8 @@ export async function resolveWatch(
 }
 
 /**
- * The reader's position in each variable. A cursor ahead of the stored points was issued before the database was
- * restored from a backup. The reader has everything that is stored, so its position becomes the last write.
+ * Finds the reader's position in each variable. A cursor can be later than the last write when the database was
+ * restored from a backup. The reader then has all stored versions, so its position becomes the last write.
  */
 async function findPositions(
   database: Database,

@@ -1,7 +1,7 @@
 /**
- * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new points
- * from the database and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no
- * memory.
+ * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new
+ * points from the database and writes them. Between two reads it keeps only the reader's positions, so a
+ * slow reader costs no memory.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -17,14 +17,17 @@ import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** The points; absent in the first message and in heartbeats. */
+  /** The new points; absent in the first message and in heartbeats. */
   readonly points?: WatchedPoints;
   readonly cursor: Buffer;
 }
 
 /** The receiver of the messages of a watch. */
 export interface WatchSink {
-  /** @param taken must be called when the reader has taken the message; the next message is written only then. */
+  /**
+   * Sends a message.
+   * @param taken the sink must call it when the reader has taken the message; the next message is written only then.
+   */
   write(message: WatchMessage, taken: () => void): unknown;
 }
 
@@ -32,17 +35,23 @@ export interface WatchReading {
   /** Connection pool that only watches use, with a connection for every permit of `short` and `long`. */
   readonly database: Database;
   readonly dictionary: Dictionary;
-  /** Permits for reading a bounded number of points, shared by watches that read the same. */
+  /** Permits for reading a limited number of points; watches that read the same points share a permit. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
-  /** Permits for reading any number of points, held as long as the reader takes; divided among accounts (R-A14). */
+  /**
+   * Permits for reading any number of points, held until the reader has taken the points;
+   * divided among accounts (R-A14).
+   */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /** How long a slow reader may hold a snapshot that took `workMs` to read. */
+  /**
+   * Returns the maximum time in ms that a slow reader may hold a snapshot, when the database
+   * has worked `workMs` for it.
+   */
   readonly patienceMs: (workMs: number) => number;
 }
 
 export interface WatchOptions {
   readonly caller: Caller;
-  /** `authorization` of the call, checked again while the watch is open (R-B5). */
+  /** `authorization` of the call, which is checked again while the watch is open (R-B5). */
   readonly authorization: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
   /** Unit conversion by variable id. */
@@ -50,20 +59,21 @@ export interface WatchOptions {
   /** Position at which the reader starts, by variable id. */
   readonly positions: ReadonlyMap<number, ChangePosition>;
   readonly sink: WatchSink;
-  /** Aborts when the reader leaves. */
+  /** Aborts when the client disconnects. */
   readonly leaving: AbortSignal;
 }
 
 // Debounce: a watch reads for at most a quarter of the time, so the busier the database is, the larger the batches are.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// Limits of a short read, which is collected before it is sent; a round above them is a long read.
+// Limits of a short read, whose points are collected before they are sent; above these limits a
+// round becomes a long read.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Rounds of more variables are never coalesced: comparing their keys would cost more than it saves.
+// Reads of more variables are never shared, because comparing their keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
-/** Runs in the hub, which marks changes, sends heartbeats and ends the watch. */
+/** A watch in the hub, which marks changes, sends heartbeats and ends the watch. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
@@ -96,18 +106,21 @@ export class Watch {
     this.#wake?.();
   }
 
-  /** Ends the call with an error at once. */
+  /** Ends the watch with an error at once. */
   end(error: Error): void {
     this.#ending.abort(error);
   }
 
-  /** Sends the cursor when no message was sent for `heartbeatMs`, unless the reader has not taken the last one. */
+  /** Sends the cursor when no message was sent for `heartbeatMs`, unless the reader has not taken the last message. */
   heartbeat(heartbeatMs: number): void {
     if (this.#signal.aborted || this.#isWriting) return;
     if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });
   }
 
-  /** Sends changes until the reader leaves. @returns the number of points sent. @throws the error that ended the watch. */
+  /**
+   * Sends changes until the client disconnects.
+   * @returns the number of points sent. @throws the error that ended the watch.
+   */
   async run(): Promise<number> {
     await this.#write({ cursor: encodeCursor(this.#positions) });
     while (!this.#signal.aborted) {
@@ -159,15 +172,16 @@ export class Watch {
       else await this.#inTurn(long, () => this.#stream(variableIds));
     } catch (error) {
       if (this.#signal.aborted) return;
-      // A round that sent something made progress: retry the rest. Without progress the error ends the watch.
+      // After a round that has sent a message, the rest is retried. After a round without a
+      // message, the error ends the watch.
       if (this.#messages === messagesBefore) throw error;
       for (const variableId of variableIds) this.#changed.add(variableId);
     }
   }
 
   /**
-   * @returns a key that is equal for watches that would read the same points from the same snapshot; undefined: do not
-   * coalesce.
+   * @returns a key that is equal for watches that would read the same points from the same snapshot; undefined when
+   * the read must not be shared.
    */
   #keyOf(variableIds: readonly number[]): string | undefined {
     if (variableIds.length > MAX_COALESCED_VARIABLES) return undefined;
@@ -184,7 +198,7 @@ export class Watch {
   }
 
   /**
-   * Short read. Other watches may share it, so it does not end with this watch.
+   * Performs a short read. Other watches may share the read, so it does not end with this watch.
    * @returns undefined above MAX_COLLECTED_POINTS or MAX_COLLECT_MS.
    */
   async #collect(variableIds: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
@@ -209,7 +223,10 @@ export class Watch {
     return last ? [...messages, last] : messages;
   }
 
-  /** Long read: sends while it reads. Ends early, for another round, when the reader holds the snapshot for too long. */
+  /**
+   * Performs a long read, which sends while it reads. It ends early when the reader holds the snapshot for too long;
+   * another round then continues.
+   */
   async #stream(variableIds: readonly number[]): Promise<void> {
     const builder = this.#builder();
     const startMs = performance.now();
@@ -251,7 +268,10 @@ export class Watch {
     await this.#write({ ...(points.count > 0 && { points }), cursor: encodeCursor(this.#positions) });
   }
 
-  /** Back-pressure: resolves when the reader has taken the message or the watch ends, so at most one message waits. */
+  /**
+   * Writes a message. Resolves when the reader has taken the message or the watch ends, so at most one
+   * message waits (back-pressure).
+   */
   async #write(message: WatchMessage): Promise<void> {
     if (this.#signal.aborted) return;
     this.#writtenMs = performance.now();

@@ -1,11 +1,11 @@
 /**
- * Closes unresponsive connections: connections whose peer, or the network between, drops bytes without closing the
+ * Closes unresponsive connections: connections whose bytes the peer or the network drops without closing the
  * connection. A query on such a connection would never end, because a middlebox answers keepalives. A connection is
  * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
- * the state of the suspected session (pg_stat_activity). A session that works, or waits for a lock, is left alone
- * however long it takes. A session that is gone or idle has lost the query or its answer: after two such reports the
- * connection is destroyed, and with it the idle connections of the pool, which share its network path. The query fails
- * with an error that `isDependencyError` recognises.
+ * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, is never
+ * closed. A session that is gone or idle has lost the query or its answer: after two such reports, the watch destroys
+ * the connection, and the idle connections of the pool, which share its network path. The query fails with an error
+ * that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -14,9 +14,9 @@ import type { Log } from '../log.ts';
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
-/** A COPY into the database sends bytes all the time; a session that waits for them this long has lost its client. */
+/** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
 const CLIENT_READ_MS = 15_000;
-/** Silent connections are closed when the server has not answered probes for this long. */
+/** Time without an answer to probes after which silent connections are closed. */
 const UNREACHABLE_MS = 8000;
 const REPORTS_NEEDED = 2;
 const TOO_MANY_CONNECTIONS = '53300';
@@ -34,12 +34,12 @@ interface SessionReport {
 /** State of a connection at the last check. */
 interface Watched {
   bytes: number;
-  /** Time at which a byte last moved, or at which the connection last had no query in flight. */
+  /** `performance.now()` when a byte last moved, or when the connection last had no query in flight. */
   sinceMs: number;
   reports: number;
 }
 
-/** The parts of the driver's client that its types leave out. */
+/** Members of the driver's client that its types do not declare. */
 interface ClientState {
   readonly processID: number | null;
   readonly readyForQuery: boolean;
@@ -49,7 +49,7 @@ export interface ConnectionWatch {
   stop(): void;
 }
 
-/** Watches the connections of a pool from now on. Its timer does not keep the process alive. */
+/** Starts watching the connections of a pool. Its timer does not keep the process alive. */
 export function watchConnections(pool: pg.Pool, connectionString: string, log: Log): ConnectionWatch {
   const connections = new Map<pg.PoolClient, Watched>();
   pool.on('connect', (client) => connections.set(client, { bytes: 0, sinceMs: performance.now(), reports: 0 }));
@@ -109,14 +109,14 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
   return { stop: () => clearInterval(timer) };
 }
 
-/** Destroys a connection. The server notices and ends what runs on it: see SESSION_OPTIONS in database.ts. */
+/** Destroys a connection. The server notices it and ends the running statement: see SESSION_OPTIONS in database.ts. */
 export function destroyConnection(client: pg.PoolClient): void {
   client.connection.stream.destroy();
 }
 
 /**
- * Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes moved since the last
- * check.
+ * Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes
+ * moved since the last check.
  */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();
@@ -142,7 +142,7 @@ async function askServer(connectionString: string, pids: readonly number[]): Pro
     await client.connect();
     return (await client.query<SessionReport>(PROBE, [pids])).rows;
   } finally {
-    // Does not wait until the server closes its end, which may never happen.
+    // Does not wait for the server to close the connection, which may never happen.
     void client.end().catch(() => {});
     setTimeout(() => destroyConnection(client as unknown as pg.PoolClient), PROBE_TIMEOUT_MS).unref();
   }

@@ -1,6 +1,7 @@
 /**
- * The clock of the database, for instants that others verify: a machine whose own clock is off would sign webhook messages
- * that every receiver rejects. Between two readings the monotonic clock measures the time, so a step of the machine's clock changes nothing.
+ * The clock of the database, for instants that receivers verify: a machine whose own clock is wrong would sign webhook
+ * messages that every receiver rejects. Between two readings of the database, the monotonic clock measures the time, so
+ * a step of the machine's clock has no effect.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -15,13 +16,13 @@ const WARN_INTERVAL_MS = 600_000;
 export interface DatabaseClock extends Clock, Sweeper {}
 
 /**
- * Reads the clock once, then every 30 s. @returns the clock, which shows the machine's time until the database has
- * answered.
+ * Reads the clock once, then every 30 s. @returns the clock, which shows the machine's time before the
+ * first answer of the database.
  */
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
-    log.warn({ aheadMs }, "the clock of this machine differs from the database's; the service uses the database's"),
+    log.warn({ aheadMs }, 'the clock of this machine differs from the clock of the database, which the service uses'),
   );
   const read = async (): Promise<void> => {
     const sentMs = performance.now();
@@ -30,7 +31,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores a reading that took more than a second, because its error can be half of the round trip.
+    // Ignores a reading that took more than a second, because its error can be half of the round-trip time.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - millis);

@@ -1,7 +1,7 @@
 /**
- * Connections and transactions. Every transaction goes through `withTransaction`, which sets its time-outs; values
- * are parameters. 64-bit integers are read as JavaScript numbers: every id here stays far below 2^53. Instants are
- * read as ISO 8601 text in UTC, to the microsecond.
+ * Connections and transactions. Every transaction goes through `withTransaction`, which sets its time-outs; values are
+ * parameters. 64-bit integers are read as JavaScript numbers: every id stays far below 2^53. Instants are read as ISO
+ * 8601 text in UTC with microseconds.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -9,10 +9,10 @@ import { watchConnections } from './connection-watch.ts';
 import { type ReadAhead, readAhead } from './read-ahead.ts';
 import { type ReadLimits, watchRead } from './read-watch.ts';
 
-/** Lends connections for `streamInSnapshot`: a pool, or an account's share of one. */
+/** Lends connections to `streamInSnapshot`: a pool, or the share of a pool that one account may use. */
 export interface SnapshotSource extends Queryable {
   readonly readLimits: ReadLimits;
-  /** @param signal ends the wait for a free connection; a pool ignores it. */
+  /** @param signal ends the wait for a free connection; a pool ignores the signal. */
   borrow(signal?: AbortSignal): Promise<Connection>;
   /** Memory for reading ahead of the consumer. Default: none. */
   readonly ahead?: ReadAhead;
@@ -39,7 +39,7 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   readonly statementTimeoutMs?: number;
-  /** Time the transaction may idle between statements before the server ends the session; 6 s where not given. */
+  /** Time the transaction may idle between statements before the server ends the session. Default: 6 s. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -53,10 +53,10 @@ const IDLE_IN_TRANSACTION_MS = 6000;
 /** Keepalives start after this time without a byte; three unanswered ones end the connection. */
 const KEEPALIVE_IDLE_SEC = 4;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
-// A client that has vanished, stopped or left must not keep its locks. A statement whose client has closed the
-// connection ends within a second; a peer that answers no keepalive is disconnected after about 7 s; a session that
-// idles inside a transaction is ended after 6 s. With the poll for lost work, another process takes the work over within
-// 10 s. The client finds its connection terminated and repeats the work.
+// A client that has crashed, is suspended or has disconnected must not keep its locks. A statement whose client has
+// closed the connection ends within a second; a peer that answers no keepalive is disconnected after about 7 s; a
+// session that idles inside a transaction is ended after 6 s. The poll for lost work then lets another process take
+// the work over within 10 s. A client that resumes finds its connection terminated and repeats the work.
 const SESSION_OPTIONS = [
   ['timezone', 'UTC'],
   ['datestyle', 'ISO'],
@@ -72,8 +72,8 @@ const SESSION_OPTIONS = [
   .join(' ');
 
 /**
- * Keeps chunks of points from being converted to columns during the snapshot (points/columns). LOCK takes no
- * snapshot, so the lock is held before the snapshot begins.
+ * Prevents the conversion of chunks of points to columns during the snapshot (points/columns). LOCK takes no snapshot,
+ * so the transaction holds the lock before the snapshot begins.
  */
 const ENTER_SNAPSHOT = '; lock table point_gate in access share mode';
 
@@ -92,7 +92,7 @@ function parseInstant(text: string): string {
   return text.replace(' ', 'T').replace(/\+00$/, 'Z');
 }
 
-/** Opens a pool whose sessions speak UTC. A connection that breaks while idle is logged and replaced. */
+/** Opens a pool whose sessions use the time zone UTC. A connection that breaks while idle is logged and replaced. */
 export function openDatabase({ url, poolSize, applicationName, log, readLimits }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
@@ -106,8 +106,8 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   });
   watchConnections(pool, url, log);
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
-  // Without a listener, a connection that breaks while it is checked out would end the process; the query in flight
-  // reports the error.
+  // Without a listener, a connection that breaks while it is checked out would end the process; the query
+  // in flight reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   return Object.assign(pool, {
     readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits },
@@ -129,7 +129,7 @@ export async function withTransaction<Result>(
 }
 
 /**
- * Lends a connection of the pool to `work`. One that is left inside a transaction is closed, not reused.
+ * Lends a connection of the pool to `work`. A connection that `work` leaves inside a transaction is closed, not reused.
  * @throws what `work` throws.
  */
 export async function withConnection<Result>(
@@ -151,7 +151,7 @@ export async function withConnection<Result>(
 }
 
 /**
- * Like `withTransaction`, on a connection that the caller holds for more than one transaction.
+ * Like `withTransaction`, but on a connection that the caller keeps for several transactions.
  * @throws what `work` throws, after the rollback.
  */
 export async function inTransaction<Result>(
@@ -172,17 +172,18 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Rows of each statement of an opening, as `query` returns them. */
+/** The rows of each statement of `opening` (see `streamInSnapshot`), as `query` returns them. */
 export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
- * Streams what `read` yields, in a read-only snapshot of its own that lasts until the last item is read. The connection is
- * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
- * long, or when the database sends nothing for too long (`readLimits`). There is no other limit. A source with `ahead`
- * gives the connection back before a slow consumer has taken the items that fit in that memory.
+ * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is returned
+ * at once when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too long,
+ * or when the database sends nothing for too long (`readLimits`). There is no other time limit. With `source.ahead`,
+ * the connection is returned when the remaining items fit into that memory, even when the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
- * @throws the reason of the signal; an Error of a terminated connection after one of the two time limits.
+ * @throws the reason of the signal; {Error} of a terminated connection after one of the two
+ * time limits of `readLimits`.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,
@@ -202,15 +203,15 @@ async function* streamDirectly<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
-  // When the signal was aborted while this call waited for the connection, nothing has run on the connection yet.
+  // The signal may have aborted while this call waited for the connection; no statement has run on it yet.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
   const limits = source.readLimits;
   const watch = watchRead(watched, limits, signal);
-  // The watch ends the read when the client is slow; the server's time-out ends it when this process is stopped or
-  // gone.
+  // The watch ends the read when the client is slow; the server's time-out ends it when this process
+  // is suspended or has crashed.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {
     const opened = await openSnapshot(connection, idleTimeoutMs, opening);
@@ -264,8 +265,8 @@ function once(work: (isBroken: boolean) => void): (isBroken: boolean) => void {
 class BrokenConnectionError extends Error {}
 
 /**
- * Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection must not delay a
- * shutdown.
+ * Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection
+ * must not delay a shutdown.
  */
 export async function closeDatabase(database: Database): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
-/** Separates an unavailable dependency (503, the client may retry) from a bug (500) (R-A5). */
+/** Distinguishes errors of an unavailable dependency (503, the client may retry) from bugs (500) (R-A5). */
 
-// An open connection can fail with these too: its last request may have taken effect.
+// An open connection can also fail with these codes; its last request may then have taken effect.
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
@@ -8,9 +8,10 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 // PostgreSQL classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart, time-outs), 58
 // (I/O), and 25P03: the server ended a session that left a transaction idle, for example while its process was suspended.
 const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
-// Besides those: class 40 (the transaction was rolled back, such as a deadlock), and 55P03 (lock timeout).
+// Work may also succeed when repeated after class 40 (the transaction was rolled back, such as by a
+// deadlock) and 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
-// This machine lacks processes, memory, descriptors or disk space.
+// Codes for a lack of processes, memory, file descriptors or disk space on this machine.
 const MACHINE_CODES: ReadonlySet<string> = new Set([
   'EAGAIN',
   'ENOMEM',
@@ -25,16 +26,16 @@ const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
 /**
- * Whether another transaction deleted a row that this transaction refers to, or added a reference to a row that this
- * transaction deletes (23503).
+ * Returns true when a foreign key is violated (23503): another transaction deleted a row that this transaction refers
+ * to, or added a reference to a row that this transaction deletes.
  */
 export function isReferenceViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
 }
 
 /**
- * Whether the work may succeed when it is repeated unchanged (R-A15): the error is a fault of a dependency, of this
- * machine or of another transaction, not of the data.
+ * Returns true when the work may succeed when it is repeated unchanged (R-A15): the cause is a dependency, this machine
+ * or another transaction, not the data.
  */
 export function isTransientError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

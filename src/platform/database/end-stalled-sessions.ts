@@ -1,7 +1,7 @@
 /**
- * Ends database sessions whose process is stopped or gone in the middle of sending rows (COPY FROM STDIN). Such a session
- * counts as active, so `idle_in_transaction_session_timeout` does not end it, and its locks would hold others up until
- * its statement times out. The transaction is rolled back, and its work is repeated by whichever process finds it.
+ * Ends database sessions whose process was suspended or crashed while it sent rows (COPY FROM STDIN). Such a session
+ * counts as active, so `idle_in_transaction_session_timeout` does not end it, and its locks would block other sessions
+ * until its statement times out. The transaction is rolled back; the poll for lost work then repeats its work.
  */
 import type { Queryable } from './database.ts';
 

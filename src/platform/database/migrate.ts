@@ -15,7 +15,7 @@ const FUNCTIONS_ENTRY = 'functions';
 
 /**
  * How a migration waits for locks. A statement that waits for an exclusive lock on a table delays every later statement
- * on it, even reads. So each wait is short, and other statements run in the pauses between.
+ * on that table, even reads. So each wait is short, and other statements run in the pauses between the waits.
  */
 export interface LockPatience {
   readonly lockTimeoutMs: number;
@@ -23,9 +23,9 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Attempts to take a lock; together they last ten minutes. */
+/** By default, the attempts to take a lock last ten minutes together. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
-/** lock_not_available, deadlock_detected. */
+/** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
 interface SqlFile {
@@ -126,8 +126,8 @@ const IS_UNREADABLE = `
          and exists (select from timescaledb_information.chunks where is_compressed) as "isUnreadable"`;
 
 /**
- * Lets points be kept in columns where the edition of TimescaleDB can (sql/functions/enable_columnstore.sql). A failure is
- * logged: points stay in rows.
+ * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql). A
+ * failure is only logged, because points can stay in rows.
  * @throws {Error} when points are in columns and the edition cannot read them.
  */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
@@ -146,8 +146,8 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
 }
 
 /**
- * Runs `work` in a transaction, again after a pause while another transaction holds a lock that it needs.
- * @throws {Error} after `tries`, naming the sessions that hold the locks up.
+ * Runs `work` in a transaction. While another transaction holds a lock that `work` needs, repeats it after a pause.
+ * @throws {Error} after `tries` attempts.
  */
 async function withLocks(
   client: pg.Client,
@@ -169,7 +169,7 @@ async function withLocks(
       }
       log.warn(
         { migration: name, attempt, tries, err: error },
-        'a migration waits for other transactions and tries again',
+        'a migration could not get its locks; it will be retried after a pause',
       );
       await wait(pauseMs);
     }

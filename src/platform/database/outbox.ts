@@ -1,7 +1,7 @@
 /**
- * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the transaction in
- * which its consumers handle it. So each event is handled exactly once, whichever process crashes (R-I8). Effects outside
- * the database, such as a wake-up, run after the commit; a sweeper repeats lost ones.
+ * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the
+ * transaction in which its consumers handle it. So each event is handled exactly once, whichever process crashes
+ * (R-I8). Effects outside the database, such as a wake-up, run after the commit; a sweeper repeats lost effects.
  *
  * Events belong to features, which declare them in `OutboxEvents`; this module does not know them.
  */
@@ -38,8 +38,8 @@ export function eventLiteral(name: EventName): string {
 }
 
 /**
- * Handles events in the relay's transaction; it ignores types it does not know.
- * @returns an effect that runs after the commit and may be lost in a crash.
+ * Handles events in the transaction of the relay; must ignore unknown types.
+ * @returns an effect, which runs after the commit and may be lost in a crash.
  */
 export type EventConsumer = (
   transaction: Transaction,
@@ -47,7 +47,7 @@ export type EventConsumer = (
 ) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
-  /** Passes every waiting event to the consumers. Overlapping calls share one pass. */
+  /** Passes every waiting event to the consumers. Calls during a pass share the next pass. */
   relay(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
 
 /**
  * Creates the relay that passes waiting events to their consumers (R-I8).
- * @param consumers each receives every event, in order of ids within a pass.
+ * @param consumers each receives every event; within a pass, events are in order of their ids.
  */
 export function createOutboxRelay(database: Database, consumers: readonly EventConsumer[], log: Log): OutboxRelay {
   let running: Promise<void> | undefined;

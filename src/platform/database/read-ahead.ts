@@ -1,11 +1,11 @@
 /**
  * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) ends before a
- * slow consumer does. Once the memory is used up, the producer waits for the consumer, one item ahead.
+ * slow consumer does. When the memory is used up, the producer waits until the consumer has taken every item.
  */
 
 /** Memory for reading ahead that the reads of an account share. */
 export interface ReadAheadBudget {
-  /** @returns false, without taking anything, when the bytes exceed what is left. */
+  /** @returns false, and takes nothing, when fewer bytes are left. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
@@ -28,8 +28,9 @@ export function columnBytes(item: unknown): number {
 }
 
 /**
- * Yields the items of `start(signal)` in order, then throws its error, if any.
- * @param start its signal is aborted with `signal`, and when the consumer leaves before the last item.
+ * Yields the items of `start` in order.
+ * @param start produces the items; its signal aborts when `signal` does, and when the consumer
+ * stops before the last item.
  * @throws the error of `start`, after its last item; the reason of `signal`.
  */
 export async function* readAhead<Item>(
@@ -94,7 +95,7 @@ export async function* readAhead<Item>(
   } finally {
     signal?.removeEventListener('abort', leave);
     for (const item of queue.splice(0)) pay(item);
-    if (!outcome) leaving.abort(new Error('the consumer left'));
+    if (!outcome) leaving.abort(new Error('the consumer stopped'));
     wakeProducer();
     await producing;
   }

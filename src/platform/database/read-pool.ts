@@ -9,7 +9,7 @@ import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 
 export interface ReadPoolOptions {
-  /** Pool with `connections` sessions, which nothing else uses. */
+  /** Pool with `connections` sessions that only point reads use. */
   readonly readDatabase: Database;
   /** Pool for the short statements that precede a snapshot. */
   readonly database: Database;
@@ -29,10 +29,10 @@ export interface ReadPool {
 const MAX_WAIT_MS = 5000;
 const WAITERS_PER_ACCOUNT = 100;
 const ACCOUNT_PART = 4;
-/** Maximum bytes that one read may be ahead: about 65,000 points. */
+/** Maximum bytes that one read may read ahead: about 65,000 points. */
 const MAX_AHEAD_BYTES = 2 << 20;
 
-/** Creates the shares of the accounts; the pool of `readDatabase` opens the connections. */
+/** Creates the read pool; `readDatabase` opens the connections. */
 export function openReadPool(options: ReadPoolOptions): ReadPool {
   const { readDatabase, database, connections, connectionsPerAccount, aheadBytes } = options;
   const semaphore = openFairSemaphore({
@@ -46,7 +46,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const budgetOf = openBudgets(aheadBytes);
   return {
     of: (accountId) => ({
-      // Names the account here, because gRPC calls have no asynchronous context that names it.
+      // Sets the account here, because gRPC calls do not run in an asynchronous context with their account.
       query: ((...statement: Parameters<Database['query']>) =>
         runForAccount(accountId, () => database.query(...statement))) as Database['query'],
       borrow: (signal) => borrow(readDatabase, semaphore, accountId, signal),

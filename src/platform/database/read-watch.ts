@@ -1,7 +1,7 @@
 /**
  * Watches the database connection behind a streamed answer and cuts it when the client disconnects (a signal), when the
- * client reads nothing for too long, or when the database sends nothing for too long. A statement_timeout cannot replace
- * it: a statement may stream for hours to a client that keeps reading.
+ * client reads nothing for too long, or when the database sends nothing for too long. A statement_timeout cannot
+ * replace the watch: a statement may stream for hours to a client that keeps reading.
  */
 
 export interface WatchedConnection {
@@ -16,16 +16,19 @@ export interface ReadLimits {
   readonly silenceMs: number;
   /** Maximum time the client may take to read the rows handed to it. */
   readonly stallMs: number;
-  /** Whether other accounts wait for the connection; `CONTENDED_STALL_MS` is then the limit. Default: never. */
+  /**
+   * Returns true while other accounts wait for the connection; the stall limit is then
+   * `CONTENDED_STALL_MS`. Default: never.
+   */
   readonly isContended?: () => boolean;
 }
 
 export interface ReadWatch {
-  /** Call it when rows were handed to the client: from then on the stall limit applies. */
+  /** Call it when rows were handed to the client: the stall limit applies from then on. */
   handOver(): void;
   /**
-   * Call it when the client asks for more rows: from then on the silence limit applies. @throws {Error} `reason()` when
-   * the connection was cut.
+   * Call it when the client asks for more rows: the silence limit applies from then on. @throws {Error} `reason()`
+   * when the connection was cut.
    */
   takeBack(): void;
   /** Why the connection was cut; undefined while it is open. */
@@ -42,8 +45,8 @@ const CHECKS_PER_LIMIT = 8;
 const CONTENDED_STALL_MS = 2000;
 
 /**
- * Starts the watch; at first rows are awaited.
- * @param signal aborted when the client disconnects; a signal that is aborted already cuts at once.
+ * Starts the watch with the silence limit.
+ * @param signal aborts when the client disconnects; an aborted signal cuts the connection at once.
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,

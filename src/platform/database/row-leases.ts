@@ -1,8 +1,8 @@
 /**
  * Short leases on rows that a process works on, renewed in the background while the work lasts. A process that is
- * suspended or gone therefore loses its rows after LEASE_MS, however long the work may take. The end of the lease is
- * also the fencing token: a result is written only where the row still has it. Used by mails, webhook attempts and
- * trial sends.
+ * suspended or has crashed therefore loses its rows after LEASE_MS, however long the work takes. The end of the lease
+ * is also the fencing token: a result is written only when the row still has this value. Used by mails, webhook
+ * attempts and webhook tests.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';
@@ -28,16 +28,19 @@ export interface LeasedTable {
 }
 
 export interface RowLeases<Row extends LeasedRow> {
-  /** Renews the leases of these rows from now on. @param claimedMs performance.now() before their claim was sent. */
+  /**
+   * Starts renewing the leases of these rows.
+   * @param claimedMs performance.now() before the claim of the rows was sent.
+   */
   keep(rows: readonly Row[], claimedMs: number): void;
-  /** Whether the lease has not ended, so that no other process can own the row. Work must not begin after its end. */
+  /** Returns true until the lease ends; no other process can own the row before. Work must not begin after the end. */
   isHeld(row: Row): boolean;
   /** Ends the renewal. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
   drop(rows: readonly Row[]): Promise<void>;
   stop(): void;
 }
 
-/** Starts the renewal; leases that cannot be renewed in time are lost to another process. */
+/** Starts the background renewal. When a lease is not renewed in time, another process may claim the row. */
 export function openRowLeases<Row extends LeasedRow>(database: Database, table: LeasedTable, log: Log): RowLeases<Row> {
   const heldUntilMs = new Map<Row, number>();
   let renewal: Promise<void> | undefined;
@@ -64,7 +67,7 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
     isHeld: (row) => performance.now() < (heldUntilMs.get(row) ?? 0),
     drop: async (rows) => {
       for (const row of rows) heldUntilMs.delete(row);
-      // A renewal under way may still change the token.
+      // A renewal in progress may still change the token.
       await renewal;
     },
     stop: () => clearInterval(timer),
@@ -72,7 +75,8 @@ export function openRowLeases<Row extends LeasedRow>(database: Database, table: 
 }
 
 /**
- * Renews leases for `leaseMs` from now and sets the new tokens. A lease that was lost keeps its old token.
+ * Renews leases for `leaseMs` from now and sets `claimedUntil` of the rows. A row whose lease
+ * was lost keeps its old value.
  * @returns the rows whose lease was renewed.
  */
 export async function renewLeases<Row extends LeasedRow>(
@@ -83,7 +87,8 @@ export async function renewLeases<Row extends LeasedRow>(
 ): Promise<readonly Row[]> {
   const { rows: renewed } = await queryable.query<LeasedRow>({
     name: `renewal-${table}`,
-    // Rows locked by another transaction are renewed the next time: waiting for them could deadlock.
+    // Skips rows that another transaction has locked, because waiting for them could deadlock; the
+    // next renewal includes them.
     text: `
       with mine as materialized (
         select leased.id from ${table} leased

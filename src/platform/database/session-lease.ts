@@ -1,7 +1,7 @@
 /**
- * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and so releases its locks: a
- * process that is stopped, gone or cut off does not keep them. Work of the holder is fenced by using the same session:
- * once the lease is lost, none of it can be committed.
+ * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and releases its locks, so a
+ * process that is suspended, crashed or disconnected does not keep them. The holder does its work in the same session,
+ * so it cannot commit after the lease is lost.
  */
 import type { Connection } from './database.ts';
 
@@ -13,7 +13,8 @@ const RELEASE = `select pg_advisory_unlock($1, $2), set_config('idle_session_tim
 const RESET = `select set_config('idle_session_timeout', '0', false)`;
 
 /**
- * Runs `work` while this session holds the advisory lock (`lockClass`, `key`). The lease is renewed in the background.
+ * Runs `work` while the session of `connection` holds the advisory lock (`lockClass`, `key`). Renews
+ * the lease in the background.
  * @returns undefined, without running `work`, when another session holds the lock.
  */
 export async function withLease<Result>(

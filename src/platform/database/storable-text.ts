@@ -15,7 +15,7 @@ export function isStorableJson(value: unknown): boolean {
   return Object.entries(value).every(([key, member]) => isStorableText(key) && isStorableJson(member));
 }
 
-/** Replaces each U+0000 and unpaired surrogate by U+FFFD. */
+/** Replaces each U+0000 and unpaired surrogate with U+FFFD. */
 export function toStorableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

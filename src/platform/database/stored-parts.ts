@@ -1,6 +1,7 @@
 /**
- * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB, compressed with zstd
- * where that is smaller. The roles share no disk, and a backup of the database has the content.
+ * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB,
+ * compressed with zstd when that is smaller. In the database, because the roles share no disk, and so that a
+ * backup includes the content.
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';
@@ -11,7 +12,7 @@ import { readBytea } from './read-bytea.ts';
 /** A table of parts, with the columns `part`, `is_compressed` and `bytes`. */
 export interface PartTable {
   readonly name: 'stored_file_part' | 'structure_import_part';
-  /** Column of the id of the owner, a GUID. */
+  /** Column with the id of the file or import, a GUID. */
   readonly owner: 'file_id' | 'import_id';
 }
 
@@ -22,11 +23,12 @@ const PARTS_IN_FLIGHT = 3;
 
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
-// A buffer of this size makes one piece of output instead of many of 16 KiB.
+// Compresses into one buffer of this size instead of many of 16 KiB.
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
-// A part is only used once its owner is committed; that commit waits for the disk, and so for all parts before it.
+// Commits without waiting for the disk: a part is read only after its file or import is committed, and that commit
+// waits until all earlier commits are on disk.
 const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;
@@ -41,7 +43,7 @@ interface StoringParts {
   readonly settle: () => Promise<void>;
 }
 
-/** Opens a writer that compresses and stores parts while others arrive, and reuses their buffers. */
+/** Opens a writer that compresses and stores parts while further parts arrive, and reuses the buffers. */
 function storingParts(database: Database, { table, ownerId, charge, inTurn }: ContentTarget): StoringParts {
   const buffers: Promise<Buffer>[] = [];
   let allocated = 0;
@@ -68,7 +70,9 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
   };
 }
 
-/** Stores a part, compressed where that is smaller: a CSV takes a tenth of the space and of the time to store it. */
+/**
+ * Stores a part, compressed when that is smaller: compression divides the space and the storing time of a CSV by ten.
+ */
 async function addPart(
   database: Database,
   table: PartTable,
@@ -86,16 +90,16 @@ export interface ContentTarget {
   readonly ownerId: string;
   /** Called before a buffer is allocated; throws when the memory for it is not available. */
   readonly charge: (bytes: number) => void;
-  /** Runs the storing of a part when it is the turn of the account. */
+  /** Calls `store`, which stores a part, when the account may use the database. */
   readonly inTurn: (store: () => Promise<void>) => Promise<void>;
-  /** Sees the first bytes before they are stored; may throw. */
+  /** Called with the first bytes before they are stored; throws to refuse the content. */
   readonly onStart: (start: Buffer) => void;
 }
 
 /**
  * Stores content while it arrives, in constant memory.
- * @returns its size in bytes, once every part is stored; 0: nothing is stored.
- * @throws what `content`, `charge` or `onStart` throws, once no part is in flight.
+ * @returns the size in bytes, after every part is stored; 0 when the content is empty and nothing is stored.
+ * @throws the errors of `content`, `charge` and `onStart`, when no part is in flight.
  */
 export async function storeContent(
   database: Database,
@@ -118,20 +122,23 @@ export async function storeContent(
   return sizeBytes;
 }
 
-/** A part as stored, maybe compressed; `inflatePart` returns its bytes. */
+/** A part as the database stores it; `inflatePart` returns its content. */
 export interface StoredPart {
   readonly isCompressed: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Reads one part. @param part from 0. @throws Error when it does not exist, as after a purge. */
+/**
+ * Reads one part. @param part index of the part, from 0.
+ * @throws {Error} when the part does not exist, for example after a purge.
+ */
 export async function readPart(
   database: Database,
   { name, owner }: PartTable,
   ownerId: string,
   part: number,
 ): Promise<StoredPart> {
-  // The values are put into the text, because COPY takes no parameters.
+  // The statement contains the checked values, because COPY takes no parameters.
   if (!isGuid(ownerId) || !Number.isSafeInteger(part)) throw new Error(`part ${part} of ${ownerId} cannot exist`);
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;
@@ -145,7 +152,10 @@ export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
   return isCompressed ? zstdDecompressSync(bytes, INFLATE_OPTIONS) : bytes;
 }
 
-/** Yields stored content, part by part. @throws Error when it is purged meanwhile. */
+/**
+ * Yields stored content, part by part.
+ * @throws {Error} when the content is purged meanwhile.
+ */
 export async function* readContent(
   database: Database,
   table: PartTable,
@@ -158,7 +168,7 @@ export async function* readContent(
   }
 }
 
-/** Regroups pieces of any size into parts of PART_BYTES, the last one smaller, each in a buffer of its own. */
+/** Regroups buffers of any size into parts of PART_BYTES (the last part may be smaller), each in its own buffer. */
 async function* inParts(content: AsyncIterable<Uint8Array>, takeBuffer: () => Promise<Buffer>): AsyncGenerator<Buffer> {
   let buffer: Buffer | undefined;
   let size = 0;

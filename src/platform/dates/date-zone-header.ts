@@ -1,4 +1,4 @@
-/** The header `Time-Zone` of an answer: the zones in which dates without one were read (R-A11). */
+/** The header `Time-Zone` of an answer names the zones in which dates without a zone were read (R-A11). */
 import type { Context } from 'hono';
 
 export const DATE_ZONE_HEADER = 'Time-Zone';
@@ -8,7 +8,10 @@ export function setDateZones(c: Context, zones: readonly string[]): void {
   if (zones.length > 0) c.header(DATE_ZONE_HEADER, formatDateZones(zones));
 }
 
-/** Formats the value of the header that names the zones of dates. @param zones IANA names. */
+/**
+ * Formats the value of the header `Time-Zone`.
+ * @param zones IANA names.
+ */
 export function formatDateZones(zones: readonly string[]): string {
   return zones.join(', ');
 }

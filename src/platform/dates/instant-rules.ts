@@ -9,11 +9,16 @@ export const MICROS_PER_MINUTE = 60_000_000;
 /** 2000-01-01, the epoch of PostgreSQL, in microseconds since 1970-01-01. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 
-/** Range of storable dates; others are refused. Within it, every microsecond is exact in a JavaScript number. */
+/**
+ * Range of storable dates; dates outside are refused. Every microsecond in the range is exact in a JavaScript number.
+ */
 export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
 export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;
 
-/** `2026-03-01T00:15:00Z`; a fraction appears only when there is one, without trailing zeros (R-A8). */
+/**
+ * Formats an instant as `2026-03-01T00:15:00Z`; a fraction of a second is added only when it is not zero,
+ * without trailing zeros (R-A8).
+ */
 export function formatInstant(micros: Micros): string {
   const millis = Math.floor(micros / MICROS_PER_MILLI);
   const text = new Date(millis).toISOString();
@@ -24,9 +29,9 @@ export function formatInstant(micros: Micros): string {
 }
 
 /**
- * Like `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00` (R-A8). ISO 8601
- * has offsets of whole minutes only. An offset of local mean time is therefore rounded to a minute, and the local time
- * by the same amount, so the text still denotes the same instant.
+ * Like `formatInstant`, but on a local clock that is `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00` (R-A8).
+ * ISO 8601 has only offsets of whole minutes, so an offset of local mean time is rounded to a minute. The local time
+ * moves by the same amount, so the text still denotes the same instant.
  */
 export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string {
   const minutes = Math.round(offsetMicros / MICROS_PER_MINUTE);
@@ -34,7 +39,7 @@ export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string
   return local + formatOffset(minutes);
 }
 
-/** `+01:00` */
+/** Formats an offset from UTC as `+01:00`. @param minutes ahead of UTC; negative behind. */
 export function formatOffset(minutes: number): string {
   const hours = String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;

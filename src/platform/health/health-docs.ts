@@ -18,14 +18,14 @@ export const HEALTH_OPERATIONS: readonly Operation[] = [
       ...shared,
       path: '/health/ready',
       operationId: 'isReady',
-      summary: 'Check that every part the process needs answers and makes progress',
+      summary: 'Check that every part that the process needs answers and makes progress',
     },
     answers: [
       answersJson('Every part is up, or only an optional part is down (`degraded`).', ready),
       {
         ...answersJson('A part is down; `checks` names it.', ready),
         status: 503,
-        headers: { 'Retry-After': 'Seconds to wait.' },
+        headers: { 'Retry-After': 'Seconds to wait before the next request.' },
       },
     ],
   },

@@ -1,11 +1,14 @@
-/** Health (R-A9): `live`: the process answers; `ready`: every part it needs answers and makes progress. */
+/**
+ * Health routes (R-A9). `live`: the process answers. `ready`: every part that the process needs
+ * answers and makes progress.
+ */
 import { Hono } from 'hono';
 
 /** One part of the service, as `/health/ready` reports it. */
 export interface HealthCheck {
   /** Checks the part; rejects when it does not work. */
   readonly run: () => Promise<unknown>;
-  /** The process works without the part, only slower: readiness is then `degraded`, with status 200. */
+  /** True when the process also works without the part, but slower: readiness is then `degraded`, with status 200. */
   readonly isOptional?: boolean;
 }
 

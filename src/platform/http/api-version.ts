@@ -1,11 +1,11 @@
-/** The version of the API (§9.1, R-A2): every response carries it in `Api-Version`; requests may name it. */
+/** The version of the API (§9.1, R-A2): every response names it in the header `Api-Version`, and requests may. */
 import type { MiddlewareHandler } from 'hono';
 import { DomainError } from '../errors.ts';
 
 export const API_VERSION = '1.7';
 
 /**
- * Whether the service answers requests for this version (R-A2).
+ * Returns true when the service answers requests for this version (R-A2).
  * @param requested the request header `Api-Version`; absent means the current version.
  */
 export function isApiVersion(requested: string | undefined): boolean {

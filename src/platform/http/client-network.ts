@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { networkOf } from '../address-ranges.ts';
 
 /**
- * @param incoming undefined: the app runs without a Node server.
- * @param proxyHops PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For; clients can forge
- * those before it.
+ * @param incoming undefined when the app runs without a Node server.
+ * @param proxyHops value of PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For;
+ * clients can forge earlier entries.
  * @returns an IPv4 address or an IPv6 /64.
  */
 export function clientNetwork(

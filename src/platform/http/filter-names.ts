@@ -4,17 +4,16 @@ import { DomainError } from '../errors.ts';
 
 const ENDS_AS_ID = /ids?$/;
 /**
- * Maximum letters by which a misspelt name may differ. A short name allows half its length only, because every word of
- * two letters differs from `to` by at most two.
+ * Maximum letters by which a misspelt name may differ from a known name. For a short name, the maximum is half its
+ * length, because every word of two letters differs from `to` by at most two.
  */
 const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
  * @param known names of the listing's parameters, documented ones first.
- * @returns a function that takes the given names in lower case (R-A12).
- * @throws {DomainError} invalid_input naming each that ends in `id` or `ids`, or nearly equals a known name, with the
- *   nearest known name.
+ * @returns a function that checks the names of a query, given in lower case (R-A12). It throws {DomainError}
+ * invalid_input with every unknown name that ends in `id` or `ids`, or nearly equals a known name.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

@@ -1,4 +1,7 @@
-/** Reads request bodies (R-A4): media types, gzip, the size limit on inflated bytes, JSON errors with line and column. */
+/**
+ * Reads request bodies (R-A4): checks media types, inflates gzip, limits the inflated size, and reports JSON
+ * errors with line and column.
+ */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
@@ -7,17 +10,17 @@ import { DomainError } from '../errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
-// Decodes what .NET calls `Encoding.Unicode`: little-endian UTF-16 without a byte order mark.
+// Decodes little-endian UTF-16 without a byte order mark, which .NET calls `Encoding.Unicode`.
 const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
 const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
-// Maximum depth of nesting: far above that of real bodies, and below the depth that overflows a recursive parser here
-// or in PostgreSQL.
+// Maximum depth of nesting: far above the depth of real bodies, and below the depth that overflows a recursive
+// parser here or in PostgreSQL.
 const MAX_DEPTH = 200;
 
 /**
- * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4): UTF-8, or UTF-16 when the media type says
- * so, as a .NET client sends patches.
+ * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4): UTF-8, or UTF-16 when the media
+ * type names it, as in patches of .NET clients.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
@@ -54,8 +57,8 @@ export function assertJsonType(request: Request): void {
 }
 
 /**
- * Decodes text with `decoder`; default UTF-8. @throws {DomainError} malformed_json when the bytes are not valid in that
- * encoding.
+ * Decodes text with `decoder`; default UTF-8. @throws {DomainError} malformed_json when the bytes are
+ * not valid in the encoding.
  */
 export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {
@@ -90,7 +93,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Locates the fault: V8 reports the position of most faults; a tolerant scanner finds the other positions. */
+/**
+ * Locates the first fault of a JSON text: V8 reports the position of most faults; a tolerant scanner finds the others.
+ */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
@@ -106,7 +111,10 @@ interface Fault {
   readonly offset: number;
 }
 
-/** @returns undefined when the text is nested too deeply for the recursive scanner, which builds no values. */
+/**
+ * Scans without building values.
+ * @returns the first fault; undefined when the text is nested too deeply for the recursive scanner.
+ */
 function findFirstError(text: string): Fault | undefined {
   let first: Fault | undefined;
   const onError = (error: number, offset: number): never => {
@@ -134,9 +142,9 @@ export function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
  * Reads a body, inflated when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
  * @param onBytes receives the inflated size of each piece as it arrives; an error it throws ends the read.
- * @param incoming the same body as a Node stream: a body of known length is read from it in half the time.
- * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the connection
- *   ends within the body.
+ * @param incoming the same body as a Node stream, from which a body of known length is read in half the time.
+ * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
+ * connection ends within the body.
  */
 export async function readBytes(
   request: Request,
@@ -156,7 +164,8 @@ export async function readBytes(
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // A client that disconnects causes the same error codes as an unavailable dependency (ECONNRESET).
+    // Handled here, because a client that disconnects causes the same error code as an
+    // unavailable dependency (ECONNRESET).
     throw new DomainError(
       'invalid_input',
       encoding === 'gzip' ? 'the body is not valid gzip' : 'the body ended before its announced length',
@@ -211,9 +220,9 @@ const SMALL_BYTES = 1 << 14;
 const FIRST_BUFFER_BYTES = 1 << 18;
 
 /**
- * Concatenates chunks as they arrive: joining 50 MiB at the end blocks the event loop for 100 ms.
- * The buffer grows with what arrives, not with what is announced.
- * @param expectedBytes announced size; undefined: unknown.
+ * Concatenates chunks as they arrive: joining 50 MiB at the end would block the event loop for 100 ms. The buffer grows
+ * with the bytes that arrive, not with the announced size.
+ * @param expectedBytes announced size; undefined when unknown.
  */
 async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes?: number): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = new Uint8Array(Math.min(expectedBytes ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));

@@ -1,14 +1,16 @@
-/** Locates an input for error messages (R-A5): a query, a body and a gRPC message each have their own notation. */
+/**
+ * Names the location of an input in error messages (R-A5); queries, bodies and gRPC messages have different notations.
+ */
 import { DomainError } from '../errors.ts';
 
 export interface InputLocation {
   /** Subject of the error message, such as `query siteIds`. */
   readonly subject: string;
-  /** Path in the member `details`, such as `query.siteIds`. */
+  /** Path for the member `details` of the error, such as `query.siteIds`. */
   readonly path: string;
 }
 
-/** The `invalid_input` error for one location: its subject and the message (R-A5). */
+/** Returns the `invalid_input` error for one location; its message is the subject and `message` (R-A5). */
 export function locationError({ subject, path }: InputLocation, message: string): DomainError {
   return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
 }

@@ -1,8 +1,8 @@
 /**
  * JSON Patch (RFC 6902): parses a list of operations and applies it to a document, all or nothing. The package
- * `rfc6902` applies the changes. Resolving pointers, `test` and the limit on copies are our own. The package resolves
- * pointers into strings and prototypes. It compares lists in quadratic time and memory: 1,000 entries against 3,000
- * take 4 GB. It also allows repeated copies of a document into itself, each of which doubles it.
+ * `rfc6902` applies the changes. Our own code resolves pointers, performs `test` and limits copies, because the package
+ * resolves pointers into strings and prototypes, compares lists in quadratic time and memory (1,000 entries against
+ * 3,000 take 4 GB), and lets a patch copy a document into itself repeatedly, which doubles it each time.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
@@ -11,7 +11,7 @@ import { DomainError } from '../errors.ts';
 import { parseInput } from './lenient.ts';
 
 const MAX_OPERATIONS = 1000;
-/** Limit on the JSON text of all values that the operations of one patch copy. */
+/** Maximum characters of JSON that the operations of one patch may copy in total. */
 const MAX_COPIED_LENGTH = 1 << 20;
 
 const pointerSchema = z
@@ -27,7 +27,7 @@ const valued = <Op extends string>(op: Op) =>
   located(op).extend({ value: z.unknown().refine((value) => value !== undefined, { error: 'must be given' }) });
 const sourced = <Op extends string>(op: Op) => located(op).extend({ from: pointerSchema });
 
-/** A list of operations as clients send it, at most 1,000. */
+/** Schema of a patch: at most 1,000 operations. */
 export const patchSchema = z
   .array(
     z.discriminatedUnion(
@@ -51,8 +51,9 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Replaces member names in the pointers by their spelling in `names`; clients may send them in any case (R-A3).
- * @param parent pointer of the object that has the members; default: the document.
+ * Replaces member names in the pointers with their spelling in `names`, because clients may
+ * send names in any case (R-A3).
+ * @param parent pointer to the object that has the members; default: the document.
  */
 export function withMemberNames(
   operations: readonly PatchOperation[],
@@ -74,8 +75,8 @@ export function withMemberNames(
 
 /**
  * Applies the operations to a copy of the document.
- * @throws {DomainError} conflict when a `test` fails; invalid_input when an operation cannot be applied or copies more than
- *   1 MiB in total.
+ * @throws {DomainError} conflict when a `test` fails; invalid_input when an operation cannot be applied, or when the
+ * operations copy more than 1 MiB in total.
  */
 export function applyOperations(document: object, operations: readonly PatchOperation[]): Record<string, unknown> {
   const patched = structuredClone(document) as Record<string, unknown>;
@@ -86,7 +87,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
     if (operation.op === 'copy') {
       copiedLength += JSON.stringify(find(patched, operation.from)?.value).length;
       if (copiedLength > MAX_COPIED_LENGTH)
-        throw operationError(index, 'from', `a patch must copy at most ${MAX_COPIED_LENGTH} characters`);
+        throw operationError(index, 'from', `the patch must copy at most ${MAX_COPIED_LENGTH} characters in total`);
     }
     if (operation.op === 'test') assertEqual(patched, operation, index);
     else applyOne(patched, operation, index);
@@ -94,7 +95,10 @@ export function applyOperations(document: object, operations: readonly PatchOper
   return patched;
 }
 
-/** The `invalid_input` error for one operation. @param member the member with the problem. */
+/**
+ * Returns the `invalid_input` error for one operation.
+ * @param member the member of the operation that has the problem.
+ */
 export function operationError(index: number, member: 'path' | 'from' | 'value', message: string): DomainError {
   const details = [{ path: `$[${index}].${member}`, message }];
   return new DomainError('invalid_input', `operation ${index} cannot be applied: ${message}`, details);
@@ -112,7 +116,7 @@ function applyOne(document: object, operation: PatchOperation, index: number): v
   if (failure) throw operationError(index, 'path', failure.message);
 }
 
-/** @returns why the operation cannot be applied; a `test` is checked separately. */
+/** @returns why the operation cannot be applied; undefined for a possible operation and for `test`. */
 function findProblem(document: unknown, operation: PatchOperation): string | undefined {
   if (operation.op === 'test') return undefined;
   if (operation.path === '') return 'the pointer must name a member, not the whole document';
@@ -124,7 +128,7 @@ function findProblem(document: unknown, operation: PatchOperation): string | und
   return isApplicable ? undefined : `${operation.path} does not exist`;
 }
 
-/** The value at a pointer, by own members and array indices only; undefined when there is none. */
+/** Finds the value at a pointer, by own members and array indices only; undefined when it does not exist. */
 function find(document: unknown, pointer: string): { readonly value: unknown } | undefined {
   let value = document;
   for (const token of tokensOf(pointer)) {
@@ -136,7 +140,10 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
   return { value };
 }
 
-/** Whether `add` may insert at the pointer: its parent is an object, or an array with that index. */
+/**
+ * Returns true when `add` may insert at the pointer: the parent is an object, or an array that has
+ * the index or ends before it.
+ */
 function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');
   const [token = ''] = tokensOf(pointer.slice(end));

@@ -1,6 +1,7 @@
 /**
- * Schemas for lenient reading, as shipped clients require (R-A3): property names in any case, integers also as strings of
- * digits, enumerations by name in any case or by number. Unknown properties are dropped. Responses are strict.
+ * Schemas for lenient reading, which shipped clients require (R-A3): property names in any case, integers
+ * also as strings of digits, enumerations by name in any case or by number. Unknown properties are
+ * dropped. Responses are strict.
  */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
@@ -9,13 +10,13 @@ import { describeIssue } from './schema-words.ts';
 
 /** Maximum number of problems that one error lists. */
 export const MAX_DETAILS = 100;
-/** Characters of a wrong value that an error message shows. */
+/** Maximum characters of a wrong value that an error message shows. */
 const MAX_SHOWN = 60;
 const MAX_INT4 = 2_147_483_647;
 
 /**
- * A zod object whose property names match in any case (R-A3). When two properties differ only in case, the exact name
- * wins.
+ * A zod object whose property names match in any case (R-A3). When two properties differ only in
+ * case, the exact name wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -55,8 +56,8 @@ export const booleanSchema = z.preprocess((value) => {
 }, z.boolean());
 
 /**
- * A date of a body, also as epoch milliseconds (R-A11). A date without a zone is converted once the zone of its source is
- * known.
+ * A date of a body, also as epoch milliseconds (R-A11). A date without a zone is converted later, when the
+ * zone of its source is known.
  */
 export const momentSchema = z
   .custom<string | number>((value) => toMoment(value) !== undefined, {
@@ -100,7 +101,10 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   );
 }
 
-/** The `invalid_input` error for these problems, at most 100; its message is that of the first (R-A3). */
+/**
+ * Returns the `invalid_input` error for these problems, of which it lists at most 100; its message is the message
+ * of the first problem (R-A3).
+ */
 export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;
   const message = first ? `${first.path} ${first.message}` : 'the input is not valid';

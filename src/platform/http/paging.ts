@@ -3,7 +3,7 @@ import type { QueryValues } from './query.ts';
 import { integerParameter } from './query-parameters.ts';
 
 export interface Paging {
-  /** Items per page; undefined: the whole listing is one page. */
+  /** Items per page; undefined when the whole listing is one page. */
   readonly limit: number | undefined;
   readonly offset: number;
 }
@@ -20,23 +20,27 @@ export const PAGING = {
 };
 
 /**
- * Limit and offset of the requested page (§8). Without a size, the whole listing is page 0 and the others are empty: a
- * client that requests pages until one is empty then stops.
+ * Returns limit and offset of the requested page (§8). Without `itemsPerPage`, the whole listing is page 0 and later
+ * pages are empty, so that a client that requests pages until one is empty stops.
  */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };
   return { limit, offset: pageOffset(limit, pageNumber) };
 }
 
-/** One page of a listing held in memory (§8). */
+/** Returns one page of a listing that is in memory (§8). */
 export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging): readonly Item[] {
   return items.slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
-// Exceeds the length of any listing. Offset plus limit still fits a PostgreSQL bigint and an exact JavaScript integer.
+// An offset beyond the end of any listing. Offset plus limit still fits into a PostgreSQL bigint and
+// an exact JavaScript integer.
 const MAX_OFFSET = 2 ** 52;
 
-/** @param itemsPerPage items of a page. @param pageNumber from 0. @returns the items before the page, at most 2^52. */
+/**
+ * @param pageNumber from 0.
+ * @returns the number of items before the page, at most 2^52.
+ */
 export function pageOffset(itemsPerPage: number, pageNumber: number): number {
   return Math.min(itemsPerPage * pageNumber, MAX_OFFSET);
 }

@@ -1,4 +1,4 @@
-/** Builders of query parameters (query.ts): each parses the values of one name and gives its OpenAPI schema. */
+/** Builders of query parameters (query.ts): each parameter parses the values of one name and has an OpenAPI schema. */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
 import { type InputLocation, locationError } from './input-location.ts';
@@ -12,7 +12,7 @@ const FALSE = /^(false|0)$/i;
 const SEPARATED = 'Repeated, or separated by commas.';
 
 interface Range {
-  /** Inclusive. */
+  /** Minimum, inclusive. */
   readonly min: number;
   /** Maximum, inclusive; default: 2^31 - 1. */
   readonly max?: number;
@@ -36,7 +36,7 @@ export function integerParameter(
   };
 }
 
-/** Positive 32-bit ids, repeated or separated by commas. An absent parameter is an empty list. */
+/** Declares a parameter of positive 32-bit ids, repeated or separated by commas; an empty list when it is absent. */
 export function idsParameter(description: string): QueryParameter<readonly number[]> {
   return {
     description: `${description} ${SEPARATED}`,
@@ -45,7 +45,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** A flag: `true`, `True`, `1`, `false`, `0`. An absent parameter is false. */
+/** Declares a flag: `true`, `True`, `1`, `false`, `0`; false when it is absent. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -54,7 +54,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** A flag: `true`, `True`, `1`, `false`, `0`. An absent parameter is undefined. */
+/** Declares a flag: `true`, `True`, `1`, `false`, `0`; undefined when it is absent. */
 export function optionalFlagParameter(description: string): QueryParameter<boolean | undefined> {
   return {
     description,
@@ -63,7 +63,7 @@ export function optionalFlagParameter(description: string): QueryParameter<boole
   };
 }
 
-/** One of the names, in any case; the value has the spelling of `names`. */
+/** Declares a parameter that is one of the names, in any case; the parsed value has the spelling of `names`. */
 export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -85,7 +85,7 @@ export function choiceParameter<const Name extends string>(
   };
 }
 
-/** Any number of the names, each in any case. An absent parameter is an empty list. */
+/** Declares a parameter with any number of the names, each in any case; an empty list when it is absent. */
 export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -97,12 +97,15 @@ export function choicesParameter<const Name extends string>(
   };
 }
 
-/** Numbers the names of an enumeration from 0, in the order of the document. */
+/** Numbers the names of an enumeration from 0, in their order. */
 export function numberedFrom0<const Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
   return Object.fromEntries(names.map((name, number) => [name, number])) as Record<Name, number>;
 }
 
-/** Members of an enumeration, each by name in any case or by number (R-A3). An absent parameter is an empty list. */
+/**
+ * Declares a parameter of enumeration members, each by name in any case or by number (R-A3); an
+ * empty list when it is absent.
+ */
 export function enumerationsParameter<Name extends string>(
   description: string,
   members: Readonly<Record<Name, number>>,
@@ -115,7 +118,7 @@ export function enumerationsParameter<Name extends string>(
   };
 }
 
-/** A member of an enumeration, by name in any case or by number (R-A3). */
+/** Declares a parameter that is a member of an enumeration, by name in any case or by number (R-A3). */
 export function enumerationParameter<Name extends string>(
   description: string,
   members: Readonly<Record<Name, number>>,
@@ -152,7 +155,7 @@ function describeNumbers(members: Readonly<Record<string, number>>): string {
   return `By name or by number: ${numbers.join(', ')}.`;
 }
 
-/** The last text given, when it satisfies the schema; an empty one counts as absent. */
+/** Declares a text parameter; the last value counts and must satisfy the schema. An empty text counts as absent. */
 export function textParameter(
   description: string,
   schema: z.ZodType<string> = z.string(),
@@ -169,7 +172,10 @@ export function textParameter(
   };
 }
 
-/** Every text given, empty ones left out. Commas do not separate: texts may hold them. */
+/**
+ * Declares a parameter of several texts; empty texts are left out. Commas do not separate texts,
+ * because a text may contain them.
+ */
 export function textsParameter(
   description: string,
   item: z.ZodType<string> = z.string(),
@@ -182,9 +188,9 @@ export function textsParameter(
 }
 
 /**
- * A text with its own syntax.
+ * Declares a parameter whose text has its own syntax.
  * @param parse returns undefined for a text that breaks the rule.
- * @param rule for the message, such as `must be an ISO 8601 duration`.
+ * @param rule the rule in the error message, such as `must be an ISO 8601 duration`.
  */
 export function parsedParameter<Value>(
   description: string,
@@ -205,8 +211,8 @@ export function parsedParameter<Value>(
 }
 
 /**
- * A date of a query (R-A11). One without a zone waits for the zone of its source. An unescaped `+` of an offset arrives
- * as a space.
+ * Declares a date parameter (R-A11). A date without a zone is converted later, when the zone of its source is known. An
+ * unescaped `+` of an offset arrives as a space, and is accepted.
  */
 export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return parsedParameter(
@@ -217,13 +223,13 @@ export function momentParameter(description: string): QueryParameter<ParsedMomen
   );
 }
 
-/** Gives a parameter further names, which the description lists. Values given under different names are combined. */
+/** Gives a parameter further names, which its description lists. The values under all names are combined. */
 export function named<Value>(parameter: QueryParameter<Value>, ...aliases: readonly string[]): QueryParameter<Value> {
   const names = aliases.map((name) => `\`${name}\``).join(', ');
   return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };
 }
 
-/** Makes a parameter required: 400 when it is absent. */
+/** Makes a parameter required: the request is answered 400 without it. */
 export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
   return {
     ...parameter,
@@ -241,7 +247,7 @@ function mapLast<Value>(values: readonly GivenValue[], parse: (text: string) => 
   return text ? parse(text) : undefined;
 }
 
-/** Parts separated by commas; `index` is the index of the value that holds the part. */
+/** Parses the parts of each value, which commas separate; `index` is the index of the value that contains the part. */
 function mapEach<Value>(
   values: readonly GivenValue[],
   parse: (text: string, index: number) => Value,

@@ -1,8 +1,9 @@
 /**
- * The query of a route, declared once: the same parameters parse the address and describe it in OpenAPI (R-A9). Routes
- * read a query through a declaration only. Names match in any case and with any prefix up to a dot, a list may carry
- * indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send all of these (R-A3, R-C3). A listing
- * refuses unknown names that look like a filter: to ignore them would answer with everything (R-A12).
+ * The query of a route, declared once: the same parameters parse the query and describe it in OpenAPI (R-A9).
+ * Routes read queries only through a declaration. Names match in any case and with any prefix that ends in a dot,
+ * the names of a list may have indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send
+ * all of these (R-A3, R-C3). A listing refuses unknown names that look like a filter: if it ignored them, it would
+ * answer with all items (R-A12).
  */
 import type { z } from 'zod';
 import type { DomainError } from '../errors.ts';
@@ -10,20 +11,20 @@ import { filterGuard } from './filter-names.ts';
 import { type InputLocation, locationError, parseMembers } from './input-location.ts';
 
 export interface GivenValue {
-  /** The name as it was sent, with prefix and index. */
+  /** The name as the client sent it, with prefix and index. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Values by name, from an address or from a body that mirrors a query (R-G1). */
+/** Values by name, from the query of an address or from a body with the same members (R-G1). */
 export interface QuerySource {
   /** The values of a name, in any case, in the order given. */
   all(name: string): readonly GivenValue[];
-  /** Location of the name, or of its value at `index`; the location it would have when it is absent. */
+  /** Location of the name, or of its value at `index`, for error messages; an absent name has a location too. */
   locationOf(name: string, index?: number): InputLocation;
 }
 
-/** One parameter: its description, and how its values are read. Builders: query-parameters.ts. */
+/** One parameter: describes and reads its values. `query-parameters.ts` builds parameters. */
 export interface QueryParameter<Value> {
   readonly description: string;
   /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
@@ -47,13 +48,13 @@ export type QueryValues<Parameters extends QueryParameters> = {
 export interface DeclaredQuery<Parameters extends QueryParameters> {
   /** Parameters by their documented name, in the documented order. */
   readonly parameters: Parameters;
-  /** Parses the query of an address. @throws {DomainError} invalid_input naming every parameter that is wrong. */
+  /** Parses the query of an address. @throws {DomainError} invalid_input with every invalid parameter. */
   parse(address: string): QueryValues<Parameters>;
   /** Parses values of another source, such as a body, in the same way. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Location of a parameter in an address, for errors. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
-  /** The error for a parameter that is wrong in a way only the caller of `parse` knows. */
+  /** Returns the error for a parameter that `parse` accepted and the caller found invalid. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
 }
 
@@ -64,8 +65,8 @@ interface QueryOptions {
 
 /**
  * Declares the query of a route (R-A9).
- * @param parameters by documented name. A value is returned under the part of its name after the last dot, in lower
- *   camel case: `Paging.PageNumber` as `pageNumber`.
+ * @param parameters by documented name. The parsed member is the part of the name after the last dot, in lower camel
+ * case: `pageNumber` for `Paging.PageNumber`.
  */
 export function declareQuery<const Parameters extends QueryParameters>(
   parameters: Parameters,
@@ -104,7 +105,7 @@ function readParameter(name: string, parameter: QueryParameter<unknown>, source:
   );
 }
 
-/** Names under which the parameters are given, documented ones first. */
+/** Returns the names of all parameters, the documented names before the aliases. */
 function namesOf(parameters: QueryParameters): readonly string[] {
   const aliases = Object.values(parameters).flatMap((parameter) => parameter.aliases ?? []);
   return [...new Set([...Object.keys(parameters).map(memberName), ...aliases])];
@@ -115,14 +116,14 @@ function memberName(name: string): string {
   return last.charAt(0).toLowerCase() + last.slice(1);
 }
 
-/** Where a parameter stands in an address, for errors. */
+/** Returns the location of a query parameter, for error messages. */
 export function locationInAddress(name: string): InputLocation {
   return { subject: `query ${name}`, path: `query.${name}` };
 }
 
 const INDEX = /\[\d*\]$/;
 
-/** Never throws: text that cannot be decoded stays as it is. */
+/** Never throws: text that cannot be decoded is returned unchanged. */
 function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();

@@ -1,4 +1,4 @@
-/** Request ids (R-A10): taken from `X-Request-Id` or generated; logs, jobs and error bodies carry them. */
+/** Request ids (R-A10): taken from `X-Request-Id` or generated; logs, jobs and error bodies contain them. */
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 
@@ -8,14 +8,17 @@ export interface RequestIdEnv {
 
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
-/** Whether a client's id is accepted: 1 to 128 of `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line (R-A10). */
+/**
+ * Returns true when a client's id is accepted: 1 to 128 of `A-Z a-z 0-9 _ . : -`, so that it
+ * cannot break a log line (R-A10).
+ */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);
 }
 
 /**
- * Middleware that sets `c.var.requestId` and the response header (R-A10). An id that is not accepted is replaced by a
- * new one.
+ * Middleware that sets `c.var.requestId` and the response header (R-A10). Replaces an id that is
+ * not accepted with a new id.
  */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {

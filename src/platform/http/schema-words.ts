@@ -1,4 +1,7 @@
-/** Default error texts of zod schemas (R-A5): rule and received kind. A text given in a schema takes precedence. */
+/**
+ * Default error texts of zod schemas (R-A5): the rule, and the type of the received value. An error text of the
+ * schema itself takes precedence.
+ */
 import type { z } from 'zod';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -13,14 +16,15 @@ const KINDS: Readonly<Record<string, string>> = {
 const SIZES: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
 
 /**
- * @returns a predicate to put after a path, such as `must be a number, got null`; undefined keeps zod's text (R-A5).
+ * @returns the end of an error message, after the path: `must be a number, got null`; undefined to
+ * keep the text of zod (R-A5).
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);
   if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);
   if (issue.code !== 'invalid_type') return undefined;
   const expected = `must be ${KINDS[issue.expected] ?? issue.expected}`;
-  // Leaves out what was received: "must be an integer, got a number" would not help.
+  // Omits the received type, because "must be an integer, got a number" would not help.
   return issue.expected === 'int' && typeof issue.input === 'number'
     ? expected
     : `${expected}, got ${nameKind(issue.input)}`;

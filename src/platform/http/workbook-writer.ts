@@ -1,7 +1,7 @@
 /**
  * Writes rows as an Excel workbook (xlsx) while they arrive, with the streaming writer of exceljs. Memory does not grow
- * with the rows: reading pauses while the ZIP archive is being compressed or the client is slow. A sheet holds
- * 1,048,576 rows with its header; further rows continue on `<name> 2`, `<name> 3`, … under the same header.
+ * with the number of rows: reading pauses while the ZIP archive is compressed or the client is slow. A sheet holds
+ * 1,048,576 rows including its header; further rows are on the sheets `<name> 2`, `<name> 3`, … with the same header.
  */
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
@@ -10,7 +10,9 @@ import type Excel from 'exceljs';
 
 export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** A text is always a text: `=1+1` never becomes a formula. Null and non-finite numbers leave the cell empty. */
+/**
+ * A string is always written as text: `=1+1` never becomes a formula. Null and non-finite numbers leave the cell empty.
+ */
 export type WorkbookCell = string | number | boolean | null;
 export type WorkbookRow = readonly WorkbookCell[];
 
@@ -21,24 +23,23 @@ export interface WorkbookSheet {
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;
-  /** Rows of one sheet including its header; tests lower it. */
+  /** Maximum rows of one sheet including its header; tests lower it. */
   readonly maxSheetRows?: number;
 }
 
 /** Limits of the format: rows of a sheet, characters of a cell. */
 const MAX_SHEET_ROWS = 1_048_576;
 const MAX_CELL_CHARACTERS = 32_767;
-/** The event loop serves other requests after this many rows: a row of seven cells takes about 10 µs. */
+/** Rows after which the event loop serves other requests; a row of seven cells takes about 10 µs. */
 const ROWS_PER_TURN = 500;
 
 const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|_(?=x[\dA-Fa-f]{4}_)/gu;
 
 /**
- * Pieces of the workbook's bytes, with the sheets in this order. Nothing is read before the first piece is asked for, and
- * the first piece comes after the first batch: a source that fails at once fails before any byte is written. A sheet's rows
- * are read when the sheet before is written. Ending the iteration ends the sources.
- *
- * @throws what `rows` throws; the bytes written by then are not a whole workbook.
+ * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested, and they are
+ * yielded after the first batch of rows, so a source that fails at once fails before any byte. The rows of a sheet are
+ * read after the previous sheet is written. Ending the iteration ends the sources.
+ * @throws the errors of `rows`; the bytes yielded until then are not a complete workbook.
  */
 export async function* writeWorkbook(
   firstSheet: WorkbookSheet,
@@ -79,11 +80,11 @@ async function writeSheets(output: Writable, sheets: readonly WorkbookSheet[], s
   const { default: excel } = await import('exceljs');
   const workbook = new excel.stream.xlsx.WorkbookWriter({ stream: output });
   for (const sheet of sheets) await writeSheet(workbook, sheet, signal);
-  // `commit` alone would never settle once the reader has left and destroyed the output.
+  // Waits for the signal too, because `commit` never settles after the reader has stopped and destroyed the output.
   await Promise.all([workbook.commit(), once(output, 'finish', { signal })]);
 }
 
-/** Writes and commits one sheet, and those that continue it. */
+/** Writes and commits one sheet, and the sheets that continue it. */
 async function writeSheet(
   workbook: Excel.stream.xlsx.WorkbookWriter,
   { name, header, rows: batches, maxSheetRows = MAX_SHEET_ROWS }: WorkbookSheet,
@@ -114,7 +115,7 @@ async function writeSheet(
   sheet.commit();
 }
 
-/** exceljs writes into its archive without waiting; `pipes` is where the sheet's bytes queue for compression. */
+/** exceljs writes without waiting for its archive; the bytes of the sheet wait for compression in `pipes`. */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;
   await nextTurn();

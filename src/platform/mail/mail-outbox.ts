@@ -1,24 +1,24 @@
 /**
  * Transactional outbox of mails: a mail is queued in the transaction of the change it reports, so a mail is sent if and
- * only if the change is committed. A row holds no secrets; mail-sender.ts makes them when it sends the mail.
+ * only if the change is committed. A row contains no secrets; mail-sender.ts creates them when it sends the mail.
  */
 import type { Queryable } from '../database/database.ts';
 import type { LeasedRow, LeasedTable } from '../database/row-leases.ts';
 import type { MailValues } from './mail-render.ts';
 
 export interface NewMail {
-  /** Key of the mail's text in MailTexts. */
+  /** Kind of the mail: the key of its text in MailTexts. */
   readonly kind: string;
   readonly to: string;
-  /** ISO 639-1. */
+  /** Language of the mail, ISO 639-1. */
   readonly language: string;
   /** Values of the placeholders of the text; never secrets. */
   readonly data?: MailValues;
   /** Account whose sender name and reply address are used. */
   readonly accountId?: number;
-  /** Id of the user with whom the mail is deleted. */
+  /** The mail is deleted together with the user of this id. */
   readonly userId?: string;
-  /** Id of the invitation with which the mail is deleted. */
+  /** The mail is deleted together with the invitation of this id. */
   readonly invitationId?: string;
   /** Hours to wait before the mail is sent; default 0. */
   readonly delayHours?: number;
@@ -46,7 +46,10 @@ export const LEASED_MAILS: LeasedTable = {
   ...{ table: 'mail', idType: 'int8', column: 'not_before_date', state: 'Waiting' },
 };
 
-/** Sends a user's waiting mails of these kinds to another address: the previous one may belong to another person. */
+/**
+ * Changes the address of a user's waiting mails of these kinds, because the previous address
+ * may belong to another person.
+ */
 export async function redirectMails(
   transaction: Queryable,
   userId: string,
@@ -59,7 +62,7 @@ export async function redirectMails(
   );
 }
 
-/** @returns how many mails of a kind were queued for a user in the last `seconds`. */
+/** @returns the number of mails of a kind that were queued for a user in the last `seconds`. */
 export async function countRecentMails(
   database: Queryable,
   userId: string,
@@ -92,7 +95,7 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
   );
 }
 
-/** Claims the mail that has been due longest. Its lease of `leaseMs` keeps other senders from claiming it. */
+/** Claims the mail that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it. */
 export async function claimMail(database: Queryable, leaseMs: number): Promise<WaitingMail | undefined> {
   const { rows } = await database.query<WaitingMail>(
     `with due as (
@@ -118,8 +121,8 @@ export type MailOutcome =
   | { readonly kind: 'Waiting'; readonly failure: string; readonly pauseSec: number };
 
 /**
- * Stores the result of an attempt, and when the next one is due.
- * @returns false, with nothing stored, when the claim was lost.
+ * Stores the result of an attempt, and the time of the next attempt.
+ * @returns false, and stores nothing, when the claim was lost.
  */
 export async function writeMailOutcome(
   database: Queryable,

@@ -1,4 +1,7 @@
-/** Renders a mail: plain text and HTML with the same content. Values are escaped in HTML and stay on one line in both. */
+/**
+ * Renders a mail: plain text and HTML with the same content. Values are escaped in HTML, and are put
+ * on one line in both forms.
+ */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';
 
@@ -10,13 +13,13 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** Line breaks, other control characters, and the marks that change the direction of text. */
+/** Matches line breaks, other control characters, and the marks that change the direction of text. */
 const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 /**
  * Renders a text in the reader's language (R-B10).
  * @param language ISO 639-1, with or without a region.
- * @throws Error when a placeholder of the text has no value.
+ * @throws {Error} when a placeholder of the text has no value.
  */
 export function renderMail(translations: MailTranslations, language: string, values: MailValues): RenderedMail {
   const mailLanguage = toMailLanguage(language);
@@ -27,7 +30,7 @@ export function renderMail(translations: MailTranslations, language: string, val
   const linkHtml = button === undefined ? '' : html`<p><a href="${plain('{link}')}">${plain(button)}</a></p>\n`;
   const body = html`${lines.map(paragraph)}${linkHtml}${closing.map(paragraph)}`;
   return {
-    // A run of spaces in a name must not look like the start of another header.
+    // A run of spaces in a value must not look like the start of another header.
     subject: plain(subject).replace(/\s+/g, ' '),
     text: `${[...lines.map(plain), ...link, ...closing.map(plain)].join('\n\n')}\n`,
     html: String(html`${raw('<!DOCTYPE html>')}\n<html lang="${mailLanguage}"><body>\n${body}</body></html>\n`),
@@ -38,7 +41,7 @@ function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`a mail needs the value ${name}`);
-    // Users choose some of these values: a line break would let a value pass for a paragraph that the service wrote.
+    // Users choose some of these values: with a line break, a value could look like a paragraph of the service.
     return value.replace(CONTROL_CHARACTERS, ' ');
   });
 }

@@ -1,8 +1,8 @@
 /**
  * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A
  * crash in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. A claim is a
- * short lease, renewed during the attempt: another process takes over the mail of a suspended one within 10 s. Each
- * attempt makes its own secrets (a temporary password, the token of a link); only their hashes are stored.
+ * short lease, renewed during the attempt: another process takes over the mail of a suspended process within 10 s. Each
+ * attempt creates its own secrets (a temporary password, the token of a link); only their hashes are stored.
  */
 
 import type { Database } from '../database/database.ts';
@@ -48,8 +48,8 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport mails wait in the outbox.
- * Retries follow 10, 20, 40 … seconds later, at most an hour apart, for five days.
+ * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. Failed attempts are repeated
+ * after 10, 20, 40 … seconds, at most an hour, for five days.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('no mail server is configured (SMTP_URL): mails wait');
@@ -64,7 +64,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // The sender is woken by one request, but sends the mails of all accounts.
+      // One request wakes the sender, but the sender sends the mails of all accounts.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending mails failed; the next poll retries'),
       ),
@@ -96,8 +96,8 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
 }
 
 /**
- * Checks the lease before it makes secrets and before it sends the mail: the secrets of a new owner of the lease must
- * stay valid.
+ * Checks the lease before it creates secrets and before it sends the mail, because new secrets would invalidate the
+ * secrets of another process that has the lease.
  */
 async function attempt(
   { prepare, texts }: Sending,
@@ -106,7 +106,7 @@ async function attempt(
   isHeld: () => boolean,
 ): Promise<MailOutcome> {
   const expectLease = (): void => {
-    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent');
+    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent; another process sends it');
   };
   try {
     expectLease();

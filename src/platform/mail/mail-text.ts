@@ -1,4 +1,4 @@
-/** The shape of mail texts and the languages they are written in. Features own their texts; mail-render.ts fills them. */
+/** Types of mail texts, and the languages of mails. Features own their texts; mail-render.ts fills in the values. */
 
 export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;
 export type MailLanguage = (typeof MAIL_LANGUAGES)[number];
@@ -20,7 +20,10 @@ export type MailTranslations = Readonly<Record<MailLanguage, MailText>>;
 /** Translations by kind, the value of the column `mail.kind`. */
 export type MailTexts = Readonly<Record<string, MailTranslations>>;
 
-/** The language of mails to a reader of `language`, such as `nl` or `fr-BE`; English when there is no translation. */
+/**
+ * Returns the language of mails to a reader whose language is `language`, such as `nl` or `fr-BE`; English
+ * when there is no translation.
+ */
 export function toMailLanguage(language: string): MailLanguage {
   const code = language.slice(0, 2).toLowerCase();
   return MAIL_LANGUAGES.find((candidate) => candidate === code) ?? 'en';

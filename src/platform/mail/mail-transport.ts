@@ -16,7 +16,10 @@ export interface OutgoingMail extends RenderedMail {
 }
 
 export interface MailTransport {
-  /** @throws MailRefusedError when the server refuses this mail permanently; after any other error a retry makes sense. */
+  /**
+   * @throws {MailRefusedError} when the server refuses this mail permanently; after any other
+   * error, a retry may succeed.
+   */
   send(mail: OutgoingMail): Promise<void>;
   close(): void;
 }
@@ -29,7 +32,7 @@ export class MailRefusedError extends Error {
 export interface MailTransportOptions {
   /** URL of the mail server, smtp:// or smtps://, with credentials. */
   readonly smtpUrl: string | undefined;
-  /** Directory mails are written to when there is no server. */
+  /** Directory that mails are written to when there is no server. */
   readonly directory: string | undefined;
   /** Address of the sender of the mails. */
   readonly from: string;
@@ -66,7 +69,10 @@ function openSmtp(url: string, from: string): MailTransport {
   };
 }
 
-/** 5xx about a recipient or the content is permanent. A refused sign-in is a wrong setting: the mail waits. */
+/**
+ * Returns true for a permanent refusal: a status 5xx for a recipient or the content. A refused sign-in is a wrong
+ * setting, and the mail waits.
+ */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && CONTENT_COMMANDS.test(command);
@@ -80,7 +86,7 @@ function openDirectory(directory: string, { from, log }: MailTransportOptions): 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = join(directory, `${String(mail.id).padStart(6, '0')}-${mail.messageId}.eml`);
       await writeFile(file, message as Buffer, { mode: 0o600 });
-      // The text may hold a password or a link with a token: only the file's name is logged (R-K4).
+      // The text may contain a password or a link with a token, so only the file name is logged (R-K4).
       log.info({ mailId: mail.id, file }, 'mail written');
     },
     close: () => transport.close(),
@@ -91,7 +97,8 @@ function toMessage(mail: OutgoingMail, from: string) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
     from: mail.senderName ? { name: mail.senderName, address: from } : from,
-    // Passes the address as an object, so that an address that a manager typed is never parsed as a list of recipients.
+    // Passes the address as an object, because a string, which a manager may have typed, could be
+    // parsed as a list of recipients.
     to: { name: '', address: mail.to },
     ...(mail.replyTo && { replyTo: { name: '', address: mail.replyTo } }),
     subject: mail.subject,

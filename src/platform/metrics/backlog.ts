@@ -1,6 +1,6 @@
 /**
- * Gauges of the work that waits in the database. A scrape queries them: by index, with a time limit per query, and at most
- * every 5 s. Every process reports the numbers of the whole service.
+ * Gauges of the work that waits in the database. A scrape runs the queries, at most every 5 s; each query has a time
+ * limit and uses an index. Every process reports the numbers of the whole service.
  */
 import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';
@@ -13,7 +13,7 @@ export interface BacklogQuery {
   readonly gauges: readonly { readonly column: string; readonly name: string; readonly help: string }[];
 }
 
-/** Upper limit of counts: counting more rows takes too long. */
+/** Maximum number that the queries count to, because counting more rows takes too long. */
 export const MAX_COUNTED = 100_000;
 
 const MAX_AGE_MS = 5000;
@@ -29,7 +29,7 @@ export function watchBacklog(database: Database, metrics: Metrics, queries: read
   }
 }
 
-/** @returns the gauges of the queries by name. Those of a query that fails or times out are absent. */
+/** @returns the values of the gauges by name, without the gauges of a query that fails or times out. */
 export async function readBacklog(
   database: Database,
   queries: readonly BacklogQuery[],

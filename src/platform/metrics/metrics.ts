@@ -1,6 +1,6 @@
 /**
  * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and
- * then only add to it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and
+ * then only increase it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and
  * bytes; no label takes its values from client input.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -28,16 +28,16 @@ export interface GaugeSample {
   readonly value: number;
 }
 
-/** A number, or one per set of labels; undefined while the value is unknown: the gauge is omitted. */
+/** A number, or one number per set of labels; undefined while the value is unknown, so that the gauge is omitted. */
 export type GaugeReading = number | readonly GaugeSample[] | undefined;
 
 type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
-  /** The counter of that name, created at the first call. @returns its series by labels. */
+  /** Returns a function from labels to the series of the counter; the first call with a name creates the counter. */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
   /**
-   * The histogram of that name, created at the first call.
+   * Returns a function from labels to the series of the histogram; the first call with a name creates the histogram.
    * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
    */
   distribution<Label extends string>(
@@ -60,8 +60,8 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
   /**
-   * Creates the metric `name` at the first call only: a feature that is opened twice in a process uses the same
-   * metrics.
+   * Creates a metric only at the first call with `name`, because a feature that is opened twice in a
+   * process uses the same metrics.
    */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());
@@ -107,7 +107,9 @@ function toConfiguration<Label extends string>({ name, help, labels = [] }: Metr
   return { name, help, labelNames: [...labels], registers: [registry] };
 }
 
-/** Starts each series at 0 when it is looked up: Prometheus computes no rate for a series that first appears with 1. */
+/**
+ * Starts each series at 0 when it is looked up, because Prometheus computes no rate when a series first appears with 1.
+ */
 function remembered<Label extends string, Series>(begin: (labels: Values<Label>) => Series) {
   const known = new Map<string, Series>();
   return (labels: Values<Label>): Series => {

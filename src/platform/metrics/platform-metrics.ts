@@ -1,4 +1,4 @@
-/** Gauges of the parts every process uses: connection pools, queues, dependencies, waiting events and mails. */
+/** Gauges of the parts that every process uses: connection pools, queues, dependencies, waiting events and mails. */
 import type { Database } from '../database/database.ts';
 import { type HealthCheck, isUp } from '../health/health.ts';
 import type { WakeQueue } from '../queue.ts';
@@ -8,7 +8,10 @@ import { recent } from './recent.ts';
 
 const LIMITS = { maxAgeMs: 5000, timeoutMs: 2500 } as const;
 
-/** Registers `tidemark_dependency_up`: 1 or 0 per readiness check. A check that takes longer than 2.5 s counts as down. */
+/**
+ * Registers `tidemark_dependency_up`, which is 1 or 0 per readiness check. A check that takes longer
+ * than 2.5 s counts as down.
+ */
 export function watchDependencies(metrics: Metrics, checks: Readonly<Record<string, HealthCheck>>): void {
   const samples = Object.entries(checks).map(([dependency, check]) => {
     const isUpNow = recent(() => isUp(check), LIMITS);
@@ -24,7 +27,10 @@ export function watchDependencies(metrics: Metrics, checks: Readonly<Record<stri
   );
 }
 
-/** Registers gauges of the connections. @param pools by label value: what the pool is for. */
+/**
+ * Registers gauges of the connections in pools.
+ * @param pools pools by purpose, which is the value of the label.
+ */
 export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Database>>): void {
   const samples = (pool: string, { totalCount, idleCount, waitingCount }: Database): readonly GaugeSample[] => [
     { labels: { pool, state: 'used' }, value: totalCount - idleCount },
@@ -60,7 +66,7 @@ export function watchQueues(metrics: Metrics, queues: Readonly<Record<string, Wa
   );
 }
 
-/** Events not yet relayed, and the age of the oldest. */
+/** Query for the gauges of events that are not yet relayed: their number, and the age of the oldest. */
 export const OUTBOX_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from outbox_event order by id limit ${MAX_COUNTED}) waiting)::int as events,
@@ -76,7 +82,7 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
   ],
 };
 
-/** Gauges of the mails that are not yet sent, and of those that are due. */
+/** Query for the gauges of mails: those not yet sent, and those that are due. */
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,

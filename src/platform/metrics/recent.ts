@@ -1,6 +1,6 @@
 /**
- * Caches a slow measurement: `read` runs at most every `maxAgeMs` and never twice at a time. A `read` that times out
- * continues, and later calls wait for the same one.
+ * Caches a slow measurement: `read` runs at most every `maxAgeMs`, and never twice at the same time. A `read` that
+ * times out continues, and later calls wait for it.
  * @returns the latest value; undefined when `read` failed or took longer than `timeoutMs`.
  */
 export function recent<Value>(

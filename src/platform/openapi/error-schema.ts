@@ -37,8 +37,8 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   gone: 'the operation was removed; the message names its replacement',
   body_too_large: 'the body or its content exceeds a limit',
   unsupported_media_type: 'the media type or encoding of the body is not supported',
-  rate_limited: 'too many requests; `Retry-After` says when to continue',
+  rate_limited: 'too many requests; `Retry-After` tells when to continue',
   internal_error: 'the service failed',
-  queue_full: 'the push queue is full; `Retry-After` says when to try again',
-  dependency_unavailable: 'a dependency of the service is unavailable; `Retry-After` says when to try again',
+  queue_full: 'the push queue is full; `Retry-After` tells when to try again',
+  dependency_unavailable: 'a dependency of the service is unavailable; `Retry-After` tells when to try again',
 };

@@ -1,14 +1,14 @@
 /**
- * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas the route
- * validates by. Requests do not run it; http/openapi builds the OpenAPI document from it at the first request for the
- * document.
+ * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas that the route
+ * validates with. It does not run when the route is called; http/openapi builds the OpenAPI document from it at the
+ * first request for the document.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Permission needed to call an operation (R-B6, R-B8). */
+/** What a caller needs to call an operation (R-B6, R-B8). */
 export type Access =
   | { readonly kind: 'open' }
   | {
@@ -27,7 +27,7 @@ export interface Parameter {
   readonly isRequired?: true;
 }
 
-/** A request body: a schema for its media types. */
+/** A request body: the schema of each media type. */
 export interface Body {
   readonly description?: string;
   readonly types: Readonly<Record<string, z.ZodType>>;
@@ -45,7 +45,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The query as the route declares it by `declareQuery` (platform/http/query.ts). */
+/** The query that the route declares with `declareQuery` (platform/http/query.ts). */
 export interface DescribedQuery {
   readonly parameters: Readonly<Record<string, Parameter>>;
   parse(address: string): unknown;
@@ -59,17 +59,17 @@ export interface Operation {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
-  /** CommonMark. */
+  /** Description in CommonMark. */
   readonly description?: string;
   readonly access: Access;
-  /** Path parameters; one without an entry is an id. */
+  /** Path parameters by name; a parameter without an entry is an id. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
   readonly query?: DescribedQuery;
   /** Whether the operation supports `x-total-count` (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
   readonly answers: readonly [Answer, ...Answer[]];
-  /** Error codes besides those implied by access, path, query and body. */
+  /** Error codes besides the codes that access, path, query and body imply. */
   readonly errors?: readonly ErrorCode[];
   readonly isDeprecated?: true;
 }
@@ -94,12 +94,12 @@ export function jsonBody(schema: z.ZodType, more: Omit<Body, 'types'> = {}): Bod
   return { ...more, types: { [JSON_TYPE]: schema } };
 }
 
-/** A request body with a JSON Patch (RFC 6902). */
+/** Describes a request body with a JSON Patch (RFC 6902). */
 export function patchBody(schema: z.ZodType): Body {
   return { types: { 'application/json-patch+json': schema, [JSON_TYPE]: schema } };
 }
 
-/** An answer with a JSON body; status 200 unless `more` names another. */
+/** Describes an answer with a JSON body; its status is 200 unless `more` names another. */
 export function answersJson(description: string, schema: z.ZodType, more: Partial<Answer> = {}): Answer {
   return { status: 200, description, types: { [JSON_TYPE]: schema }, ...more };
 }
@@ -114,14 +114,14 @@ export const idSchema = z.int().min(1).max(MAX_INT4);
 /** Schema of an ISO 8601 instant with a zone. */
 export const instantSchema = z.string().meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
-/** The header of an answer to a request with dates (R-A11). */
+/** Response header of operations whose requests contain dates (R-A11). */
 export const DATE_ZONES: Readonly<Record<string, string>> = {
-  'Time-Zone': 'Zones in which dates without a zone were read, separated by commas. Absent when every date had one.',
+  'Time-Zone': 'Zones in which dates without a zone were read, separated by commas. Absent when every date had a zone.',
 };
 
 /**
- * A path parameter that is a text, such as a label. @param fixed words that other routes have as a fixed segment at
- * this position, so that they cannot be the parameter's value.
+ * Describes a path parameter that is a text, such as a label.
+ * @param fixed words that cannot be the value, because other routes have them as a fixed segment at this position.
  */
 export function textId(description: string, fixed: readonly string[] = []): Parameter {
   const schema = z.string().min(1);

@@ -1,6 +1,6 @@
 /**
- * Starts Node programs of this checkout that read hostile input (mappers, files): without environment, secrets, connections
- * and generated code, with read access to the program only, and with a bound on memory by V8 and by the kernel.
+ * Starts Node programs of this checkout that read hostile input (mappers, files). They have no environment, secrets,
+ * connections or generated code, can read only their own program, and V8 and the kernel limit their memory.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -13,11 +13,11 @@ export interface ConfinedProgram {
   readonly readable: readonly string[];
   /** Maximum size of V8's heap in the process. */
   readonly heapMebibytes: number;
-  /** Memory outside the heap, besides that of Node itself: texts and buffers. */
+  /** Maximum memory for texts and buffers outside the heap, besides the memory of Node itself. */
   readonly bufferMebibytes: number;
   /** Further command-line options of Node. */
   readonly options?: readonly string[];
-  /** A descriptor that the program inherits as number 4. */
+  /** A file descriptor that the program inherits as number 4. */
   readonly descriptor?: number;
 }
 
@@ -25,10 +25,10 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
 /** Memory of Node itself: its threads, heap and program. */
 const BASE_MEBIBYTES = 96;
-/** Sets resource limits of a process; part of util-linux. */
+/** Program of util-linux that sets the resource limits of a process. */
 const PRLIMIT = '/usr/bin/prlimit';
 
-/** @returns the process. At the limit of memory, an allocation fails or the process aborts. */
+/** Starts the program. When it reaches its memory limit, an allocation fails or the process aborts. */
 export function forkConfined(confined: ConfinedProgram): ChildProcess {
   const { program, readable, heapMebibytes, bufferMebibytes, options = [], descriptor } = confined;
   const dataBytes = (heapMebibytes + bufferMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();
@@ -47,7 +47,10 @@ export function forkConfined(confined: ConfinedProgram): ChildProcess {
   });
 }
 
-/** Address space that V8 reserves for machine code: the kernel counts it as data, although it is hardly used. */
+/**
+ * Returns the size of the address space that V8 reserves for machine code: the kernel counts it as data,
+ * although V8 hardly uses it.
+ */
 function codeRangeBytes(): number {
   const ranges = readFileSync('/proc/self/maps', 'utf8').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
   return [...ranges].reduce(

@@ -1,45 +1,47 @@
 /**
- * Paces heavy work per account (R-A14). While other accounts do such work too, each account does one unit at a time and is
- * at work for a bounded share of the time; alone, its units run at once. A queue of permits does not do this: what light work
- * of others lacks is not a permit but processor time of this process and of the database.
+ * Paces heavy work per account (R-A14). While several accounts do such work, each account runs one unit at a time and
+ * works for a limited fraction of the time. The units of an account that is alone run at once. Permits would not help,
+ * because the light work of other accounts lacks processor time of this process and of the database, not permits.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface AccountPace {
-  /** Runs one unit of work of an account, a few dozen milliseconds long, when it is the account's turn. */
+  /** Runs one unit of work of an account, which takes a few dozen milliseconds, when the account may work. */
   run<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
 }
 
 export interface AccountPaceOptions {
-  /** Part of the time, above 0 and below 1, in which a paced account may work. */
+  /** Fraction of the time, above 0 and below 1, that a paced account may work. */
   readonly share: number;
   readonly nowMs?: () => number;
   /** Resolves after the given number of milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** An account counts as active until this long after the end of its last unit of work. */
+/** Time after its last unit of work during which an account counts as active. */
 const ACTIVE_MS = 1000;
-/** An account that worked less than this lately does not rest: light work is never delayed. */
+/** An account pauses only when its debt exceeds this, so that light work is never delayed. */
 const CREDIT_MS = 100;
-/** Work that an account did alone costs it at most this much when others come. */
+/** Maximum debt, which limits the pause of an account that worked alone when other accounts become active. */
 const MAX_DEBT_MS = 1000;
 
 interface Pacing {
-  /** Units of work that were requested and have not ended. */
+  /** Number of units of work that were requested and have not ended. */
   asked: number;
   running: number;
-  /** Milliseconds of work beyond the share, at `debtAtMs`; they decay by the share. */
+  /**
+   * Debt at `debtAtMs`: milliseconds of work beyond the share. It decreases by `share` milliseconds per millisecond.
+   */
   debtMs: number;
   debtAtMs: number;
   lastMs: number;
   /** Resolves when the next unit of work ends. */
   ended: PromiseWithResolvers<void>;
-  /** Resolves when the unit of work requested last has begun: units begin in the order of their calls. */
+  /** Resolves when the last requested unit of work has begun; units begin in the order of their calls. */
   begun: Promise<void>;
 }
 
-/** Keeps the accounts of the last second in memory. */
+/** Opens a pace; only accounts of the last second are in memory. */
 export function openAccountPace(options: AccountPaceOptions): AccountPace {
   const { share, nowMs = () => performance.now(), pause = wait } = options;
   const accounts = new Map<number, Pacing>();

@@ -1,8 +1,9 @@
 /**
- * Divides the connections of a pool among the accounts whose requests use it (R-A14), so that slow requests of one
- * account leave connections to the others. The account comes from the asynchronous context of the request, because two
- * hundred functions take a `Database`, not an account. A request that holds a connection may take more without waiting,
- * so that no two requests wait for each other. Background work runs without a context and takes no permit.
+ * Divides the connections of a pool among the accounts whose requests use it (R-A14), so that slow requests of
+ * one account leave connections to other accounts. The account comes from the asynchronous context of the
+ * request, because two hundred functions take a `Database`, not an account. A request that holds a connection may
+ * take more connections without waiting, so that no two requests wait for each other. Background work runs
+ * without a context and takes no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';
@@ -31,20 +32,20 @@ const WAITERS_PER_ACCOUNT = 1000;
 
 const holders = new AsyncLocalStorage<Holder | undefined>();
 
-/** Runs the work of one request: its connections count towards the share of the account. */
+/** Runs the work of one request; the connections of the request count towards the share of the account. */
 export function runForAccount<Result>(accountId: number, work: () => Result): Result {
   return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0 }, work);
 }
 
 /**
- * Runs work that a request starts on behalf of all accounts, such as a group commit. Its connections count towards no
- * share.
+ * Runs work that a request starts on behalf of all accounts, such as a group commit. The connections of the
+ * work count towards no share.
  */
 export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);
 }
 
-/** Changes `pool`, so that it lends connections to a request only within the share of the request's account. */
+/** Changes `pool` so that it lends connections to a request only within the share of the request's account. */
 export function shareConnections(pool: Database, { permits, permitsPerAccount }: ConnectionShareOptions): void {
   const semaphore = openFairSemaphore({
     ...{ resource: 'database connections', permits, permitsPerAccount },

@@ -1,6 +1,6 @@
 /**
  * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
- * accounts with waiters. An account with a thousand waiters delays another account by at most one turn.
+ * accounts with waiters. An account with a thousand waiters delays another account by one permit at most.
  */
 import { DomainError } from '../errors.ts';
 
@@ -11,21 +11,22 @@ export interface FairSemaphoreOptions {
   readonly holder?: string;
   readonly permits: number;
   readonly permitsPerAccount: number;
-  /** Maximum waiters per account; one more is refused at once. */
+  /** Maximum waiters per account; a further waiter is refused at once. */
   readonly waitersPerAccount: number;
   readonly maxWaitMs: number;
 }
 
-/** Accounts are numbers; other holders, such as networks, have keys of their own. */
+/** Accounts are numbers; other holders, such as networks, may have other keys. */
 export interface FairSemaphore<Key extends number | string = number> {
   /**
-   * @returns a function that frees the permit; further calls of it do nothing.
-   * @throws {DomainError} rate_limited when the account waited for its own permits, dependency_unavailable when it
-   * waited for permits of others.
+   * Waits for a permit.
+   * @returns a function that frees the permit; further calls do nothing.
+   * @throws {DomainError} rate_limited when the account waited too long for its own permits, dependency_unavailable
+   * when it waited too long for permits that others held.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;
-  /** Whether another account waits only because of the total, with permits left of its own. */
+  /** Returns true when another account waits although it holds fewer than `permitsPerAccount`. */
   isWantedByOthers(accountId: Key): boolean;
   /** Number of waiters of all accounts. */
   waiting(): number;
@@ -41,7 +42,7 @@ export function openFairSemaphore<Key extends number | string = number>(
 ): FairSemaphore<Key> {
   const { permits, permitsPerAccount, waitersPerAccount, holder = 'account' } = options;
   const used = new Map<Key, number>();
-  /** Accounts with waiters, in the order of their next turn. */
+  /** Accounts with waiters, in the order in which they get the next permits. */
   const queues = new Map<Key, Set<Waiter>>();
   let free = permits;
   const usedBy = (accountId: Key) => used.get(accountId) ?? 0;

@@ -1,13 +1,13 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
- * account may hold at most as much as stays free, so an account that is alone may hold half of the total. As holdings
- * end and new ones begin, n greedy accounts settle at an equal share, 1 / (n + 1), and the rest stays free for a
- * newcomer; four accounts that release nothing leave a sixteenth. A user may hold three quarters of what stays free.
- * Only the total bounds a single holding while nothing else is held, so that the largest request fits.
+ * account may hold at most as much as remains free, so an account that is alone may hold half of the total. As holdings
+ * end and begin, n greedy accounts converge to equal shares of 1 / (n + 1), and the same share remains free for another
+ * account; four accounts that release nothing leave a sixteenth. A user may hold three quarters of the amount that
+ * remains free. While nothing else is held, only the total limits a holding, so that the largest request fits.
  */
 
 export interface SharedBudget {
-  /** Opens a holding of 0; `release` it when done. */
+  /** Opens an empty holding; call `release` at its end. */
   open(owner: BudgetOwner): Holding;
 }
 
@@ -17,9 +17,12 @@ export interface BudgetOwner {
 }
 
 export interface Holding {
-  /** Adds `amount` to the holding. @returns the bound that would be exceeded; undefined: it is added. */
+  /**
+   * Adds `amount` to the holding. @returns the limit that would be exceeded, and adds nothing; undefined
+   * when the amount was added.
+   */
   take(amount: number): BudgetBound | undefined;
-  /** Gives back all that this holder took. */
+  /** Returns the whole amount of this holding to the budget. */
   release(): void;
 }
 

@@ -4,7 +4,7 @@
  */
 
 export interface PaceLimits {
-  /** Maximum time without progress of the client; also the time over which the rate is measured. */
+  /** Maximum time in which the client takes nothing; the rate is measured over the same time. */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
   /** Maximum lifetime of an answer, in milliseconds. */
@@ -13,20 +13,23 @@ export interface PaceLimits {
 
 export interface ClientPace {
   /**
-   * Notes that bytes wait for the client. @param bytes undefined: the size is not known and does not count towards the
-   * rate.
+   * Notes that bytes wait for the client.
+   * @param bytes undefined when the size is unknown; the bytes then do not count towards the rate.
    */
   offer(bytes: number | undefined): void;
   /** Notes that the client has taken all bytes that were offered. */
   taken(): void;
-  /** Ends the watch of the client's pace. */
+  /** Stops enforcing the limits. */
   end(): void;
 }
 
 const CHECKS_PER_LIMIT = 8;
 const MIN_CHECK_MS = 10;
 
-/** @param onTooSlow called at most once, with the broken limit as a sentence for a log or an error. */
+/**
+ * Starts enforcing the limits.
+ * @param onTooSlow called at most once, with a sentence for a log or an error that names the limit.
+ */
 export function watchPace(
   { stallMs, minBytesPerSec, maxMs }: PaceLimits,
   onTooSlow: (reason: string) => void,
@@ -43,7 +46,7 @@ export function watchPace(
     if (waitedMs <= stallMs) return undefined;
     const rate = Math.floor((takenBytes * 1000) / waitedMs);
     if (rate < minBytesPerSec)
-      return `the client must read at least ${minBytesPerSec} bytes a second, got ${rate} over ${Math.round(waitedMs / 1000)} s`;
+      return `the client must read at least ${minBytesPerSec} bytes per second, got ${rate} over ${Math.round(waitedMs / 1000)} s`;
     [waitedMs, takenBytes] = [0, 0];
     return undefined;
   };

@@ -5,9 +5,9 @@ import { DomainError } from '../errors.ts';
 
 /**
  * Returns the inflated body of a request as a stream (R-A4).
- * @param maxBytes maximum inflated size; beyond it, reading fails with body_too_large and the message `tooLarge`.
+ * @param maxBytes maximum inflated size; reading more fails with body_too_large and the message `tooLarge`.
  * @throws {DomainError} unsupported_media_type for a Content-Encoding other than gzip; reading the stream fails with
- *   invalid_input when the gzip is damaged.
+ * invalid_input when the gzip is damaged.
  */
 export function openBody(request: Request, maxBytes: number, tooLarge: string): Readable {
   const raw = Readable.fromWeb((request.body ?? new Blob([]).stream()) as Parameters<typeof Readable.fromWeb>[0]);
@@ -18,7 +18,8 @@ export function openBody(request: Request, maxBytes: number, tooLarge: string): 
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
-  // The reader gets the error. This handler keeps an error before the first read from ending the process.
+  // The consumer of the stream gets the error. This handler keeps an error before the first
+  // read from ending the process.
   gunzip.on('error', () => {});
   return Readable.from(limited(inflated(raw.pipe(gunzip)), maxBytes, tooLarge));
 }
@@ -33,8 +34,8 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Passes chunks on up to `maxBytes` in total (R-A4). Beyond the limit, it discards up to `maxBytes` more bytes and then
- * fails: a client that is still sending when the connection closes may never see the answer.
+ * Yields chunks up to `maxBytes` in total (R-A4). Beyond the limit, discards up to `maxBytes` more bytes before it
+ * fails, because a client that is still sending when the connection closes may never see the answer.
  * @throws {DomainError} body_too_large with the message `tooLarge`.
  */
 export async function* limited(

@@ -1,19 +1,22 @@
-/** Answers a request with server-sent events about background work until the work or the client ends (R-E1, R-A14). */
+/**
+ * Answers a request with server-sent events about background work, until the work ends or the client
+ * disconnects (R-E1, R-A14).
+ */
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { markStreamed } from '../http/streamed-answer.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 import type { StatusListener, StatusWatch } from './status-watch.ts';
 
-// Proxies and our own listener close idle connections, so a comment is sent after this long without a change.
+// Time without a change after which a comment is sent, because proxies and our own listener close idle connections.
 const KEEP_ALIVE_MS = 15_000;
 
 export interface Followed<Status> {
   readonly watch: StatusWatch<Status>;
   readonly caller: BudgetOwner;
-  /** State of the subject when the request arrived. */
+  /** State of the work when the request arrived. */
   readonly first: Status & { readonly id: string };
-  /** Whether a state is final, which ends the stream. */
+  /** Returns true for a final state, after which the stream ends. */
   readonly isOver: (status: Status) => boolean;
 }
 
@@ -25,19 +28,18 @@ export function answerEvents<Status extends object>(
   c: Context,
   followed: Followed<Status>,
 ): Response | Promise<Response> {
-  // Hono drops the body of an answer to HEAD without cancelling it: its follower would never leave.
+  // Hono drops the body of an answer to HEAD without cancelling it, so a follower would never be removed.
   if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
   const { watch, caller, first } = followed;
   const { states, listener } = collectStates<Status>(first);
   const leave = watch.follow(caller, first.id, listener);
-  // A body that nothing reads is not cancelled when its client leaves.
+  // Removes the follower here too, because a body that is not read is not cancelled when the client disconnects.
   c.req.raw.signal.addEventListener('abort', () => {
     leave();
     listener(undefined);
   });
   markStreamed(c);
   return streamSSE(c, async (stream) => {
-    // Ends the wait for the next state.
     stream.onAbort(() => listener(undefined));
     await sendProgress(stream, followed, states).finally(leave);
   });
@@ -58,9 +60,9 @@ async function sendProgress<Status extends object>(
 }
 
 interface States<Status> {
-  /** @returns the newest state that was not returned yet; undefined after `waitMs` without one. */
+  /** @returns the newest state that was not returned yet; undefined after `waitMs` without a new state. */
   next(waitMs: number): Promise<Status | undefined>;
-  /** Whether the subject was deleted or the client left. */
+  /** Returns true when the work was deleted or the client disconnected. */
   hasEnded(): boolean;
 }
 

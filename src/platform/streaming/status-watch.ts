@@ -1,7 +1,7 @@
 /**
- * Follows the states of background work, such as files and imports, for streams of server-sent events (R-E1): one statement
- * per interval and process reads every state that is followed, however many clients follow it. The number of followers is
- * bounded per user, per account and in total (R-A14).
+ * Follows the states of background work, such as files and imports, for streams of server-sent events (R-E1): in each
+ * process, one statement per interval reads all followed states, however many clients follow them. The number of
+ * followers is bounded per user, per account and in total (R-A14).
  */
 
 import { DomainError } from '../errors.ts';
@@ -10,13 +10,13 @@ import { runForAll } from '../shares/connection-shares.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 
 export interface StatusWatchOptions<Status> {
-  /** Reads states by id; a subject that no longer exists has no entry. */
+  /** Reads states by id; work that no longer exists has no entry. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;
-  /** Whether the process is stopping, so that a failed read is not logged. */
+  /** Returns true while the process is stopping; failed reads are then not logged. */
   readonly isStopping: () => boolean;
-  /** Plural name of the subjects that are followed, for messages. */
+  /** Name of the followed work in messages, in the plural. */
   readonly subjects: string;
-  /** Where the state can be read instead, for messages. */
+  /** Route with which the state can be read instead, for messages. */
   readonly instead: string;
   readonly maxPerUser: number;
   /** Maximum followers of all accounts together; one account may have at most half of them. */
@@ -25,19 +25,20 @@ export interface StatusWatchOptions<Status> {
   readonly log: Log;
 }
 
-/** Receives the state at every poll; undefined: the subject no longer exists. */
+/** Receives the state at every poll; undefined when the work no longer exists. */
 export type StatusListener<Status> = (status: Status | undefined) => void;
 
 export interface StatusWatch<Status> {
   /**
-   * Calls `listener` until the returned function is called. The caller must be allowed to read the subject.
-   * @throws {DomainError} rate_limited when the user or the account follows too many; dependency_unavailable when all users
-   *   together do.
+   * Calls `listener` after every poll, until the returned function is called. Does not check that
+   * `caller` may read the state.
+   * @throws {DomainError} rate_limited when the user or the account has too many followers;
+   * dependency_unavailable when the process has.
    */
   follow(caller: BudgetOwner, id: string, listener: StatusListener<Status>): () => void;
 }
 
-/** Polls while at least one subject is followed. */
+/** Opens a watch, which polls while it has a follower. */
 export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): StatusWatch<Status> {
   const { find, isStopping, subjects, maxPerUser, maxFollowers, intervalMs, log } = options;
   const maxPerAccount = Math.ceil(maxFollowers / 2);
@@ -51,7 +52,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       for (const [id, some] of listeners) for (const listener of some) listener(found.get(id));
     } catch (error) {
       if (isStopping()) return;
-      log.warn({ err: error }, `the state of followed ${subjects} could not be read; the next poll tries again`);
+      log.warn({ err: error }, `the state of followed ${subjects} could not be read; the next poll will retry`);
     }
     if (listeners.size > 0) setTimeout(poll, intervalMs).unref();
     else isPolling = false;
@@ -78,7 +79,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       // Makes a new function for each call, because the same listener may be passed twice.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
-      // The poll is started by one request, but serves the followers of all accounts.
+      // One request starts the poll, but the poll serves the followers of all accounts.
       if (!isPolling) runForAll(() => setTimeout(poll, intervalMs).unref());
       isPolling = true;
       return () => {
@@ -101,6 +102,6 @@ function assertFewer(
   if (following < max) return;
   throw new DomainError(
     'rate_limited',
-    `${who} may follow at most ${max} ${subjects} at a time; close another event stream or read ${instead}`,
+    `${who} may follow at most ${max} ${subjects} at the same time; close another event stream or read ${instead}`,
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Streams an answer while its rows are read (R-G4). It waits for the first piece, so a query that fails at once gets an
- * error answer. A later failure breaks the connection, so a truncated answer never looks complete. The query ends when the
- * client disconnects, and the answer when the client is too slow (R-A14).
+ * Streams an answer while its rows are read (R-G4). The answer begins with the first chunk, so a query that fails at
+ * once gets an error answer. A later failure breaks the connection, so that a truncated answer never looks complete.
+ * The query ends when the client disconnects; the answer also ends when the client is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -17,20 +17,20 @@ export interface StreamServices {
 }
 
 export interface StreamOptions {
-  /** Runs when the first piece is ready, before the answer begins; may still set headers. */
+  /** Called when the first chunk is ready, before the answer begins; may set headers. */
   readonly beforeFirst?: () => void;
   /**
-   * An answer of at most this many bytes leaves at once, with its length. Collecting it delays the first byte until
-   * this many bytes are ready, so it does not suit an answer that waits for events. Default: every answer is streamed.
+   * An answer of at most this many bytes is sent whole, with its length. Collecting these bytes delays the first byte,
+   * so do not use it for an answer that waits for events. Default: every answer is streamed.
    */
   readonly wholeBytes?: number;
 }
 
 /**
- * Answers a request with a stream of pieces (R-G4).
- * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which
- *   are answered with the headers alone.
- * @throws the error of the first piece, or of any piece of an answer that leaves at once.
+ * Answers a request with a stream of chunks (R-G4).
+ * @param write yields the chunks; its signal aborts when the client disconnects. Not called for HEAD requests, which
+ * are answered with headers only.
+ * @throws the error of the first chunk, or of any chunk of an answer that is sent whole.
  */
 export async function streamAnswer(
   c: Context,
@@ -48,13 +48,13 @@ export async function streamAnswer(
   const pieces = write(leaving.signal);
   const end = (): void => {
     leaving.abort();
-    // Nothing reads an error that the abort causes.
+    // Ignores an error that the abort causes.
     pieces.return(undefined).catch(() => {});
   };
-  // When the client leaves before the answer begins, the stream is neither read nor cancelled.
+  // When the client disconnects before the answer begins, the stream is neither read nor cancelled.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
-  // No event follows when the client has already left.
+  // The event `abort` does not come when the client has already disconnected.
   if (signal.aborted) end();
   const { begun, isWhole } = await begin(pieces, wholeBytes);
   if (signal.aborted) end();
@@ -64,7 +64,7 @@ export async function streamAnswer(
   return c.body(toStream(c, begun, pieces, end, services));
 }
 
-/** Takes the first piece, and further ones up to `wholeBytes`. */
+/** Collects the first chunk, and further chunks up to `wholeBytes`. */
 async function begin(
   pieces: AsyncGenerator<Uint8Array>,
   wholeBytes: number,
@@ -98,7 +98,7 @@ function toStream(
     leave();
     breakConnection(c);
   });
-  // A stream whose client left before it was read is neither read nor cancelled.
+  // A stream whose client disconnects before the first read is neither read nor cancelled.
   c.req.raw.signal.addEventListener('abort', pace.end, { once: true });
   return new ReadableStream({
     pull: async (controller) => {
@@ -106,7 +106,7 @@ function toStream(
       try {
         const ready = begun.shift();
         const piece = ready ? { value: ready } : await pieces.next();
-        // Yields to other requests; buffered rows would otherwise be written batch after batch without a pause.
+        // Lets the event loop serve other requests; without it, buffered rows would be written without a pause.
         await nextTurn();
         if (isLeft) return;
         if (piece.done) {
@@ -128,8 +128,8 @@ function toStream(
 }
 
 /**
- * Destroys the connection. An error on the stream instead would make the HTTP server send the error's text to the client
- * when nothing has been sent yet, and print it to the console.
+ * Destroys the connection. An error of the stream would make the HTTP server send the text of the error to the client
+ * when nothing has been sent yet, and print it on the console.
  */
 function breakConnection(c: Context, controller?: ReadableStreamDefaultController): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

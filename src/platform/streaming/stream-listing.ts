@@ -1,8 +1,8 @@
 /**
- * Streams a listing of any length with bounded memory, from one snapshot. It first reads the keys of the rows and their
- * sizes, then the rows of some keys at a time: rows vary from 100 bytes to a megabyte (scripts, form values), so a
- * limit on their number bounds no memory. The listing uses the account's share of the connections of reads. The
- * listings of an account take turns batch by batch, and so use one session of the database at a time (R-A14).
+ * Streams a listing of any length with bounded memory, from one snapshot. Reads the keys and sizes of the rows first,
+ * then the rows in batches of limited size: rows have 100 bytes to a megabyte (scripts, form values), so a limit on
+ * their number would not limit memory. A listing uses the account's share of the read connections. The listings of an
+ * account read their batches in turn, so they occupy one database session at the same time (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
@@ -13,11 +13,14 @@ import { type StreamServices, streamAnswer } from './stream-answer.ts';
 
 /** How to read a listing: a query for its keys, and a function that reads the items of some keys. */
 export interface Listing<Key extends string | number, Item extends object = object> {
-  /** Selects `key` and `bytes`, an upper estimate of the row's JSON, in the order of the listing, without paging. */
+  /**
+   * Selects `key` and `bytes` (an upper estimate of the size of the row's JSON), in the order of
+   * the listing, without paging.
+   */
   readonly keys: string;
   /** Parameters of `keys`. */
   readonly values: readonly unknown[];
-  /** Reads the items of some keys, in the order of the listing. */
+  /** Reads the items with these keys, in the order of the listing. */
   readonly read: (queryable: Queryable, keys: readonly Key[]) => Promise<readonly Item[]>;
 }
 
@@ -26,7 +29,7 @@ export interface ListingServices extends StreamServices {
   readonly reads: ReadPool;
 }
 
-/** Pages of at most this many rows and MAX_BATCH_BYTES are answered at once, without a snapshot. */
+/** A page of at most this many rows and MAX_BATCH_BYTES is sent whole, without a snapshot. */
 const SHORT_ROWS = 100;
 const KEYS_PER_FETCH = 1000;
 const MAX_BATCH_ROWS = 200;
@@ -34,7 +37,7 @@ const MAX_BATCH_BYTES = 1 << 20;
 
 /**
  * One permit per account, held while a batch is read. A client that stalls holds no permit; the account's share of
- * connections bounds the number of its listings.
+ * connections limits the number of its listings.
  */
 const turns = openFairSemaphore({
   resource: 'batches of listings',
@@ -45,8 +48,8 @@ const turns = openFairSemaphore({
 });
 
 /**
- * Yields the items in batches of at most 200 items and about 1 MiB; a larger item is a batch of its own.
- * @param transaction a snapshot; it is busy until the iteration ends.
+ * Yields the items in batches of at most 200 items and about 1 MiB; a larger item is a batch by itself.
+ * @param transaction a snapshot; its connection is busy until the iteration ends.
  */
 export async function* readBatches<Key extends string | number, Item extends object>(
   transaction: Transaction,
@@ -60,7 +63,7 @@ export async function* readBatches<Key extends string | number, Item extends obj
     for (const batch of splitKeys(rows)) yield await read(transaction, batch);
     if (rows.length < KEYS_PER_FETCH) break;
   }
-  // Closes the cursor, because the transaction may read another listing.
+  // Closes the cursor, because another listing may be read in the same transaction.
   await transaction.query('close listing');
 }
 
@@ -85,8 +88,8 @@ function* splitKeys<Key>(rows: readonly KeyRow<Key>[]): Generator<readonly Key[]
 }
 
 /**
- * Answers the page of a listing as a JSON array: at once when it is short, otherwise streamed.
- * @param wrap texts around the array. Default: none.
+ * Answers with a page of a listing as a JSON array, which is sent whole when it is short and streamed otherwise.
+ * @param wrap texts before and after the array. Default: none.
  * @throws the error of the first batch.
  */
 export async function answerListing<Key extends string | number>(
@@ -136,7 +139,7 @@ async function* writeJson<Key extends string | number>(
   { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encodes the items inside the snapshot, so that the size of items read ahead is known and bounded.
+  // Encodes the items before they are read ahead, so that their size is known and limited.
   const encode = async function* (transaction: Transaction) {
     const batches = readBatches(transaction, listing, paging);
     const readNext = async () => {

@@ -1,7 +1,7 @@
 /**
- * Opens the zip archive of a workbook that is stored in parts. Checks its directory before inflating anything (R-E4)
- * and refuses encrypted, overlapping, oversized or over-compressed archives. Inflating fails when an entry exceeds the
- * size in the directory.
+ * Opens the zip archive of a workbook that is stored in parts. Checks the directory of the archive before it inflates
+ * anything (R-E4), and refuses archives with encrypted or overlapping entries, and archives that inflate to too many
+ * bytes. Inflating an entry fails when it exceeds its size in the directory.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
@@ -22,7 +22,7 @@ export interface ArchiveLimits {
   readonly maxRatio: number;
 }
 
-/** The archive is not read. The sender sees the message. */
+/** Thrown when the archive cannot or must not be read; the uploader sees the message. */
 export class ArchiveRefusal extends Error {
   override readonly name = 'ArchiveRefusal';
   readonly code: 'wrong_format' | 'encrypted' | 'zip_bomb' | 'damaged_file';
@@ -38,7 +38,7 @@ export interface ZipArchive {
   has(name: string): boolean;
   /** Inflated size of an entry, in bytes; 0 when it does not exist. */
   sizeOf(name: string): number;
-  /** Yields the inflated entry, piece by piece. @throws {ArchiveRefusal} damaged_file. */
+  /** Yields the inflated entry in chunks. @throws {ArchiveRefusal} damaged_file. */
   read(name: string): AsyncGenerator<Buffer>;
 }
 
@@ -83,7 +83,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
   const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
   const bomb = (reason: string) => new ArchiveRefusal('zip_bomb', `the workbook was not read: ${reason}`);
-  // Overlapping entries make an archive inflate to far more than it holds.
+  // Overlapping entries let an archive inflate to far more than its compressed bytes.
   if (compressed > sizeBytes) throw bomb('its parts overlap');
   if (inflated > limits.maxInflatedBytes) {
     throw bomb(`it must inflate to at most ${limits.maxInflatedBytes} bytes, got ${inflated}`);
@@ -100,14 +100,15 @@ async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<
   if (!isDeflated && entry.compressionMethod !== STORED)
     throw damaged(`${entry.fileName} has an unknown compression method`);
   const raw = await refusing(() => zip.openReadStreamPromise(entry, { decodeFileData: false }));
-  // Reads larger pieces than yauzl does by default: reading a sheet of 200,000 rows takes 15 % less time.
+  // Inflates in larger chunks than yauzl does by default: reading a sheet of 200,000 rows takes 15 % less time.
   const stream = isDeflated ? raw.pipe(createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES })) : raw;
   raw.on('error', (error) => stream.destroy(error));
   let bytes = 0;
   try {
     for await (const chunk of stream) {
       bytes += (chunk as Buffer).length;
-      if (bytes > entry.uncompressedSize) throw damaged(`${entry.fileName} is larger than the archive says`);
+      if (bytes > entry.uncompressedSize)
+        throw damaged(`${entry.fileName} is larger than its size in the archive's directory`);
       yield chunk as Buffer;
     }
   } catch (error) {
@@ -116,7 +117,8 @@ async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<
     raw.destroy();
     stream.destroy();
   }
-  if (bytes < entry.uncompressedSize) throw damaged(`${entry.fileName} is smaller than the archive says`);
+  if (bytes < entry.uncompressedSize)
+    throw damaged(`${entry.fileName} is smaller than its size in the archive's directory`);
 }
 
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -127,7 +129,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Wraps an error of the store, which is not a fault of the file. */
+/** Wraps an error of reading a stored part, which the file does not cause. */
 class ReadFailure extends Error {}
 
 function toRefusal(error: unknown): Error {
@@ -140,7 +142,7 @@ function damaged(reason: string): ArchiveRefusal {
   return new ArchiveRefusal('damaged_file', `the workbook cannot be read: ${reason}`);
 }
 
-/** Serves byte ranges of the stored parts to yauzl. */
+/** Gives yauzl access to byte ranges of the stored parts. */
 class PartReader extends RandomAccessReader {
   readonly #source: PartSource;
 

@@ -1,13 +1,13 @@
 /**
- * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and WatchPoints streams react
- * to it.
+ * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and
+ * WatchPoints streams react to it.
  */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { WrittenRange } from './point.ts';
 
-/** Payload of `DataPointsWritten`: per variable the first and last date written, both inclusive. */
+/** Payload of `DataPointsWritten`: the first and last written date of each variable, both inclusive. */
 export interface PointsWritten {
   readonly variables: readonly {
     readonly variableId: number;
@@ -16,11 +16,11 @@ export interface PointsWritten {
     readonly count: number;
   }[];
   /**
-   * Id of the first event of the chain of calculations that this write belongs to; absent when the write starts a
-   * chain.
+   * Id of the first event of the chain of calculations that this write belongs to; absent
+   * when the write starts a chain.
    */
   readonly wave?: number;
-  /** Id of the request that caused the write; the first one when there are several (R-A10). */
+  /** Id of the request that caused the write; the first id when several requests did (R-A10). */
   readonly requestId?: string;
 }
 
@@ -34,9 +34,8 @@ declare module '../platform/database/outbox.ts' {
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**
- * Appends one `DataPointsWritten` event in the transaction of the write; nothing when `ranges` is empty.
- *
- * @param ranges what the write changed, one range per variable of the account.
+ * Appends one `DataPointsWritten` event in the transaction of the write, or none when `ranges` is empty.
+ * @param ranges dates that the write changed, one range per variable of the account.
  */
 export async function announcePoints(
   transaction: Transaction,

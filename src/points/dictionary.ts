@@ -1,6 +1,7 @@
 /**
- * Dictionaries of VersionTags and tag sets: each text is stored once per account and rows hold its integer id. Entries are
- * added outside of any transaction and never removed, so a cached id stays valid when a transaction is rolled back.
+ * Dictionaries of VersionTags and tag sets: each text is stored once per account, and rows contain its integer id.
+ * Entries are added outside of the caller's transaction and never removed, so a cached id remains valid when the
+ * transaction is rolled back.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -13,13 +14,16 @@ export const NO_ID = 0;
 const CACHE_ENTRIES = 100_000;
 
 export interface Dictionary {
-  /** @returns the id of every VersionTag; unknown ones are created (§9.2 rule 2). */
+  /** @returns the id of every VersionTag; creates entries for unknown VersionTags (§9.2 rule 2). */
   readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
-  /** @returns the id of every tag set, given as canonical JSON (`canonicalTags`); unknown ones are created. */
+  /**
+   * @returns the id of every tag set; creates entries for unknown tag sets.
+   * @param tagSets canonical JSON (`canonicalTags`).
+   */
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /**
-   * Finds the texts of all ids in some chunks.
-   * @param queryable connection for the query, which must not be streaming rows; defaults to the pool.
+   * Finds the texts of all ids in the chunks.
+   * @param queryable connection for the query, on which no rows may be streaming. Default: the pool.
    */
   readonly labelsOf: (chunks: readonly CodedLabels[], queryable?: Queryable) => Promise<Labels>;
 }
@@ -79,8 +83,8 @@ export function openDictionary(database: Database): Dictionary {
 }
 
 /**
- * @param entries from the unique key of an entry to its JSON text (tag sets), or null (VersionTags, whose key is the
- * text).
+ * Returns the ids of entries, which it creates when they are absent.
+ * @param entries JSON text of each tag set by its unique key; null for each VersionTag, whose key is the text itself.
  */
 async function findOrCreate(
   database: Database,
@@ -109,7 +113,7 @@ async function findOrCreate(
   if (missing.length > 0) {
     const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
     await database.query(statements.insert, [accountId, ...columns]);
-    // A separate statement also sees entries that a concurrent writer has just committed.
+    // Searches again, in a new statement, because a concurrent writer may just have committed the entries.
     await findMissing();
   }
   return found;
@@ -137,7 +141,7 @@ async function findTexts(
   return found;
 }
 
-/** Adjacent rows mostly share their labels, so an id is added only where it differs from that of the previous row. */
+/** Adds an id only when it differs from the previous row, because adjacent rows mostly have the same labels. */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const column of columns) {

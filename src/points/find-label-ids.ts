@@ -4,8 +4,8 @@ import type { Labels } from './label-rules.ts';
 /**
  * Finds the dictionary ids of labels and creates unknown entries (§9.2 rule 2).
  *
- * @param labels all labels the returned function is called with.
- * @returns a function from labels to their ids; 0 for an absent version or absent tags.
+ * @param labels all labels that the returned function will be called with.
+ * @returns a function from labels to their ids; an id is 0 when the version or the tags are absent.
  */
 export async function findLabelIds(
   dictionary: Dictionary,

@@ -16,7 +16,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** Dates of one variable that a write or a removal changed; both ends inclusive. */
+/** Period of one variable that a write or a removal changed; both ends are inclusive. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;
@@ -24,7 +24,7 @@ export interface WrittenRange {
   readonly count: number;
 }
 
-/** A duration: months and days follow a calendar, microseconds the clock. No part is negative. */
+/** A duration: months and days follow a calendar, microseconds follow the clock. No member is negative. */
 export interface CivilDuration {
   readonly months: number;
   readonly days: number;
@@ -32,13 +32,17 @@ export interface CivilDuration {
 }
 
 /**
- * Selects versions of each date (R-G2). All members must hold for a version to match. The result is the matching version
- * with the greatest VersionTimestamp, or every matching version with `isEvery`. Without members: the latest version.
+ * Selects versions of each date (R-G2). A version matches when it satisfies all members. The result is the
+ * matching version with the greatest VersionTimestamp, or every matching version with `isEvery`; without
+ * members, the latest version.
  */
 export interface VersionChoice {
   /** Only versions with a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
-  /** Only versions known at least this long before their date, subtracted on the zone's calendar. */
+  /**
+   * Only versions with a VersionTimestamp at least this long before their date; the duration is
+   * subtracted on the zone's calendar.
+   */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
   /** Restricts to versions with one of these VersionTags. */
   readonly versionTags?: readonly string[];
@@ -49,8 +53,8 @@ export interface VersionChoice {
 }
 
 /**
- * Unit conversion `value * factor / divisor + shift` (R-C8). Factor or divisor is 1: 0.001 has no exact binary form, so
- * 9 Wh divided by 1000 is 0.009 kWh, but multiplied by 0.001 it is not.
+ * Unit conversion `value * factor / divisor + shift` (R-C8). Factor or divisor is 1. A divisor is needed because 0.001
+ * has no exact binary form: 9 Wh / 1000 is 0.009 kWh, but 9 Wh × 0.001 is not.
  */
 export interface LinearScale {
   readonly factor: number;
@@ -66,7 +70,7 @@ export interface PointSelection {
   readonly isToIncluded?: boolean;
   readonly version: VersionChoice;
   readonly order: 'ASC' | 'DESC';
-  /** Unit conversion by variable id; values of other variables stay as stored. */
+  /** Unit conversion by variable id; the values of other variables are not converted. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
   /** Maximum points per variable (R-G1). */
   readonly limit?: number;

@@ -1,12 +1,14 @@
-/** Splits chunks of points whose texts are too long for one message. */
+/** Splits chunks of points whose labels are too long for one gRPC message. */
 import { type Labels, NO_ID } from './dictionary.ts';
 import type { PointChunk } from './point.ts';
 
-// Keeps a message below the default 4 MiB limit of clients: the other columns of a chunk need less than half of it.
+// Maximum bytes of labels in a message, so that the message stays below the default limit of clients, 4 MiB; the
+// other columns take less than half of it.
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * Splits the chunk into parts of at least one point, so that the distinct texts of each part fit into MAX_TEXT_BYTES.
+ * Splits a chunk into parts, so that the distinct texts of each part fit into MAX_TEXT_BYTES; a
+ * part has at least one point.
  */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
@@ -24,7 +26,7 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Counts, for each row, the bytes of its texts that no earlier row has. */
+/** Creates a counter that returns, for each row, the bytes of the texts that no earlier row has. */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
@@ -54,7 +56,7 @@ function* endsOfParts(chunk: PointChunk, labels: Labels): Generator<number> {
   yield chunk.dates.length;
 }
 
-/** Bytes of a text when it was not seen before, otherwise 0. */
+/** Returns the size in bytes of a text that was not seen before, otherwise 0. */
 function newBytes(id: number, textOf: (id: number) => string | null, seen: Set<number>): number {
   if (id === NO_ID || seen.has(id)) return 0;
   seen.add(id);

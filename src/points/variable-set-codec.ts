@@ -1,6 +1,11 @@
-/** Encodes sets of variable ids as int4multirange, whose overlap PostgreSQL finds in linear time (R-D6). */
+/**
+ * Encodes sets of variable ids as int4multirange; PostgreSQL tests in linear time whether two such sets overlap (R-D6).
+ */
 
-/** @param ids in any order, with repeats. @returns the literal, ids in a row as one range. */
+/**
+ * @param ids in any order; may contain repeats.
+ * @returns the literal; consecutive ids form one range.
+ */
 export function variableSet(ids: Iterable<number>): string {
   const sorted = [...new Set(ids)].sort((a, b) => a - b);
   const ranges: string[] = [];

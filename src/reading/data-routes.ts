@@ -34,7 +34,7 @@ import { countedChunks, type ReadMetrics } from './read-metrics.ts';
 
 export interface ReadingServices {
   readonly database: Database;
-  /** Connections of streamed answers, divided among accounts. */
+  /** Connections for streamed answers, divided among accounts. */
   readonly reads: ReadPool;
   /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
@@ -78,7 +78,7 @@ async function answerRead(
   );
 }
 
-/** Counts rows by the rules for reading them: waits for the same writers and ends when the client leaves. */
+/** Counts rows by the rules of a read: waits for the same writes, and ends when the client disconnects. */
 async function countRows(
   source: SnapshotSource,
   selection: PointSelection,

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 280_000;
 /** Schema of the body of `DELETE /data`. */
 export const deleteSchema = lenientObject({
   variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
-  // A date without a zone is UTC, as the names say.
+  // A date without a zone is UTC, as the names of the members say.
   fromDateUtc: momentSchema.nullish(),
   toDateUtc: momentSchema.nullish(),
   whatIf: booleanSchema.nullish(),
@@ -46,7 +46,7 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   });
 }
 
-/** Members of a read request that a deletion does not use. */
+/** Members that a read request needs and a deletion does not use. */
 const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, locationOf } as const;
 
 /** Maps the parameters `from` and `to` to the member names of this body. */
@@ -61,13 +61,13 @@ interface Span {
 
 interface RemovedPoints {
   readonly variableId: number;
-  /** Number of dates; versions of one date count once. */
+  /** Number of dates; several versions of a date count once. */
   readonly datapointCount: number;
 }
 
 /**
  * @returns one result per variable, in the order of the request.
- * @throws {DomainError} not_found when the caller may not see a variable; nothing is deleted then.
+ * @throws {DomainError} not_found when the caller may not see a variable; no point is then deleted.
  */
 async function removePoints(
   { database, audit }: Parts,
@@ -96,7 +96,10 @@ async function removePoints(
   return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));
 }
 
-/** Builds one audit entry for all variables; its target is the variable if there is only one. */
+/**
+ * Builds one audit entry for all variables; the target of the entry is the variable when points of only
+ * one variable were deleted.
+ */
 function toAct(removed: readonly WrittenRange[], { fromMicros, toMicros }: Partial<Span>) {
   const [only, ...others] = removed.map(({ variableId }) => String(variableId));
   return {

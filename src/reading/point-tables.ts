@@ -1,4 +1,4 @@
-/** Builds the rows of points and aggregates (R-G3), independent of the format. */
+/** Builds the rows of points and aggregates (R-G3), independently of the format. */
 
 import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
@@ -12,7 +12,7 @@ export interface RowShape {
   readonly level: RowLevel;
   readonly timeZoneId: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
-  /** Cuts of history that concern the read, known with the first row (R-F9). */
+  /** History cuts and rollups that concern the read, which are known before the first row (R-F9). */
   readonly notice: HistoryNotice;
 }
 
@@ -48,8 +48,7 @@ export function valueTable(chunks: AsyncIterable<ValueChunk>, shape: RowShape): 
  * Builds the rows of aggregates (R-G3).
  * @param functionOf aggregate function of each variable.
  * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in
- * use has a
- *   column; a row fills the column of its variable's function.
+ * use has a column; a row has a value in the column of its variable's function.
  */
 export function aggregateTable(
   chunks: AsyncIterable<AggregateChunk>,

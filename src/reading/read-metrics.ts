@@ -2,7 +2,7 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface ReadMetrics {
-  /** Counts points, or buckets, that were passed to the format writers. */
+  /** Counts points and buckets that were passed to the format writers. */
   readonly points: Count;
   /** Counts bytes of answers before compression. */
   readonly bytes: Count;
@@ -10,12 +10,12 @@ export interface ReadMetrics {
   openStream(): () => void;
 }
 
-/** Registers the metrics of reads (R-A9). */
+/** @returns functions that count reads; registers their metrics (R-A9). */
 export function createReadMetrics(metrics: Metrics): ReadMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   let open = 0;
   metrics.gauge(
-    { name: 'tidemark_read_open_streams', help: 'Answers with points that are being streamed.' },
+    { name: 'tidemark_read_open_streams', help: 'Answers with points or buckets that are being streamed.' },
     () => open,
   );
   return {
@@ -33,7 +33,7 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   };
 }
 
-/** Passes the pieces of an answer on; counts the open answer and its bytes (R-A9). */
+/** Yields the chunks of an answer unchanged; counts the open answer and its bytes (R-A9). */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,
   metrics: ReadMetrics,
@@ -49,7 +49,7 @@ export async function* countedPieces(
   }
 }
 
-/** Passes chunks on and counts their points (R-A9). */
+/** Yields chunks unchanged; counts their points (R-A9). */
 export async function* countedChunks<Chunk extends { readonly dates: { readonly length: number } }>(
   chunks: AsyncIterable<Chunk>,
   points: Count,

@@ -35,7 +35,7 @@ const row = z
     }),
     ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),
-    version: z.string().optional().meta({ description: 'VersionTag of the version; absent without one.' }),
+    version: z.string().optional().meta({ description: 'VersionTag of the version; absent when it has none.' }),
     versionTimestamp: instantSchema.optional(),
     tags: z.record(z.string(), z.string()).optional(),
   })
@@ -54,14 +54,14 @@ const byColumns = z
   })
   .meta({
     id: 'PointColumns',
-    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has one. After ${OBJECT_ROWS.toLocaleString('en')} rows the variable continues in another object.`,
+    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has a label. After ${OBJECT_ROWS.toLocaleString('en')} rows the variable continues in another object.`,
   });
 const rows = z.array(row);
 
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
 
-/** Schema of an answer of bytes, in the form that generators of clients expect. */
+/** Schema of a binary answer, in the form that client generators expect. */
 const binary = (contentMediaType: string) => z.string().meta({ format: 'binary', contentMediaType });
 
 /** Describes an answer with rows, in every format. */
@@ -69,7 +69,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
     ...(schema === rows && { [COLUMNS_TYPE]: z.array(byColumns) }),
-    [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
+    [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row contains the names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
         'An Arrow IPC stream. When old versions were deleted, the metadata `historyFrom` of its schema is a JSON object that maps variable ids to the instants of `History-From`; when retention deleted points, `rawFrom` maps them to the dates of `Raw-From`.',
@@ -81,13 +81,13 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   };
   return {
     status: 200,
-    description: `${description} The parameter \`format\`, else the header \`Accept\`, chooses the format; every format is streamed.`,
+    description: `${description} The parameter \`format\` chooses the format; without it, the header \`Accept\` does. Every format is streamed.`,
     types,
     headers: { ...DATE_ZONES, [HISTORY_HEADER]: HISTORY_RULE, [RAW_HEADER]: RAW_RULE },
   };
 }
 
-/** The body has the names of the query; lists are arrays, and tags may be an object. */
+/** The members of the body have the names of the query parameters; lists are arrays, and tags may be an object. */
 const readBody = z
   .object({
     ...Object.fromEntries(
@@ -110,11 +110,11 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The instant from which the states of the variable are complete. Present when one side is an earlier state whose versions were removed.',
+        'The first instant from which the states of the variable are complete. Present when one side is an earlier state of which versions were removed.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:
-        'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the period by rollups.',
+        'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the period with rollups.',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Dates with a value in either version.' }),
@@ -142,7 +142,7 @@ const origin = z
   .meta({
     id: 'Origin',
     description:
-      'What brought a version. The ids, `filename` and `userId` are absent when the caller may not read the operation or file, and when it is no longer kept.',
+      'The push, file or run that a version came from. The ids, `filename` and `userId` are absent when the caller may not read the operation or file, or when it was deleted.',
   });
 
 const versionOrigins = z
@@ -150,7 +150,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one. Several pushes when they were written together and each had points of the variable, in the order in which they took effect, at most 20. Empty when no record is kept.',
+        'Usually one origin. Several pushes, at most 20, when they were written together and each had points of the variable; they are in the order in which they took effect. Empty when no record is kept.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -188,7 +188,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the id of each is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions removed by the version limit in the meantime are not sent, and the stream does not name such a cut: a read with \`asOf\` does. The stream also ends when the token expires or the caller loses access. Needs a bearer token.`,
+    description: `Server-sent events; the id of each is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream also ends when the token expires or the caller loses access. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {
@@ -202,9 +202,8 @@ export const READING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
-    summary: 'Find the pushes, files and runs that brought versions of a variable',
-    description:
-      'Take `versionTimestamp` from a read. Records of pushes are kept as long as operations, those of files as long as files, and those of runs as long as runs.',
+    summary: 'Find the pushes, files and runs that versions of a variable came from',
+    description: 'Take `versionTimestamp` from a read. A record is kept as long as the operation, the file or the run.',
     query: ORIGIN_QUERY,
     answers: [
       answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),
@@ -217,7 +216,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     body: jsonBody(deleteSchema.meta({ id: 'PointDeletion' })),
     answers: [
       answersJson(
-        'Number of dates deleted per variable, or with `whatIf` the number that would be.',
+        'Number of deleted dates per variable, or with `whatIf` the number of dates that would be deleted.',
         z.object({ results: z.array(z.object({ variableId: idSchema, datapointCount: z.int().min(0) })) }),
       ),
     ],

@@ -1,4 +1,4 @@
-/** Turns granularity and aggregation of a request into buckets (R-G1, R-C8). */
+/** Resolves the granularity and aggregate of a request into buckets (R-G1, R-C8). */
 import type { Buckets } from '../points/buckets/bucket.ts';
 import { BUCKETS, FUNCTIONS } from '../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../structure/catalogue/time-zones.ts';
@@ -7,7 +7,7 @@ import type { ReadVariable } from './selection.ts';
 
 /**
  * Resolves the buckets of a request (R-G1, R-C8).
- * @param variables the resolved variables; their aggregate is the default of `aggregate`.
+ * @param variables the variables of the request; the aggregate of each variable is the default of `aggregate`.
  * @returns undefined for raw points.
  */
 export function findBuckets(

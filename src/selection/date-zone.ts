@@ -1,7 +1,7 @@
 /**
- * Determines the zone of the dates that a request gives without a zone (R-A11): `timeZoneId` of a read, else the zone
- * of the source when the request concerns one source, else UTC. The answer names it in the header `Time-Zone`. Answers
- * and buckets follow `timeZoneId` alone.
+ * Determines the zone of dates in a request that have no zone (R-A11): `timeZoneId` of a read, else the zone of the
+ * source when the request concerns one source, else UTC. The header `Time-Zone` of the answer names this zone. Dates in
+ * answers, and buckets, depend only on `timeZoneId`.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -15,8 +15,8 @@ import { toMicros, type Zoned } from './read-request.ts';
 const UTC = 'UTC';
 
 /**
- * @returns the request with every date as an instant, and the zone that was applied; undefined when every date had its
- * own.
+ * @returns the request with every date as an instant, and the zone that was applied, which is undefined
+ * when every date had a zone.
  * @throws {DomainError} invalid_input as `Zoned.in`.
  */
 export async function settleDates<Request>(
@@ -29,7 +29,7 @@ export async function settleDates<Request>(
   return { request: given.in(dateZone), dateZone };
 }
 
-/** Dates of a request about variables, sources or sites. */
+/** The variables, sources or sites that a request concerns. */
 export interface Owners {
   readonly variableIds?: readonly number[];
   readonly sourceIds?: readonly number[];
@@ -38,7 +38,7 @@ export interface Owners {
 
 /**
  * Converts dates of a request that has no `timeZoneId` to instants.
- * @returns the converted dates by name, and the zone that was applied; undefined when every date had its own.
+ * @returns the converted dates by name, and the zone that was applied, which is undefined when every date had a zone.
  */
 export async function settleMoments<Name extends string>(
   queryable: Queryable,

@@ -1,4 +1,4 @@
-/** Parses durations of readers (R-G2): ISO 8601, and `last 3 days` for a relative version. */
+/** Parses durations in requests (R-G2): ISO 8601 durations, and texts such as `last 3 days` for a relative version. */
 import type { CivilDuration } from '../points/point.ts';
 
 /** Rule for a duration, as error messages state it. */
@@ -28,8 +28,8 @@ export const CURRENT = 'current';
 
 /**
  * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and seconds are
- * clock time. Only the last of these three may have a fraction, which is rounded to microseconds.
- * @returns undefined for other text, negative durations, and parts of more than 100 years.
+ * clock time. Of these three, only the last one given may have a fraction, which is rounded to microseconds.
+ * @returns undefined for other text, a negative duration, and a part of more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());
@@ -45,8 +45,8 @@ export function parseDuration(text: string): CivilDuration | undefined {
 }
 
 /**
- * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or an ISO 8601
- * duration (R-G2).
+ * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or
+ * an ISO 8601 duration (R-G2).
  * @returns undefined for other text.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {

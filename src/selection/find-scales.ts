@@ -9,10 +9,10 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
 
 /**
  * Finds the conversion of each variable into the requested unit (R-C8).
- * @param unitId the requested unit.
+ * @param unitId id of the requested unit.
  * @returns the conversion by variable id, for variables whose unit differs.
  * @throws {DomainError} invalid_input when the requested unit does not exist, or when variables have no unit, a unit
- *   outside the catalogue or one of another family, with a detail for each such variable.
+ * outside the catalogue or one of another family, with a detail for each such variable.
  */
 export async function findScales(
   queryable: Queryable,

@@ -1,6 +1,6 @@
 /**
- * Says in an answer from which instant the states of its variables are complete (R-F9), and from which date all their points
- * are stored (retention). REST and gRPC share the texts.
+ * Builds headers that tell from which instant the states of the variables in an answer are complete (R-F9), and from
+ * which date all their points are stored (retention). REST and gRPC share the texts.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
@@ -10,24 +10,26 @@ import type { RawBoundary } from '../points/rollups/find-rolled-up.ts';
 export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
-/** Keeps the header below 2 KiB; proxies commonly allow 4 KiB for all headers of an answer. */
+/**
+ * Maximum variables in a header, which is then below 2 KiB; proxies commonly allow 4 KiB for all headers of an answer.
+ */
 const MAX_VARIABLES = 40;
 
 /**
- * The header is a list of instants, latest first, each with its variable as parameter; the last item may stand for all
- * further variables.
+ * The header is a list of instants, latest first, each with its variable as parameter; the last item may stand
+ * for all further variables.
  */
 export const HISTORY_RULE = `Sent with a read of past states when old versions were deleted: for each variable, the instant from which its states are complete. A list, latest first, such as \`2026-03-01T00:00:00Z;variableId=12\`; after ${MAX_VARIABLES} variables, one item has the latest instant of the other variables, and their number as the parameter \`others\`.`;
 
-export const RAW_RULE = `Sent with a read of dates at which retention has replaced points by rollups: for each variable, the date from which all points are stored, as a list like that of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups.`;
+export const RAW_RULE = `Sent with a read of dates at which retention has replaced points with rollups: for each variable, the date from which all points are stored, as a list in the form of \`${HISTORY_HEADER}\`. Earlier points are missing from the answer; aggregates include their rollups.`;
 
-/** The cuts that concern one answer, latest first. They are known before its first row. */
+/** The history cuts and rollups that concern one answer, latest first. They are known before its first row. */
 export interface HistoryNotice {
   readonly cuts: readonly HistoryCut[];
   readonly rolledUp: readonly RawBoundary[];
 }
 
-/** @returns a notice to fill: `note` receives the cuts of the read. */
+/** @returns an empty notice; the read calls `note`, which fills it. */
 export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   const notice = {
     cuts: [] as readonly HistoryCut[],
@@ -40,7 +42,7 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/** @returns the headers of an answer; none when every state and every point read is kept (R-F9). */
+/** @returns the headers of an answer; none when every state and every point of the read is still stored (R-F9). */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
   const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));

@@ -1,4 +1,7 @@
-/** Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` takes them in its body. */
+/**
+ * Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` has the
+ * same parameters in its body.
+ */
 import { z } from 'zod';
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
@@ -27,7 +30,7 @@ const text = (...examples: string[]) => z.string().meta({ examples });
 /** Describes a parameter that takes an instant, a civil date and time, or a date alone. */
 export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return momentParameter(
-    `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer says which. A date without a time is the first instant of that day.`,
+    `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer names the zone. A date without a time is the first instant of that day.`,
   );
 }
 
@@ -50,7 +53,7 @@ const horizon = parsedParameter(
   DURATION_RULE,
 );
 
-/** `key:value`, split at the first colon. Keys with a colon need an object in a body. */
+/** `key:value`, split at the first colon. A key that contains a colon can only be given in an object in a body. */
 const tags: QueryParameter<readonly TagPair[]> = {
   description: 'Only versions with all of these tags, each as `key:value`.',
   schema: z.array(z.string()),
@@ -82,7 +85,7 @@ export const SHAPE = {
   ...PAGING,
 };
 
-/** Declares the query parameters of `GET /data`. */
+/** Query parameters of `GET /data`. */
 export const READ_QUERY = declareQuery(
   {
     variableIds: named(idsParameter('Ids of variables to read.'), 'variableId'),
@@ -112,7 +115,7 @@ export const READ_QUERY = declareQuery(
       min: 1,
     }),
     displayLevel: enumerationParameter(
-      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are those of `Normal`.',
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; other formats are written as for `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),
@@ -121,29 +124,35 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/** The query of `POST /data`: only `format`, because a link names the format of its download in the address (R-A13). */
+/** Query parameters of `POST /data`: only `format`, because the address of a download names its format (R-A13). */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
-/** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the location. */
+/**
+ * @returns the IANA name of an IANA or Windows zone that was given outside of a query.
+ * @throws {DomainError} invalid_input with `location`, for an unknown zone.
+ */
 export function parseTimeZone(name: string | undefined, location: InputLocation): string | undefined {
   return readText(timeZoneId, name, location);
 }
 
 /**
- * Parses a relative version given outside of a query (R-G2).
- * @returns undefined when absent, and for `Current`, which is the default.
- * @throws {DomainError} invalid_input at the location.
+ * Parses a relative version that was given outside of a query (R-G2).
+ * @returns undefined when it is absent or `Current`, which is the default.
+ * @throws {DomainError} invalid_input with `location`, for another text.
  */
 export function parseRelativeVersion(given: string | undefined, location: InputLocation): CivilDuration | undefined {
   return durationOf(readText(relativeVersion, given, location));
 }
 
-/** @returns undefined for `Current`, which reads the latest state, as no relative version does. */
+/** @returns undefined for `Current`, which means the same as no relative version. */
 export function durationOf(relative: CivilDuration | typeof CURRENT | undefined): CivilDuration | undefined {
   return relative === CURRENT ? undefined : relative;
 }
 
-/** Parses a horizon given outside of a query (R-G2). @throws {DomainError} invalid_input at the location. */
+/**
+ * Parses a horizon that was given outside of a query (R-G2).
+ * @throws {DomainError} invalid_input with `location`, for another text.
+ */
 export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {
   return readText(horizon, given, location);
 }

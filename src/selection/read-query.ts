@@ -1,4 +1,7 @@
-/** The body of `POST /data` as a source of query values: both have the same names (R-G1). */
+/**
+ * Reads the body of `POST /data` as a source of query values, because its members have the names of
+ * the query parameters (R-G1).
+ */
 import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import { jsonPath } from '../platform/http/lenient.ts';
 import type { GivenValue, QuerySource } from '../platform/http/query.ts';
@@ -7,7 +10,7 @@ import type { GivenValue, QuerySource } from '../platform/http/query.ts';
 export type TagPair = readonly [key: string, value: string];
 
 export interface BodySource extends QuerySource {
-  /** Tags given as members of an object in a body. */
+  /** Tags that the body gives as members of an object. */
   readonly tagPairs: readonly TagPair[];
 }
 
@@ -19,10 +22,11 @@ const TAGS = 'tags';
 const ROOT = '$';
 
 /**
- * Reads parameters from a JSON body (R-G1). Names match in any case and with any prefix up to a dot; members of nested
- * objects count under their own name, arrays as repeated values, null as absent. `tags` may be an object of strings.
- * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value is an
- *   object throws it too.
+ * Reads parameters from a JSON body (R-G1). Names match in any case and with any prefix that ends in a dot;
+ * members of nested objects count under their own name, array elements as repeated values, null as absent. `tags`
+ * may be an object of strings.
+ * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value
+ * is an object throws it too.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();
@@ -57,12 +61,12 @@ export function sourceOfBody(body: unknown): BodySource {
   };
 }
 
-/** JSON path of one value, or of the whole list without an index. */
+/** Returns the JSON path of the value at `index`; of the whole list when `index` is undefined. */
 function pathOf(given: readonly Given[], index: number | undefined): string | undefined {
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/** @returns a location in a body: its JSON path is also the subject of messages. */
+/** @returns a location in a body; its JSON path is also the subject of error messages. */
 export function locationInBody(path: string): InputLocation {
   return { subject: path, path };
 }

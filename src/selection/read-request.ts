@@ -1,4 +1,7 @@
-/** Parses the parameters of `GET /data` and `POST /data` (R-G1, R-G2): same names in both, read leniently (R-A3). */
+/**
+ * Parses the parameters of `GET /data` and `POST /data` (R-G1, R-G2): the names are the same in both, and
+ * are read leniently (R-A3).
+ */
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseMembers } from '../platform/http/input-location.ts';
@@ -13,31 +16,37 @@ import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
-/** Members of the rows. `Columns` has the members of `Normal`; in JSON each variable is one object of arrays. */
+/**
+ * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON each
+ * variable is one object of arrays.
+ */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 
 /** How points are aggregated. */
 export interface BucketRequest {
   readonly granularity: Granularity;
-  /** Aggregate function; undefined: the default aggregate of each variable. */
+  /** Aggregate function; undefined for the default aggregate of each variable. */
   readonly aggregate: Aggregate | undefined;
   readonly fill: Fill;
   readonly minCount: number | undefined;
-  /** Zone whose civil time delimits the buckets; undefined is UTC. */
+  /** Zone whose civil time delimits the buckets; undefined for UTC. */
   readonly timeZoneId: string | undefined;
 }
 
 export interface RestReadRequest extends ReadRequest, BucketRequest {
   readonly level: RowLevel;
-  /** Format of the answer; undefined: the header `Accept` decides. */
+  /** Format of the answer; undefined when the header `Accept` decides. */
   readonly format: Given['format'];
-  /** Zone of written dates and of civil buckets; undefined is UTC. */
+  /** Zone of the dates in the answer and of civil buckets; undefined for UTC. */
   readonly timeZoneId: string | undefined;
 }
 
 type Given = ReturnType<typeof READ_QUERY.parse>;
 
-/** Parses `GET /data` (R-G1). @throws {DomainError} invalid_input naming every parameter that is wrong. */
+/**
+ * Parses the query of `GET /data` (R-G1).
+ * @throws {DomainError} invalid_input with every invalid parameter.
+ */
 export function parseReadQuery(address: string): Zoned<RestReadRequest> {
   const given = READ_QUERY.parse(address);
   return inDateZone(given, (zone) => toReadRequest(given, READ_QUERY.locationOf, [], zone));
@@ -45,7 +54,7 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the address takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input naming every member that is wrong, or the format of the address.
+ * @throws {DomainError} invalid_input with every invalid member, or with the invalid format of the address.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);
@@ -59,15 +68,15 @@ export function parseReadBody(address: string, body: unknown): Zoned<RestReadReq
 export interface Zoned<Request> {
   /** Value of `timeZoneId`; undefined when it is not given. */
   readonly zone: string | undefined;
-  /** Whether a date without a zone was given. */
+  /** True when the request has a date without a zone. */
   readonly hasLocalDates: boolean;
   readonly sourceIds: readonly number[];
   readonly variableIds: readonly number[];
-  /** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
+  /** @throws {DomainError} invalid_input when two parameters contradict each other. */
   readonly in: (zone: string | undefined) => Request;
 }
 
-/** @param given all parameters of the read; dates among them are `ParsedMoment`s. */
+/** @param given all parameters of the read; dates are `ParsedMoment` values. */
 export function inDateZone<Request>(
   given: Readonly<Record<string, unknown>> & { readonly timeZoneId: string | undefined },
   request: (zone: string | undefined) => Request,
@@ -78,7 +87,7 @@ export function inDateZone<Request>(
   return { zone, hasLocalDates, ...ids, in: request };
 }
 
-/** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
+/** @throws {DomainError} invalid_input when two parameters contradict each other. */
 function toReadRequest(
   given: Given,
   locationOf: LocationOf,
@@ -122,8 +131,8 @@ function toBuckets(
 }
 
 /**
- * Refuses bucket parameters of raw points (R-G1).
- * @throws {DomainError} invalid_input for `fill` or `minCount` without a granularity: raw points have no buckets.
+ * Refuses `fill` and `minCount` without a granularity, because raw points have no buckets (R-G1).
+ * @throws {DomainError} invalid_input.
  */
 export function assertBuckets(
   { granularity, fill, minCount }: Omit<BucketRequest, 'timeZoneId'>,
@@ -146,8 +155,8 @@ export function toPeriod(
 }
 
 /**
- * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is local time of `zone`, or UTC without it; a
- * date alone is the first instant of that day.
+ * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is local time of `zone`, or UTC when `zone` is
+ * undefined; a date without a time of day is the first instant of that day.
  * @throws {RangeError} for an unknown zone.
  */
 export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
@@ -156,12 +165,12 @@ export function toMicros(moment: ParsedMoment | undefined, zone: string | undefi
   return isDay ? startOfDay(zone)(micros) : localClock(zone)(micros).micros;
 }
 
-/** @returns the error for `asOf` together with `relativeVersion`: invalid_input. */
+/** @returns the invalid_input error for `asOf` together with `relativeVersion`. */
 export function twoStates(locationOf: LocationOf): DomainError {
-  return contradiction(locationOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give one of them');
+  return contradiction(locationOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give only one');
 }
 
-/** @returns the error for two parameters that exclude each other, with a detail for each. */
+/** @returns the invalid_input error for two parameters that exclude each other, with a detail for each. */
 function contradiction(locationOf: LocationOf, names: readonly [ReadName, ReadName], why: string): DomainError {
   const locations = names.map((name) => locationOf(name));
   const subjects = locations.map(({ subject }) => subject).join(' and ');

@@ -1,4 +1,6 @@
-/** Resolves the version parameters of a reader (R-G2) into a `VersionChoice`; a relative version becomes an instant. */
+/**
+ * Resolves the version parameters of a request (R-G2) into a `VersionChoice`; a relative version becomes an instant.
+ */
 import { Temporal } from 'temporal-polyfill';
 import type { Queryable } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/database/storable-text.ts';
@@ -11,18 +13,18 @@ export interface VersionRequest {
   readonly asOfMicros?: Micros | undefined;
   /** Reads the state known this long ago; excludes `asOfMicros`. */
   readonly relative?: CivilDuration | undefined;
-  /** Only versions known at least this long before their date. */
+  /** Only versions with a VersionTimestamp at least this long before their date. */
   readonly horizon?: CivilDuration | undefined;
   /** Restricts to versions with all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
-  /** Zone whose calendar applies to `relative` and `horizon`; undefined is UTC. */
+  /** Zone whose calendar applies to `relative` and `horizon`; undefined for UTC. */
   readonly timeZoneId?: string | undefined;
 }
 
 /**
  * Resolves the version parameters of a request (R-G2).
- * @param queryable its clock is the reference of a relative version, as it assigns VersionTimestamps.
+ * @param queryable the database whose clock assigns VersionTimestamps; a relative version is relative to this clock.
  */
 export async function resolveVersion(
   queryable: Queryable,
@@ -53,7 +55,7 @@ async function findInstantBefore(
   if (months === 0 && days === 0) return now - micros;
   const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(now / MICROS_PER_MILLI));
   const local = instant.toZonedDateTimeISO(timeZoneId).toPlainDateTime().subtract({ months, days });
-  // A repeated local time is the later instant; a skipped one moves forward by the gap (R-D4).
+  // A repeated local time is the later instant; a skipped local time moves forward by the gap (R-D4).
   const { epochMilliseconds } = local.toZonedDateTime(timeZoneId, { disambiguation: 'later' });
   return epochMilliseconds * MICROS_PER_MILLI + (now % MICROS_PER_MILLI) - micros;
 }

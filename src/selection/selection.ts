@@ -1,6 +1,6 @@
 /**
- * Resolves a read request (R-G1, R-G2) into a selection of points the caller may see. REST and gRPC share it: parameters
- * mean the same in both and only their names differ.
+ * Resolves a read request (R-G1, R-G2) into a selection of points that the caller may see. REST and gRPC share this
+ * code: their parameters have different names, but the same meaning.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
@@ -20,7 +20,7 @@ import { findScales } from './find-scales.ts';
 import type { READ_QUERY } from './read-parameters.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
-/** Finds the location of a parameter in the request, by its REST name. */
+/** Returns the location of a parameter in the request, by its REST name. */
 export type LocationOf = (name: ReadName) => InputLocation;
 
 export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
@@ -50,15 +50,15 @@ export interface ResolvedSelection {
 export interface ReadVariable {
   /** Unit of the values after conversion; null when none is set. */
   readonly unitId: number | null;
-  /** The aggregate of the variable when the request names none (R-C8). */
+  /** The default aggregate of the variable, for a request without an aggregate (R-C8). */
   readonly aggregate: Aggregate;
 }
 
 /**
  * @returns the selection, and its variables in the order of the selection (R-G1, R-G2).
  * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see.
- * @throws {DomainError} invalid_input when neither variables nor a source are given, the period ends before it begins,
- *   or a unit cannot be converted.
+ * @throws {DomainError} invalid_input when neither variables nor sources are given, the period ends before it begins,
+ * or a unit cannot be converted.
  */
 export async function resolveSelection(
   queryable: Queryable,
@@ -107,7 +107,7 @@ async function convertUnits(
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
-// Prepared, because every read runs it: 0.43 ms instead of 0.52.
+// A prepared statement, because every read runs it: 0.43 ms instead of 0.52.
 const FIND_VISIBLE = `
   select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
          variable.quantity_type as "quantityType"
@@ -117,8 +117,8 @@ const FIND_VISIBLE = `
   order by variable.id`;
 
 /**
- * Finds the requested variables: first those named, in the order of the request, then the others of the requested sources,
- * ordered by id.
+ * Finds the requested variables: first the variables in `variableIds`, in the order of the request, then the other
+ * variables of the requested sources, in order of id.
  */
 async function findVisible(
   queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
  * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the zone's clock; days, weeks
- * (from Monday), months and years begin at local midnight of the zone. The selection decides which versions count. The
- * database aggregates; this process fills gaps as buckets arrive.
+ * (from Monday), months and years begin at local midnight. The selection chooses the versions. The database aggregates;
+ * this process fills gaps as buckets arrive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -37,11 +37,11 @@ const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts buckets per variable, filled ones
- * included.
- * @param transaction a read-only snapshot, as for `readPoints`.
- * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, or a result exceeds the
- *   range of a double.
+ * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts the buckets of each
+ * variable, including filled buckets.
+ * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
+ * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, or a result
+ * exceeds the range of a double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
@@ -54,7 +54,7 @@ export async function* aggregatePoints(
   yield* aggregateChosen(transaction, selection, buckets, labels, rolledUp);
 }
 
-/** `aggregatePoints` for a transaction that streams from the indexes. */
+/** Does the work of `aggregatePoints` in a transaction that has called `streamFromIndexes`. */
 async function* aggregateChosen(
   transaction: Transaction,
   selection: PointSelection,
@@ -73,11 +73,11 @@ async function* aggregateChosen(
 }
 
 /**
- * Runs `aggregatePoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
+ * Runs `aggregatePoints` in a new snapshot, after the open writes that an as-of selection may read have ended (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the cuts of history that concern the read (R-F9).
- * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
- *   `signal`.
+ * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when such a write stays
+ * open; the reason of `signal`.
  */
 export async function* streamAggregates(
   source: SnapshotSource,
@@ -100,7 +100,7 @@ export async function* streamAggregates(
 /**
  * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
  * process, which yields to the event loop between chunks.
- * @param signal ends the count; its reason is thrown.
+ * @param signal ends the count, which then throws the reason of the signal.
  * @throws {DomainError} invalid_input as `aggregatePoints`.
  */
 export async function countBuckets(
@@ -136,7 +136,7 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
   return count;
 }
 
-/** @returns the variables of the selection whose rollups stand for deleted points. */
+/** @returns the variables of the selection that have rollups in place of deleted points. */
 async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
   return isAnsweredByRollups(selection)
     ? answeredByRollups(selection, await findRolledUp(transaction, selection))
@@ -149,7 +149,7 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** Function that the database computes in place of the requested one (`unscaledFunction`). */
+  /** Function that the database computes instead of the requested function (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
   readonly variableIds: readonly number[];
@@ -201,13 +201,13 @@ async function* readBuckets(
     throw isOverflow
       ? new DomainError(
           'invalid_input',
-          `${aggregate} exceeds the range of a double (about 1.8e308); ask for a shorter period`,
+          `${aggregate} exceeds the range of a double (about 1.8e308); request a shorter period`,
         )
       : error;
   }
 }
 
-/** Converts the bucket starts the database returns to instants. */
+/** Converts the bucket starts that the database returns to instants. */
 function instantsOf(
   { fromMicros }: PointSelection,
   { bucket, startOfDay }: Buckets,

@@ -1,4 +1,4 @@
-/** SQL of the start of the civil bucket that holds a date (R-G1). */
+/** Builds the SQL for the start of the civil bucket that contains a date (R-G1). */
 import type { Bucket } from './bucket.ts';
 import { offsetAtInstant } from './civil-sql.ts';
 import { mergeSpans, type OffsetSpan } from './zone-offsets.ts';
@@ -10,8 +10,9 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * @param date SQL expression of an instant.
  * @returns SQL expression of the start. For days and longer buckets it is the local midnight as a UTC timestamp.
  *
- * Minutes and hours keep the offset of the point. Only the remainder of the offset modulo the bucket length matters, which
- * is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
+ * For minutes and hours it is an instant with the offset of the point; only the offset modulo the bucket
+ * length matters, which is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is
+ * faster than `at time zone`.
  */
 export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {
   if (bucket !== 'minute' && bucket !== 'hour') {

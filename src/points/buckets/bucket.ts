@@ -6,7 +6,10 @@ export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'al
 
 export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
 
-/** Value of a gap: no row, the value before, linear interpolation between its neighbours, or a row without a value. */
+/**
+ * How a gap is filled: with no row, the previous value, linear interpolation between its
+ * neighbours, or a row without a value.
+ */
 export type Fill = 'none' | 'previous' | 'linear' | 'null';
 
 export interface Buckets {
@@ -14,13 +17,15 @@ export interface Buckets {
   /** IANA zone whose civil time delimits the buckets. */
   readonly timeZoneId: string;
   readonly functionOf: (variableId: number) => AggregateFunction;
-  /** First instant of a civil date, given as its local midnight. Used for days and longer. */
+  /**
+   * Returns the first instant of a civil date, which is given as its local midnight. Used for days and longer buckets.
+   */
   readonly startOfDay: (localMidnight: Micros) => Micros;
-  /** Minimum number of points; a bucket with fewer is a gap. Defaults to 1. */
+  /** Minimum number of points; a bucket with fewer points is a gap. Default: 1. */
   readonly minCount?: number;
   /**
-   * Fills the gaps of the period. Where the period is open, gaps start at the first bucket found or end at the last. `all`
-   * has no gaps.
+   * How the gaps of the period are filled. When the period has no start or no end, gaps are filled from the first or up
+   * to the last bucket that has points. `all` has no gaps.
    */
   readonly fill: Fill;
 }
@@ -31,6 +36,6 @@ export interface AggregateChunk {
   readonly aggregate: AggregateFunction;
   /** First instant of each bucket, in microseconds. */
   readonly dates: Float64Array;
-  /** NaN: no value, as for the sample variance and standard deviation of a single point. */
+  /** NaN when a bucket has no value, such as the sample variance and standard deviation of a single point. */
   readonly values: Float64Array;
 }

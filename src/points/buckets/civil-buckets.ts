@@ -1,6 +1,6 @@
 /**
- * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock and keep one offset; days, weeks (from
- * Monday), months and years begin with the first instant of their first date.
+ * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock, and have one offset within a bucket;
+ * days, weeks (from Monday), months and years begin with the first instant of their first date.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Micros } from '../point.ts';
@@ -8,7 +8,7 @@ import type { Bucket } from './bucket.ts';
 import type { BucketSteps } from './fill-rules.ts';
 
 export interface CivilBuckets extends BucketSteps {
-  /** First instant of the bucket that holds an instant. */
+  /** Returns the first instant of the bucket that contains `instant`. */
   readonly startOf: (instant: Micros) => Micros;
 }
 
@@ -19,10 +19,10 @@ const LENGTHS = { minute: MINUTE, hour: 60 * MINUTE } as const;
 const DAYS_AFTER_MONDAY = 3;
 
 /**
- * Creates the steps between bucket starts of a zone (R-G1).
+ * Creates functions for the bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
- * @param startOfDay returns the first instant of a civil date of the zone, given as its local midnight.
- * @returns functions from one bucket start to the next, in microseconds.
+ * @param startOfDay returns the first instant of a civil date, which is given as its local midnight.
+ * @returns functions from one bucket start to the next and the previous, in microseconds since 1970-01-01 UTC.
  */
 export function civilBuckets(
   bucket: Exclude<Bucket, 'all'>,
@@ -54,13 +54,13 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    // When the clock goes back by less than a bucket, the same local bucket starts a second time.
+    // When the clock is set back by less than a bucket, the same local bucket starts a second time.
     next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };
 }
 
-/** First date of the bucket that holds a local time, as its local midnight. */
+/** Returns the first date of the bucket that contains a local time, as its local midnight. */
 function firstDate(bucket: 'day' | 'week' | 'month' | 'year', local: Micros): Micros {
   const day = Math.floor(local / DAY);
   if (bucket === 'day') return day * DAY;
@@ -77,12 +77,15 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** Minimum distance between two bucket starts in microseconds, ignoring clock changes. */
+/** Returns the minimum distance between two bucket starts in microseconds, ignoring clock changes. */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }
 
-/** Returns the zone's UTC offset at an instant; caches the span that holds the last instant. */
+/**
+ * Returns a function that finds the zone's UTC offset at an instant; it caches the span that
+ * contained the last instant.
+ */
 function findOffsets(timeZoneId: string): (instant: Micros) => Micros {
   let span = { from: 0, to: 0, offset: 0 };
   return (instant) => {

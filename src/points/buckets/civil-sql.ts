@@ -1,7 +1,7 @@
 /**
- * SQL conversions between instants and a zone's clock, with the offsets of the runtime (`zone-offsets`). The offset is a
- * constant or a binary search among spans, which is faster than `at time zone` for up to 600 spans. Sessions run in UTC,
- * so `::timestamp` and `::timestamptz` convert in UTC.
+ * Builds SQL that converts between instants and a zone's clock with the offsets of the runtime (`zone-offsets`). The
+ * SQL contains a constant offset or a binary search among spans, which is faster than `at time zone` for up to 600
+ * spans. Sessions run in UTC, so `::timestamp` and `::timestamptz` convert in UTC.
  */
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
@@ -18,8 +18,8 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 }
 
 /**
- * Converts a local time to an instant (R-D4): a repeated local time is the later instant, a skipped one moves forward
- * by the gap. So from the local time at which a new offset starts, that offset applies.
+ * Converts a local time to an instant (R-D4): a repeated local time is the later instant, and a skipped local time
+ * moves forward by the gap. So each offset applies from the local time at which it starts.
  *
  * @param local SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

@@ -11,16 +11,16 @@ export const MAX_FILLED = 5_000_000;
 export interface BucketRun {
   readonly variableId: number;
   readonly starts: Float64Array;
-  /** Value of each bucket; NaN: the bucket has none. */
+  /** Value of each bucket; NaN when the bucket has no value. */
   readonly values: Float64Array;
 }
 
 /**
  * Streams the buckets of all variables with their gaps filled.
  *
- * @param variableIds all variables of the selection; one without any bucket may still have gaps.
- * @param runs buckets found, in the order of `variableIds`; variables may be missing.
- * @param page counts buckets per variable, filled ones included.
+ * @param variableIds all variables of the selection; a variable without any bucket may still have gaps.
+ * @param runs buckets that have points, in the order of `variableIds`; variables may be missing.
+ * @param page counts the buckets of each variable, including filled buckets.
  * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps.
  */
 export async function* fillBuckets(
@@ -87,7 +87,7 @@ function fillVariable(
   };
 }
 
-/** Collects buckets into runs of at most `BLOCK_ROWS`. */
+/** Collects the buckets of a variable into runs of at most `BLOCK_ROWS`. */
 function createColumns(variableId: number) {
   let starts: number[] = [];
   let values: number[] = [];
@@ -112,6 +112,6 @@ function createColumns(variableId: number) {
 export function tooManyGaps(variableId: number): DomainError {
   return new DomainError(
     'invalid_input',
-    `variable ${variableId} has more than ${MAX_FILLED} buckets to fill; ask for a shorter period or a coarser granularity`,
+    `variable ${variableId} has more than ${MAX_FILLED} buckets to fill; request a shorter period or a coarser granularity`,
   );
 }

@@ -14,7 +14,7 @@ import type { Fill } from './bucket.ts';
 
 export interface FoundBucket {
   readonly start: Micros;
-  /** Value of the bucket; NaN: it has none. */
+  /** Value of the bucket; NaN when it has no value. */
   readonly value: number;
 }
 
@@ -22,7 +22,7 @@ export interface FilledBucket extends FoundBucket {
   readonly isGap: boolean;
 }
 
-/** Steps from one bucket start to its neighbours. */
+/** Functions from one bucket start to the next and the previous. */
 export interface BucketSteps {
   readonly next: (start: Micros) => Micros;
   readonly previous: (start: Micros) => Micros;
@@ -32,16 +32,16 @@ export interface FillOptions {
   readonly fill: Exclude<Fill, 'none'>;
   readonly order: 'ASC' | 'DESC';
   readonly steps: BucketSteps;
-  /** Start of the earliest bucket of the period; defaults to the first bucket found. */
+  /** Start of the earliest bucket of the period. Default: the earliest bucket pushed. */
   readonly first?: Micros | undefined;
-  /** Start of the latest bucket of the period; defaults to the last bucket found. */
+  /** Start of the latest bucket of the period. Default: the latest bucket pushed. */
   readonly last?: Micros | undefined;
 }
 
 export interface Filler {
-  /** Returns the filled gap before the bucket, then the bucket. */
+  /** Yields the filled gap before the bucket, then the bucket. */
   push(found: FoundBucket): Generator<FilledBucket>;
-  /** Returns the filled gap after the last bucket. */
+  /** Yields the filled gap after the last bucket. */
   finish(): Generator<FilledBucket>;
 }
 

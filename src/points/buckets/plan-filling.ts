@@ -1,4 +1,7 @@
-/** Plans gap filling of an aggregated read: which buckets it fills and how many the database must return for a page. */
+/**
+ * Plans gap filling of an aggregated read: which buckets are filled, and how many buckets the
+ * database must return for a page.
+ */
 
 import type { Micros, PointSelection } from '../point.ts';
 import type { AggregateFunction, Buckets } from './bucket.ts';
@@ -8,19 +11,18 @@ import type { FillOptions } from './fill-rules.ts';
 
 export interface Filling {
   readonly options: FillOptions;
-  /** Limit of the statement; the page itself is cut after gaps are filled. */
+  /** Returns the limit of the statement; the page itself is cut after the gaps are filled. */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
 /**
- * Aggregates that have no value for a single point. With them, the next bucket with a value can be any number of
- * buckets away.
+ * Aggregates that have no value for a single point, so the next bucket with a value can be any number of buckets away.
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /**
- * Returns the start of the latest bucket of a period; for an empty period, that of the bucket before the one in which
- * it starts.
+ * Returns the start of the latest bucket of a period. For an empty period, returns the start of
+ * the bucket before the period.
  */
 function lastBucket(
   steps: CivilBuckets,
@@ -46,7 +48,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // Reads one bucket beyond the page, the right neighbour of a gap at the end of the page.
+    // Reads one bucket beyond the page, because it is the right neighbour of a gap at the end of the page.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

@@ -1,4 +1,4 @@
-/** SQL of aggregates: the selected versions, grouped by civil buckets (R-G1). */
+/** Builds the SQL of aggregates: the selected versions, grouped by civil buckets (R-G1). */
 
 import type { PointSelection } from '../point.ts';
 import type { ChosenLabels } from '../read/find-chosen-labels.ts';
@@ -27,16 +27,16 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
-  /** Whether rollups have replaced some points of the variables. */
+  /** True when rollups have replaced some points of the variables. */
   readonly isRolledUp: boolean;
   /** The limit and offset apply to each variable separately. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
 }
 
 /**
- * @returns a statement with the columns variable id, bucket start, value (NaN: none) and number of points (R-G1). For
- *   days and longer the start is the local midnight read as UTC; the caller converts it, because the tz database of the
- *   server may differ from that of the runtime.
+ * @returns a statement with the columns variable id, bucket start, value (NaN when there is none) and number of points
+ * (R-G1). For days and longer buckets, the start is the local midnight read as UTC; the caller converts it, because the
+ * server and the runtime may have different tz databases.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, isRolledUp, page } = wanted;
@@ -52,11 +52,11 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const spans = offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros);
   const start = (date: string) => bucketStart(bucket, spans, date);
-  // A daily rollup belongs to no hourly bucket; it belongs to the longer bucket in which it begins.
+  // A daily rollup belongs to no bucket of an hour or a minute, and to the longer bucket in which it begins.
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
-  // `offset 0` hides the expression of `start`. Otherwise the planner expects as many buckets as points and sorts all
-  // points instead of aggregating them by hash.
+  // `offset 0` hides the expression of `start` from the planner, which would expect as many buckets as points and
+  // sort all points instead of aggregating them by hash.
   const columns = isRolledUp ? PART_COLUMNS : 'value';
   const placed = `select ${start('date')} as start, ${columns} from (${parts}) version offset 0`;
   const grouped = `select start, ${results} from (${placed}) placed group by start ${having}`;

@@ -1,7 +1,7 @@
 /**
  * Compresses chunks of points into columns (Community edition of TimescaleDB), which take a tenth of the space. A chunk
- * is compressed when no write has changed it for some hours, whatever its dates. Later writes leave uncompressed rows
- * in it, and it is compressed again. With the Apache edition there is nothing to do.
+ * is compressed when no write has changed it for some hours, whatever its dates. Later writes add uncompressed rows to
+ * the chunk, and it is compressed again. The Apache edition cannot compress chunks.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -23,7 +23,7 @@ export interface ColumnSettings {
   readonly settleSec: number;
 }
 
-/** Maximum age of uncompressed rows in a compressed chunk; then they are compressed even while writes go on. */
+/** Maximum age of uncompressed rows in a compressed chunk; older rows are compressed even while writes go on. */
 const MAX_ROWS_SEC = 480;
 /**
  * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than
@@ -31,15 +31,15 @@ const MAX_ROWS_SEC = 480;
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
-/** Key of the lease: one process compresses at a time. */
+/** Lock class of the lease, so that one process compresses at the same time. */
 const LOCK_CLASS = 0x636f_6c73;
 /**
- * SQLSTATEs after which the chunk is left for a later call: lock_not_available, deadlock_detected, query_canceled,
+ * SQLSTATEs after which a later call compresses the chunk: lock_not_available, deadlock_detected, query_canceled,
  * serialization_failure (rows were written meanwhile).
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// PostgreSQL's statistics, by which writes are observed, lag by a second at most.
+// Observes writes in the statistics of PostgreSQL, which lag by a second at most.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -67,8 +67,8 @@ const OBSERVE = `
   order by is_compressed desc, quiet_sec desc`;
 
 /**
- * Compresses the chunks that are due. One process does this at a time; a chunk that is in use is left for the next
- * call.
+ * Compresses the chunks that are due. Does nothing while another process compresses. The next call
+ * compresses a chunk that is in use.
  * @returns the number of chunks compressed.
  */
 export async function compressChunks(
@@ -88,7 +88,7 @@ export async function compressChunks(
       const durationMs = Math.round(performance.now() - startMs);
       log.info({ chunk: name, durationMs }, isDone ? 'chunk compressed' : 'chunk in use; it is compressed later');
     }
-    // Chunks that were in use when they were compressed.
+    // Frees the pages of chunks that were in use directly after their compression.
     await freePages(connection);
     return count;
   };
@@ -99,8 +99,8 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Reads and writes of other chunks go on; a write
- * to this chunk waits.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Does not block reads and writes of other chunks;
+ * a write to this chunk waits.
  * @param name quoted name of the chunk's table.
  * @returns false when another transaction uses the chunk, or a long read holds `point_gate`; nothing has changed then.
  * @throws {DatabaseError} for any other failure of the compression.
@@ -118,13 +118,15 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would do so later.
+  // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would only do it later.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;
 }
 
-/** @returns the quoted name of the table of columns if it has replaced batches; undefined for a new table. */
+/**
+ * @returns the quoted name of the table with the columns when batches in it were replaced; undefined for a new table.
+ */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);
   const before = await findColumnsTable(transaction, name);
@@ -135,25 +137,25 @@ async function compress(transaction: Transaction, name: string): Promise<string 
   return undefined;
 }
 
-// Makes TimescaleDB delete the compressed rows instead of truncating the table, so readers with older snapshots still
-// see them.
+// Makes TimescaleDB delete the compressed rows instead of truncating the table, so readers with
+// older snapshots still see them.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
-// A correction turns the whole batches of its dates into rows. Batches of current points hold 240 points instead of
-// 1,000: a corrected day writes 80 kB of log instead of 180 (measured 2026-11). Four rows of 240 points fill a page
-// even when values take
-// 7.3 bytes each, as random walks with two decimals do; with 250 points, only three rows may fit. A TimescaleDB without
-// the setting keeps 1,000. Returns a row for current points only.
+// A correction decompresses the whole batches of its dates. So batches of current points have 240 points instead
+// of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). A page fits four batches of
+// 240 points even when values take 7.3 bytes each (random walks with two decimals); of batches with 250 points,
+// only three may fit. A TimescaleDB without the setting makes batches of 1,000. The statement returns a row only
+// for a chunk of current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)
   from pg_settings settings, point_chunks() chunk
   where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /**
- * Maximum setting: a row of up to 8,160 bytes stays inline. TimescaleDB sets 128, so a batch above 2 kB has all its
- * columns in the TOAST table: a point then took up to 13 bytes instead of 9.8 (random walks with two decimals, 4
- * variables, 2026-11).
+ * Maximum of the setting: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128, which moves all columns of
+ * a batch above 2 kB to the TOAST table: a point then takes up to 13 bytes instead of 9.8 (random walks with two
+ * decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 
@@ -161,12 +163,12 @@ const FIND_INDEX = `
   select quote_ident(relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
   where indrelid = $1::regclass limit 1`;
 
-/** Keeps batches inline in a table of columns that this transaction created, so that no reader waits. */
+/** Stores batches inline in a table with columns. This transaction created the table, so no reader waits. */
 async function inlineBatches(transaction: Transaction, columnsName: string): Promise<void> {
   const { rows } = await transaction.query<{ name: string }>(FIND_INDEX, [columnsName]);
   const index = rows[0]?.name;
   if (index === undefined) return;
-  // The setting concerns rows written later, so the rows are written again.
+  // Rewrites the rows, because the setting only applies to rows written later.
   await transaction.query(`alter table ${columnsName} set (toast_tuple_target = ${TOAST_TUPLE_TARGET})`);
   await transaction.query(`cluster ${columnsName} using ${index}`);
 }
@@ -176,8 +178,8 @@ const GATE_TIMEOUT_MS = 50;
 const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;
 
-// True when a read or write waits for this transaction. It may hold `point_gate`, so waiting for that lock would be a
-// deadlock.
+// True when a read or write waits for this transaction. That read or write may hold `point_gate`, so waiting for
+// this lock would be a deadlock.
 const IS_WAITED_FOR = `
   select exists (select from pg_stat_activity
                  where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))) as "isWaitedFor"`;
@@ -185,8 +187,8 @@ const IS_WAITED_FOR = `
 class ChunkInUseError extends Error {}
 
 /**
- * Locks `point_gate`: waits for running reads and writes of points, and makes new ones wait until this transaction
- * ends.
+ * Locks `point_gate`: waits for running reads and writes of points; new reads and writes wait
+ * until this transaction ends.
  * @throws {ChunkInUseError} when a read or write waits for the chunk.
  * @throws {DatabaseError} 55P03 when a read or write lasts too long.
  */

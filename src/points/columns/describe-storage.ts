@@ -3,9 +3,9 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import { measureStorage, type StoredPoints } from './measure-storage.ts';
 
-const HEADINGS = ['table', 'form', 'account', 'points', 'bytes', 'bytes a point'] as const;
+const HEADINGS = ['table', 'form', 'account', 'points', 'bytes', 'bytes per point'] as const;
 
-/** @returns the lines of a table; the first holds the headings, and it is the only one when no points are stored. */
+/** @returns the lines of a table, the first with the headings; only the headings when no points are stored. */
 export function describeStoredPoints(stored: readonly StoredPoints[]): readonly string[] {
   const rows = stored.map(({ table, form, accountId, points, bytes }) => [
     table,
@@ -28,7 +28,7 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 
 /**
  * Registers gauges of the number and disk space of stored points, by table, form and account.
- * @returns a function that measures again; until its first call the gauges are omitted.
+ * @returns a function that measures; before its first call, the gauges are omitted.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;

@@ -1,25 +1,26 @@
 /**
- * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their table, but
- * the indexes keep their pages (57 bytes per current point, 89 per superseded version), and the tables keep free space and
- * visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM FULL leaves neither.
+ * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
+ * table, but the indexes keep their pages (57 bytes per current point, 89 per superseded version), and the tables
+ * keep free space and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4
+ * variables). VACUUM FULL removes both.
  */
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
- * Shorter than `deadlock_timeout`, like the lock time-outs of compression. Reads and writes of the chunk wait for the
- * VACUUM, 4 to 30 ms (measured 2026-11).
+ * Lock time-out shorter than `deadlock_timeout`, as in compression. Reads and writes of the chunk wait for the VACUUM,
+ * which takes 4 to 30 ms (measured 2026-11).
  */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * Columns up to this size are rewritten without their maps; in a larger chunk the maps take less than 0.4 bytes per
- * point.
+ * A table with columns up to this size is rewritten to remove its maps; in a larger table, the maps take
+ * less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// An index of an empty table has one page. `vacuum (full)` removes the maps; autovacuum makes them again after many
-// changes.
+// The index of an empty table needs only one page. `vacuum (full)` removes the maps; autovacuum creates
+// them again after many changes.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk
@@ -37,8 +38,9 @@ const FIND_WASTEFUL = `
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * @param chunkName quoted name of a chunk's table; default: every chunk.
- * @throws {DatabaseError} for any failure except a chunk in use.
+ * Frees pages of one chunk or all chunks; skips a chunk that is in use.
+ * @param chunkName quoted name of a chunk's table. Default: every chunk.
+ * @throws {DatabaseError} for any other failure.
  */
 export async function freePages(connection: Connection, chunkName?: string): Promise<void> {
   const { rows } = await connection.query<{ name: string; columnsName: string | null }>(FIND_WASTEFUL, [chunkName]);

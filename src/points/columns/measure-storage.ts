@@ -9,22 +9,22 @@ import { findColumnsTable } from './find-columns-table.ts';
 export interface StoredPoints {
   readonly table: PointTable;
   readonly form: 'rows' | 'columns';
-  /** Null: points of deleted variables that are not purged yet. */
+  /** Null for points of deleted variables that are not purged yet. */
   readonly accountId: number | null;
   /**
-   * The number of points is exact for compressed columns. For rows it is estimated from a sample when a chunk has more
-   * than a million.
+   * The number of points is exact for compressed columns. For rows, it is estimated from a sample when a chunk
+   * has more than a million rows.
    */
   readonly points: number;
-  /** Size on disk, indexes included. The bytes of a chunk are divided among accounts by their number of points. */
+  /** Size on disk, including indexes. The bytes of a chunk are divided among accounts in proportion to their points. */
   readonly bytes: number;
 }
 
-/** Maximum rows of a chunk that are counted; in a larger chunk a sample is counted. */
+/** Maximum number of rows of a chunk that are all counted; a larger chunk is estimated from a sample. */
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
-/** Measures every chunk in a transaction of its own. @returns an entry per table, form and account, in that order. */
+/** Measures every chunk, each in its own transaction. @returns an entry per table, form and account, in that order. */
 export async function measureStorage(database: Database): Promise<readonly StoredPoints[]> {
   const chunks = await withTransaction(database, (transaction) => findChunks(transaction));
   const totals = new Map<string, { -readonly [Key in keyof StoredPoints]: StoredPoints[Key] }>();
@@ -47,7 +47,7 @@ export async function measureStorage(database: Database): Promise<readonly Store
 }
 
 async function measureChunk(transaction: Transaction, chunk: Chunk): Promise<readonly StoredPoints[]> {
-  // With transparent decompression, a scan of the rows of a chunk would read its compressed columns too.
+  // With transparent decompression, scanning the uncompressed rows of a chunk would also read its compressed columns.
   if (chunk.isCompressible) await transaction.query(`set local timescaledb.enable_transparent_decompression = off`);
   const { rows } = await transaction.query<{ percent: number }>(
     `select least(100, 100 * $2::float8 / greatest(reltuples, 1)) as percent from pg_class where oid = $1::regclass`,

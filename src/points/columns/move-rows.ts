@@ -1,7 +1,7 @@
 /**
- * Moves the rows of the last pages of a chunk into free space of earlier pages, so that vacuum can return the last pages to the
- * file system. A revision of a whole chunk leaves such space: vacuum frees the superseded copy, but truncates free pages at
- * the end only. An UPDATE would keep each row on its page, and VACUUM FULL would block reads for its whole duration.
+ * Moves the rows of the last pages of a chunk into free space of earlier pages, so that vacuum can return the last
+ * pages to the file system. A revision of a whole chunk leaves such space, because vacuum truncates only free pages at
+ * the end. An UPDATE would leave each row on its page, and VACUUM FULL would block reads for its whole duration.
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
@@ -9,11 +9,11 @@ import { type Connection, inTransaction } from '../../platform/database/database
  * A row of current or superseded points takes 68 bytes: 24 for the header, 36 for the values, padding, and a line pointer.
  */
 const ROWS_OF_PAGE = 120;
-/** Pages per step. Writers of the chunk wait for a step, some hundredths of a second; readers do not wait. */
+/** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
 /** Rows are moved when the table has more than this multiple of the pages it needs. */
 const WORTHWHILE = 1.2;
-/** Maximum rounds. Inserts of a round may fill free space in the last pages again, so one round may not suffice. */
+/** Maximum rounds. A round may insert rows into free space of the last pages, so one round may not suffice. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -23,7 +23,8 @@ const SIZE = (name: string) => `
          (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
 
 /**
- * Moves rows until the table takes at most 1.2 times the pages it needs, and vacuums it. Gives up when the chunk is in use.
+ * Moves rows until the table has at most 1.2 times the pages it needs, and vacuums it. Gives
+ * up when the chunk is in use.
  * @param name quoted name of a chunk that is stored in rows and was vacuumed. @returns the number of rows moved.
  */
 export async function moveRows(connection: Connection, name: string): Promise<number> {
@@ -43,7 +44,7 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
 
 /**
  * Moves the rows from page `first` on, the last pages first.
- * @returns the number of rows moved; smaller when the chunk was in use.
+ * @returns the number of rows moved; stops early when the chunk is in use.
  */
 async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
   let moved = 0;
@@ -52,7 +53,7 @@ async function moveTail(connection: Connection, name: string, first: number, end
     try {
       moved += await inTransaction(connection, async (transaction) => {
         await transaction.query(LOCK_TIMEOUT);
-        // Excludes writers: a writer that has found a row on these pages would not find the moved copy.
+        // Locks out writers, because a writer that has found a row on these pages would not find its moved copy.
         await transaction.query(`lock table ${name} in share row exclusive mode`);
         const { rowCount } = await transaction.query(
           `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)

@@ -1,30 +1,31 @@
 /**
- * Packs chunks in rows: moves rows out of the last pages, and rebuilds the indexes. The key of a chunk keeps half of each page
- * free for new versions, and revisions split the pages of history. With the Apache edition of TimescaleDB, a chunk is packed
- * once no write has changed it for some hours; with any edition, some minutes after revisions have replaced as many rows as
- * it holds. `compressChunks` observes when chunks were written.
+ * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. The primary key of
+ * a chunk leaves half of each page free for new versions, and revisions split the index pages of history. With the
+ * Apache edition of TimescaleDB, a chunk is packed some hours after its last write; with any edition, a chunk in which
+ * revisions have replaced as many rows as it has is packed some minutes after its last write. `compressChunks`
+ * observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
 import { moveRows } from './move-rows.ts';
 
-/** Key of the lease: one process rebuilds at a time. */
+/** Lock class of the lease, so that one process packs at the same time. */
 const LOCK_CLASS = 0x7061_636b;
-/** A rebuild waits for the transactions that run; reads and writes of the chunk go on. */
+/** A rebuild waits for running transactions, but does not block reads and writes of the chunk. */
 const LIMITS = `set lock_timeout = '60s'; set statement_timeout = '30min'`;
 const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
-/** A tenth stays free, so that later revisions split fewer pages. */
+/** Leaves a tenth of each page free, so that later revisions split fewer pages. */
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. Chunks that only grow are not rewritten, and a chunk that is
- * packed early was rewritten as a whole since the last time, so packing takes at most the time of its writes.
+ * Seconds without writes after which a rewritten chunk is packed. Packing takes at most as long as the writes since the
+ * last packing, because they have rewritten the whole chunk. A chunk that only grows does not count as rewritten.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
-// A small chunk is not worth a rebuild, and neither are few changes since the last one. A revised row counts twice, as a deletion
-// and an insertion.
+// Finds chunks that are large enough and have enough changes since the last packing. A revised row counts twice, as
+// a deletion and an insertion.
 const FIND_DUE = `
   select chunk_id as "chunkId", chunk.name, write_count as "writeCount"
   from point_chunk_activity
@@ -89,13 +90,13 @@ export async function packIndexes(
 async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<void> {
   await connection.query(LIMITS);
   try {
-    // Frees the pages of superseded rows, so that the new indexes have no entries for them.
+    // Frees the pages of superseded rows, so that the rebuilt indexes have no entries for these rows.
     await connection.query(`vacuum (truncate, skip_locked) ${name}`);
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion. Without this flush, the statistics would be updated only a second
-    // later.
+    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count
+    // moved rows only a second later.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {
@@ -104,7 +105,7 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
 }
 
 async function packIndex(connection: Connection, { name, isValid }: { name: string; isValid: boolean }): Promise<void> {
-  // Left over by a rebuild that was interrupted.
+  // An invalid index remains from an interrupted rebuild.
   if (!isValid) return void (await connection.query(`drop index concurrently ${name}`));
   await connection.query(`alter index ${name} set (fillfactor = ${FILLFACTOR})`);
   await connection.query(`reindex index concurrently ${name}`);

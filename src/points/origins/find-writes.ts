@@ -1,22 +1,22 @@
-/** Finds the writes that brought versions of a variable, by variable and VersionTimestamp. */
+/** Finds the writes that stored given versions, by variable and VersionTimestamp. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { type Positions, positionsOf } from './variable-runs-codec.ts';
 
-/** A write, and what brought its versions: pushes or a file. */
+/** A write, and the pushes or the file that its versions came from. */
 export interface FoundWrite {
   /** Id of the file of the write; null for pushes. */
   readonly fileId: string | null;
   /** Ids of operations in the order in which they took effect. */
   readonly operationIds: readonly number[];
-  /** Readings of each operation; null: all readings are of one operation. */
+  /** Number of readings of each operation; null when the write has one operation. */
   readonly readingCounts: readonly number[] | null;
   /** Positions of the variable's readings in the write. */
   readonly positions: readonly Positions[];
 }
 
-// The rows of a date in one write are microseconds apart, so `last_version_timestamp` is close. The bound keeps the scan of
-// the index short.
+// The rows of a date in one write are microseconds apart, so `last_version_timestamp` is close to
+// `version_timestamp`. The lower bound limits the scan of the index.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables
@@ -33,10 +33,11 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes of versions of one variable. The variable's VersionTimestamps ascend from write to write, so among the
- * writes with the variable the one that began last is the right one.
- * @param versionTimestamps microseconds.
- * @returns by VersionTimestamp; a version that no push or file brought, or whose record is no longer kept, has no entry.
+ * Finds the writes of versions of one variable. The VersionTimestamps of a variable ascend from write to write, so a
+ * version belongs to the last write of the variable that began at or before it.
+ * @param versionTimestamps microseconds since 1970.
+ * @returns the writes by VersionTimestamp; a version that came from no push or file, or whose record is no
+ * longer kept, has no entry.
  */
 export async function findWrites(
   queryable: Queryable,

@@ -1,17 +1,17 @@
 /**
- * Records what brought the versions of a write: one row of `write_origin` for each VersionTimestamp of the write, usually one.
- * A version needs no column of its own: its VersionTimestamp and its variable identify the write. Runs have no row
- * here: the record of a run has the VersionTimestamps that it stored.
+ * Records the pushes or the file that a write came from: one row of `write_origin` for each `WriteStamp` of the write,
+ * usually one. Points need no column for it, because VersionTimestamp and variable identify the write. Calculation runs
+ * have no row here: the record of a run contains the VersionTimestamps that it stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
-/** The variables of a write with the same VersionTimestamps. */
+/** VersionTimestamps of a write, and the variables that have them. */
 export interface WriteStamp {
-  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
   readonly fromMicros: Micros;
-  /** VersionTimestamp of the last row of a date with several rows, inclusive. */
+  /** Greatest VersionTimestamp, inclusive; later than `fromMicros` when a date has several rows. */
   readonly toMicros: Micros;
   readonly variableIds: ReadonlySet<number>;
 }
@@ -20,22 +20,31 @@ const micros = (name: string) => `timestamptz 'epoch' + ${name} * interval '1 mi
 
 /** Columns of a stamp, in the order of `stampValues`. */
 export const STAMP_COLUMNS = 'version_timestamp, last_version_timestamp, variables';
-/** A row of `STAMP_COLUMNS` per stamp, from the parameters $1 to $3, which are `stampValues`. */
+/** Selects a row of `STAMP_COLUMNS` per stamp; the parameters $1 to $3 are `stampValues`. */
 export const STAMPS = `(
   select ${micros('from_micros')} as version_timestamp, ${micros('to_micros')} as last_version_timestamp, variables
   from unnest($1::int8[], $2::int8[], $3::bytea[]) given (from_micros, to_micros, variables)) stamp`;
 
-/** @param runs encodes the variables of a stamp. */
+/**
+ * Returns the parameters of `STAMPS`.
+ * @param runs encodes the variables of a stamp.
+ */
 function stampValues(stamps: readonly WriteStamp[], runs: (stamp: WriteStamp) => Buffer): readonly unknown[] {
   return [stamps.map(({ fromMicros }) => fromMicros), stamps.map(({ toMicros }) => toMicros), stamps.map(runs)];
 }
 
-/** Parameters of `STAMPS` for a write of several origins. @param batches COPY tuples of the write, in order. */
+/**
+ * Returns the parameters of `STAMPS` for a write with several operations. @param batches COPY
+ * tuples of the write, in order.
+ */
 export function orderedStampValues(stamps: readonly WriteStamp[], batches: readonly Buffer[]): readonly unknown[] {
   return stampValues(stamps, ({ variableIds }) => encodeRuns(batches, (id) => variableIds.has(id)));
 }
 
-/** As `STAMPS` with `orderedStampValues`, without parameters. @param stamps at least one. */
+/**
+ * Returns SQL with the same rows as `STAMPS` with `orderedStampValues`, but without parameters.
+ * @param stamps at least one stamp.
+ */
 export function stampsLiteral(stamps: readonly WriteStamp[], batches: readonly Buffer[]): string {
   const rows = stamps.map(({ fromMicros, toMicros, variableIds }) => {
     const runs = encodeRuns(batches, (id) => variableIds.has(id)).toString('hex');
@@ -48,7 +57,7 @@ export const RECORD_ORIGIN = `
   insert into write_origin (${STAMP_COLUMNS}, account_id, file_id, operation_ids)
   select ${STAMP_COLUMNS}, $4, $5::uuid, $6::int8[] from ${STAMPS}`;
 
-/** The origin of a write that one file or one operation brought. */
+/** The origin of a write that came from one file or one operation. */
 export type SoleOrigin = { readonly fileId: string } | { readonly operationId: number };
 
 /** Records a write whose readings all have the same origin, in the transaction of the write. */

@@ -1,10 +1,11 @@
 /**
- * Encodes which variable each reading of a write belongs to: one run (variable id, number of readings) after the other, in
- * the order of the readings. A run is two varints: the difference to the id of the run before, zigzag encoded, and the number.
+ * Encodes which variable each reading of a write belongs to, as runs (variable id, number of readings) in the
+ * order of the readings. A run is two varints: the difference to the id of the previous run, zigzag encoded,
+ * and the number of readings.
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
-/** Stands for a variable that is left out, so that the positions of the others stay. */
+/** Id in place of an excluded variable, so that the positions of other readings do not change. */
 const LEFT_OUT = 0;
 
 /** A half-open interval of positions of readings in their write. */
@@ -16,7 +17,7 @@ export interface Positions {
 /**
  * Encodes the variables of the readings of a write.
  * @param batches COPY tuples.
- * @param isIncluded whether readings of a variable are found by `positionsOf`.
+ * @param isIncluded returns true for the variables that `positionsOf` must find.
  */
 export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: number) => boolean): Buffer {
   const runs = openRuns();

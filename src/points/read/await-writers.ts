@@ -1,7 +1,7 @@
 /**
- * Makes as-of reads repeatable (R-F1, R-F5). A write becomes visible after its VersionTimestamp is assigned, so a reader of
- * the state at T first waits for open writes that may have a VersionTimestamp at or before T. Writers hold a shared
- * advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
+ * Makes as-of reads repeatable (R-F1, R-F5). A write becomes visible after its VersionTimestamp is assigned, so a
+ * reader of the state at T first waits for open writes whose VersionTimestamp may be at or before T. Writers hold a
+ * shared advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -10,8 +10,8 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// Reads as of an instant further ahead do not wait, because the state of a future instant is not fixed yet. The margin
-// covers clocks that differ.
+// Reads as of an instant later than now plus this margin do not wait, because the state of a future instant is not
+// final. The margin covers differences between clocks.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;
@@ -20,13 +20,13 @@ const WRITERS = `
   select virtualtransaction as writer from pg_locks
   where locktype = 'advisory' and mode = 'ShareLock' and objsubid = 1 and classid = $1::int8::oid
     and database = (select oid from pg_database where datname = current_database())`;
-// The lock key holds the second in which the write began, rounded down.
+// The lock key contains the second in which the write began, rounded down.
 const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writers that can still change what an as-of selection reads; returns at once for any other selection
- * (R-F5).
+ * Waits for the writes that can still change the points of an as-of selection; returns at once for
+ * any other selection (R-F5).
  * @param queryable must not be inside the reader's snapshot.
  * @throws {DomainError} dependency_unavailable as `awaitWriters`.
  */
@@ -45,8 +45,8 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits for all open writes of an account that began at or before `asOfMicros` (R-F5). It does not wait for writes that
- * begin later: their VersionTimestamps are later than this call, and therefore later than an instant in the past.
+ * Waits for all open writes of an account that began at or before `asOfMicros` (R-F5). Does not wait for writes that
+ * begin later, because their VersionTimestamps are later than this call.
  * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.
@@ -64,7 +64,7 @@ export async function awaitWriters(
     if (performance.now() > deadline) {
       throw new DomainError(
         'dependency_unavailable',
-        'a write that began before this instant is still open; try again',
+        'a write that began before the requested instant is still open; try again',
       );
     }
     await pause(pauseMs);

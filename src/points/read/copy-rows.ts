@@ -8,23 +8,24 @@ import type { Transaction } from '../../platform/database/database.ts';
 import { CopyOut, HEAD_BYTES } from './copy-out.ts';
 import type { RowBlock, RowLayout } from './row-codec.ts';
 
-/** Maximum rows of a block that is passed on. */
+/** Maximum rows of a block. */
 export const BLOCK_ROWS = 10_000;
 
-/** Rows of the first block. A short answer, such as a last point, allocates and clears no more. */
+/** Rows of the first block; small, so that a short answer, such as a last point, allocates and clears little memory. */
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * The signature and flags of COPY BINARY are in the message of the first row, between its head and the row. As many bytes
- * are skipped from the start of the stream, so the five before the first row are no head; rows are decoded without it.
+ * The message of the first row contains the signature and flags of COPY BINARY between its head and its row. Skipping
+ * this many bytes at the start of the stream aligns the rows; the first row then has other bytes in place of its
+ * head, which are never decoded.
  */
 const SIGNATURE_BYTES = 19;
-/** The last message: its head and a count of -1 columns. */
+/** Bytes of the last message: a head, and -1 as the number of columns. */
 const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**
- * Yields non-empty blocks of whole rows; decode each before the next is requested, because they share memory. The
- * connection is busy meanwhile. Leaving the iteration early breaks the connection, which ends the statement.
+ * Yields non-empty blocks of whole rows. Decode a block before the next is requested, because blocks share memory. The
+ * connection is busy meanwhile; ending the iteration early breaks it, which ends the statement.
  * @param statement its result has the columns of `layout` and no nulls.
  * @throws the error of the statement; {Error} when the stream ends within a row.
  */
@@ -60,17 +61,17 @@ export async function* copyRows(
     hasEnded = true;
     throw error;
   } finally {
-    // The statement still runs when the consumer left early; only breaking the connection ends it.
+    // The statement still runs when the consumer has stopped early; only breaking the connection ends it.
     if (!hasEnded) destroyConnection(transaction);
     giveBlock(block, layout);
   }
 }
 
-/** Memory of blocks that no read uses. Most reads run one after the other, so few are worth keeping. */
+/** Unused memory of blocks. Few blocks are kept, because most reads run one after the other. */
 const spareBlocks: Buffer[] = [];
 const MAX_SPARE_BLOCKS = 4;
 
-/** @returns memory of one block: that of an ended read if its block had the same size, else new. Return it by `giveBlock`. */
+/** @returns memory for one block: a spare block of the same size, or new memory. Give it back with `giveBlock`. */
 function takeBlock({ rowBytes }: RowLayout): Buffer {
   const index = spareBlocks.findIndex(({ length }) => length === BLOCK_ROWS * rowBytes);
   const [spare] = index < 0 ? [] : spareBlocks.splice(index, 1);

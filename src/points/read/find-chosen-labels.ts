@@ -3,22 +3,22 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import type { PointSelection, VersionChoice } from '../point.ts';
 
-/** Ids of labels that a selection names; an undefined member does not restrict the rows. */
+/** Dictionary ids of the labels in a selection; an undefined member does not restrict the rows. */
 export interface ChosenLabels {
   readonly versionTagIds: readonly number[] | undefined;
-  /** PostgreSQL array text such as `{1,2}`; it can be very long. */
+  /** Array literal of PostgreSQL, such as `{1,2}`; it can be very long. */
   readonly tagSetIds: string | undefined;
 }
 
-/** The labels of a selection that `needsLabels` is false for. */
+/** Value for a selection for which `needsLabels` returns false. */
 export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
 
-/** Whether `findChosenLabels` runs a statement for a selection. */
+/** Returns true when `findChosenLabels` runs a statement for the selection. */
 export function needsLabels({ version: { versionTags, tags = [] } }: PointSelection): boolean {
   return versionTags !== undefined || tags.length > 0;
 }
 
-/** Whether no row can match because no row has the labels (R-G2). */
+/** Returns true when no row can match, because no row has the labels (R-G2). */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }
@@ -50,8 +50,8 @@ async function findVersionTagIds(
 }
 
 /**
- * Finds the tag sets that have all requested tags. Finds none when two requested tags share a key, or when a text
- * cannot be stored.
+ * Finds the tag sets that have all requested tags. Finds none when two requested tags share a key, or
+ * when a text cannot be stored.
  */
 async function findTagSetIds(
   queryable: Queryable,

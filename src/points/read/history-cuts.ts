@@ -1,8 +1,8 @@
 /**
- * Finds the variables whose history was cut (versions were deleted) after the earliest state a selection reads (R-F9).
- * For such a variable, a missing or older version does not prove that no other version was known. The latest versions
- * are always complete. A selection by VersionTag or tags, or of every version, reads no particular state, so any cut
- * concerns it.
+ * Finds the variables whose history was cut (versions were deleted) after the earliest state that a selection reads
+ * (R-F9). For such a variable, a missing or older version does not prove that no other version was known. The
+ * latest versions are always complete. A selection by VersionTag or tags, or of every version, reads no particular
+ * state, so every cut concerns it.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -12,21 +12,21 @@ import { STREAM_FROM_INDEXES } from './select-of-variables.ts';
 import { horizonBefore } from './select-versions.ts';
 import { instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
-/** A variable, and the instant from which its states are complete. */
+/** A variable, and the first instant whose state is still complete. */
 export interface HistoryCut {
   readonly variableId: number;
   readonly historyFromMicros: Micros;
 }
 
 /**
- * Receives what a read lacks, before its first row: the history cuts of its variables, and the variables whose early points
+ * Called before the first row of a read, with the history cuts of its variables, and the variables whose early points
  * were replaced by rollups. Both lists may be empty.
  */
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 
 /**
  * Finds the cuts that concern a selection, latest first (R-F9). Runs no statement for the latest versions.
- * @param transaction the snapshot that the rows are read from: it still has every row that a cut after it removed.
+ * @param transaction the snapshot from which the rows are read; it still contains rows that a later cut removes.
  */
 export async function findHistoryCuts(
   transaction: Queryable,
@@ -36,13 +36,13 @@ export async function findHistoryCuts(
   return statement === undefined ? [] : (await transaction.query<HistoryCut>(statement)).rows;
 }
 
-/** The history cuts and rollups that concern a read: the arguments of `NoteCuts`. */
+/** The arguments of `NoteCuts`: the history cuts and rollups that concern a read. */
 export type Notice = Parameters<NoteCuts>;
 
 /**
- * Statements that open the snapshot of a read in one round trip: they find what the read lacks (`toNotice`) and, if it
- * needs no labels, restrict the planner (`streamFromIndexes`). The index of tag sets needs a bitmap scan, so labels are
- * found before the restriction.
+ * Returns statements that open the snapshot of a read in one round trip. They find history cuts and rollups
+ * (`toNotice`) and, when the read needs no labels, restrict the planner (`streamFromIndexes`). With labels, the planner
+ * is restricted later, because finding tag sets needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);
@@ -56,7 +56,7 @@ export function toNotice(opened: OpenedRows): Notice {
   return [cuts, rolledUp];
 }
 
-/** The statement of `findHistoryCuts`; undefined for the latest versions. */
+/** Returns the statement of `findHistoryCuts`; undefined when only the latest versions are read. */
 function selectHistoryCuts(selection: PointSelection): string | undefined {
   const condition = conditionOf(selection);
   if (condition === undefined) return undefined;
@@ -66,7 +66,10 @@ function selectHistoryCuts(selection: PointSelection): string | undefined {
   order by history_from desc, variable_id`;
 }
 
-/** @returns SQL that is true for the cuts after the earliest state read; undefined when only the latest is read. */
+/**
+ * @returns SQL that is true for the cuts after the earliest state that is read; undefined when only
+ * the latest versions are read.
+ */
 function conditionOf(selection: PointSelection): string | undefined {
   const { fromMicros, version } = selection;
   const { asOfMicros, horizon, versionTags, tags, isEvery } = version;
@@ -80,8 +83,8 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * A read with a horizon reads its earliest state at the first date of the period. A period without a start has no first
- * date, so every cut counts.
+ * The earliest state that a read with a horizon uses is the state for the first date of the period. A period without a
+ * start has no first date, so every cut counts.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

@@ -1,6 +1,6 @@
 /**
- * Notifies processes by Redis pub/sub that points of variables were committed, so that followers read at once. Redis may
- * lose a message; subscribers therefore also poll.
+ * Notifies processes by Redis pub/sub that points of variables were committed, so that watches read at once. Redis may
+ * lose a message, so subscribers also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
@@ -13,7 +13,7 @@ export interface PointNotificationOptions {
 }
 
 export interface PointPublisher {
-  /** Consumer for the outbox relay: publishes the variables of relayed writes after its commit. */
+  /** Consumer of the outbox relay: publishes the variables of the writes after the relay has committed. */
   readonly consume: EventConsumer;
   close(): void;
 }
@@ -22,13 +22,13 @@ export interface PointSubscriber {
   close(): void;
 }
 
-// Maximum ids in a message. For more, polling is cheaper than a longer message, so an empty message is sent, which
-// means any variable.
+// Maximum ids in a message. With more ids, an empty message is sent, which stands for any variable, because polling
+// is cheaper than a longer message.
 const MAX_IDS = 20_000;
 
 const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;
 
-/** Opens the publishing side. Errors of Redis are logged and never fail the relay. */
+/** Opens the publisher. Errors of Redis are logged, and do not fail the relay. */
 export function openPointPublisher(options: PointNotificationOptions): PointPublisher {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });
@@ -38,7 +38,7 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
       const ids = new Set(written.flatMap(({ payload }) => payload.variables.map(idOf)));
       if (ids.size === 0) return undefined;
       return async () => {
-        // Does not wait for an unavailable Redis: followers poll.
+        // Does not wait for an unavailable Redis, because subscribers also poll.
         if (redis.status !== 'ready') return;
         await redis.publish(channelOf(options), ids.size > MAX_IDS ? '' : [...ids].join());
       };
@@ -50,9 +50,9 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
 const idOf = ({ variableId }: { readonly variableId: number }): number => variableId;
 
 /**
- * Opens the subscribing side.
- *
- * @param onWritten receives the ids of written variables; undefined means any variable, as after a reconnect.
+ * Opens the subscriber.
+ * @param onWritten called with the ids of the written variables; undefined for any variable, for
+ * example after a reconnect.
  */
 export function openPointSubscriber(
   options: PointNotificationOptions,

@@ -1,12 +1,14 @@
 /**
- * Reads what was committed to variables since a follower's last read (R-J1), by VersionTimestamp, including superseded
- * versions that are kept. A follower's position in a variable is the VersionTimestamp and date up to which it has
- * everything. Writers of a variable are serialized by its lock and have increasing VersionTimestamps, so every commit that
- * is not visible yet lies after the position. Positions do not depend on clocks and survive database restarts.
+ * Reads the versions that were committed to variables after a follower's last read (R-J1), by VersionTimestamp,
+ * including superseded versions that are kept. A follower's position in a variable is the VersionTimestamp and date up
+ * to which the follower has every version. Writers of a variable are serialized by its lock and have increasing
+ * VersionTimestamps, so every commit that is not visible yet is after the position. Positions do not depend on clocks
+ * and survive database restarts.
  *
- * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates lie after the
- * last date the follower knows, and every other write records its dates (write/record-rewrites.ts). Both also hold for
- * a position in the middle of an appending write; a write that gives a date several versions leaves a record.
+ * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
+ * after the last date that the follower knows, and every other write records its dates
+ * (write/record-rewrites.ts). Both also work for a position in the middle of an appending write, because a write
+ * that gives a date several versions also records it.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -19,8 +21,8 @@ import { ALL_COLUMNS } from './select-versions.ts';
 import { instantArrayLiteral, instantBound, instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
 /**
- * The follower has all versions before `versionTimestamp`, and of the versions at it those with dates up to
- * `dateMicros`, inclusive. Both may be infinite.
+ * The follower has all versions before `versionTimestamp`, and the versions at `versionTimestamp` with dates up to
+ * `dateMicros`, inclusive. Both members may be infinite.
  */
 export interface ChangePosition {
   readonly versionTimestamp: Micros;
@@ -33,7 +35,7 @@ interface Period {
   readonly toMicros: Micros;
 }
 
-/** A variable with new versions, and the periods that can hold them. */
+/** A variable with new versions, and the periods that can contain these versions. */
 export interface ChangedVariable {
   readonly variableId: number;
   readonly since: ChangePosition;
@@ -43,7 +45,7 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Each period is a separate index scan; more periods than this are read as one.
+// Each period is a separate index scan; more periods than this are read as one period.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
@@ -81,7 +83,7 @@ interface ChangeRow {
 }
 
 /**
- * Finds the variables with versions after a follower's positions (R-J1).
+ * Finds the variables that have versions after a follower's positions (R-J1).
  * @param queryable the snapshot that `readChanges` will use.
  * @param positions by variable id.
  */
@@ -119,7 +121,8 @@ function hullOf(periods: readonly Period[]): Period {
 }
 
 /**
- * Groups variables whose changes lie in the same chunks; each group is one statement that plans no other chunks (R-J1).
+ * Groups variables whose changes are in the same chunks. One statement reads a group, and
+ * plans only these chunks (R-J1).
  */
 export function groupChanges(changes: readonly ChangedVariable[]): readonly (readonly ChangedVariable[])[] {
   const groups = new Map<string, ChangedVariable[]>();
@@ -135,7 +138,7 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 
 /**
  * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date (R-J1).
- * @param transaction the snapshot `findChanges` used; busy until the stream ends.
+ * @param transaction the snapshot that `findChanges` used; its connection is busy until the stream ends.
  * @param scales unit conversion by variable id.
  * @returns chunks of one variable each, as columns of equal length.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
@@ -146,7 +149,7 @@ export async function* readChanges(
   scales?: ReadonlyMap<number, LinearScale>,
 ): AsyncGenerator<PointChunk> {
   await streamFromIndexes(transaction);
-  // Allows a sort, because no index has the order of VersionTimestamps.
+  // Lets the planner sort, because no index has the order of VersionTimestamps.
   await transaction.query('set local enable_sort = on');
   for await (const block of copyRows(transaction, selectChanges(group), POINT_LAYOUT)) {
     for (const run of runsOf(block)) yield toPointChunk(block, run, scales?.get(run.variableId));
@@ -186,7 +189,7 @@ export function selectChanges(group: readonly ChangedVariable[]): string {
   ) wanted`;
 }
 
-/** @returns the last VersionTimestamp by variable id; variables without any write are left out (R-J1). */
+/** @returns the last VersionTimestamp by variable id; a variable that was never written has no entry (R-J1). */
 export async function findLastVersions(
   queryable: Queryable,
   variableIds: readonly number[],

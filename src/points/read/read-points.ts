@@ -1,6 +1,6 @@
 /**
- * The only reader of points, used by REST, gRPC and the inputs of calculations. It reads the variables in the order of the
- * selection and streams chunks of columns from one snapshot, so memory does not grow with the answer.
+ * The only reader of points, used by REST, gRPC and the inputs of calculations. Reads the variables in the order of the
+ * selection, and streams chunks of columns from one snapshot, so memory does not grow with the answer.
  */
 import {
   type OpenedRows,
@@ -29,8 +29,8 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// The variable id is that of the stored row, because a statement that reads all columns of the row needs no projection
-// (see `selectVersions`).
+// Includes the variable id of the stored row, because a statement with all columns of the row needs no
+// projection (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -43,7 +43,7 @@ export const POINT_LAYOUT: RowLayout = rowLayout([
 ]);
 const [DATE, VALUE, VERSION_TIMESTAMP, VERSION_TAG_ID, TAG_SET_ID] = [1, 2, 3, 4, 5] as const;
 
-/** Columns of a read, and how to decode them. */
+/** Columns that a read selects, and the function that decodes them. */
 interface ReadShape<Chunk> {
   readonly columns: string;
   readonly layout: RowLayout;
@@ -60,10 +60,10 @@ const VALUES: ReadShape<ValueChunk> = {
 /**
  * Streams the points of a selection, variable by variable.
  *
- * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. It is busy until the stream
- *   ends; leaving the stream early breaks its connection.
- * @returns chunks of at most `BLOCK_ROWS` points by date, versions of one date by VersionTimestamp; no chunk for a variable
- *   without points.
+ * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. Its connection is busy
+ * until the stream ends; ending the stream early breaks it.
+ * @returns chunks of at most `BLOCK_ROWS` points by date, versions of one date by VersionTimestamp; no chunk for a
+ * variable without points.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
 export function readPoints(transaction: Transaction, selection: PointSelection): AsyncGenerator<PointChunk> {
@@ -81,7 +81,7 @@ async function* readShape<Chunk>(
   yield* readChosen(transaction, selection, labels, shape);
 }
 
-/** Reads in a transaction that streams from the indexes. */
+/** Reads in a transaction that has called `streamFromIndexes`. */
 async function* readChosen<Chunk>(
   transaction: Transaction,
   selection: PointSelection,
@@ -97,10 +97,10 @@ async function* readChosen<Chunk>(
 }
 
 /**
- * Runs `readPoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
+ * Runs `readPoints` in a new snapshot, after the open writes that an as-of selection may read have ended (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the cuts of history that concern the read (R-F9).
- * @throws as `readPoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of `signal`.
+ * @throws as `readPoints`; {DomainError} dependency_unavailable when such a write stays open; the reason of `signal`.
  */
 export function streamPoints(
   source: SnapshotSource,
@@ -112,7 +112,7 @@ export function streamPoints(
 }
 
 /**
- * `streamPoints` without versions and labels, which takes the database two thirds of the time.
+ * Like `streamPoints`, but without versions and labels, which takes the database only two thirds of the time.
  * @throws {DomainError} as `streamPoints`.
  */
 export function streamValues(
@@ -166,13 +166,13 @@ export function selectPoints(
   columns = POINT_COLUMNS,
 ): string {
   const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
-  // The subquery has an order of its own; without it, the page could be cut from rows in any order.
+  // The subquery has its own order, because the page must be cut from ordered rows.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
   return selectOfVariables(variableIds, columns, page);
 }
 
 /**
- * Decodes rows of `POINT_COLUMNS` into columns; converts values with `scale`.
+ * Decodes rows of `POINT_COLUMNS` into columns, and converts the values with `scale`.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
  */
 export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {

@@ -1,7 +1,7 @@
 /**
- * Decodes rows of COPY TO … BINARY by column into typed arrays. Columns are never null, so all rows of a statement have the
- * same length: the head of their message (`CopyOut`), the number of columns (2 bytes), then for each column its length (4
- * bytes) and content. Integers are big-endian. The first column is the variable's id.
+ * Decodes rows of COPY TO … BINARY by column into typed arrays. Columns are never null, so all rows of a statement have
+ * the same length: the head of the message (`CopyOut`), the number of columns (2 bytes), then the length (4 bytes) and
+ * content of each column. Integers are big-endian. The first column is the variable id.
  */
 import { POSTGRES_EPOCH_MICROS } from '../../platform/dates/instant-rules.ts';
 import { HEAD_BYTES } from './copy-out.ts';
@@ -20,14 +20,15 @@ const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
 const VARIABLE_ID = HEAD_BYTES + COUNT_BYTES + LENGTH_BYTES;
 const TWO_32 = 2 ** 32;
-// The high and low 32 bits of the difference of epochs are added separately: before 1714 the microseconds since 2000
-// exceed 2^53.
+// The difference of the epochs is added as high and low 32 bits, because microseconds since
+// 2000 exceed 2^53 before 1714.
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 
 /**
  * Computes the layout of a statement's rows.
- * @param widths bytes of each column's content, in the order of the statement; the first is the variable's id.
+ * @param widths size of each column's content in bytes, in the order of the statement; the first
+ * column is the variable id.
  */
 export function rowLayout(widths: readonly number[]): RowLayout {
   const offsets: number[] = [];
@@ -39,7 +40,7 @@ export function rowLayout(widths: readonly number[]): RowLayout {
   return { rowBytes: end, offsets };
 }
 
-/** Whole rows in a buffer that is reused for the next block. */
+/** Whole rows in a buffer, which is reused for the next block. */
 export interface RowBlock {
   readonly view: DataView;
   readonly rowCount: number;

@@ -1,17 +1,17 @@
-/** Unit conversion (R-C8) of columns of point values and of aggregates. */
+/** Converts point values and aggregates to another unit (R-C8). */
 import { DomainError } from '../../platform/errors.ts';
 import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { LinearScale } from '../point.ts';
 
 /**
- * Converts values in place: `value * factor / divisor + shift` (R-C8). NaN (no value) stays.
+ * Converts values in place: `value * factor / divisor + shift` (R-C8). NaN (no value) is not changed.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleValues(values: Float64Array, scale: LinearScale, variableId: number): void {
   convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
 }
 
-/** @returns the function the database must compute: a negative factor swaps min and max (R-C8). */
+/** @returns the function that the database must compute, because a negative factor swaps min and max (R-C8). */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
   return aggregate === 'min' ? 'max' : aggregate === 'max' ? 'min' : aggregate;
@@ -19,7 +19,7 @@ export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScal
 
 /**
  * Converts aggregates of stored values to aggregates of converted values, in place (R-C8).
- * @param points number of points of each bucket, as long as `values`.
+ * @param points number of points in each bucket; has the length of `values`.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleAggregates(
@@ -33,7 +33,7 @@ export function scaleAggregates(
   convert(values, variableId, (value, index) => toScaled(value, points[index] ?? 0));
 }
 
-/** A sum includes the shift once per point; variance and deviation do not depend on it. */
+/** A sum contains the shift once per point; variance and standard deviation do not depend on the shift. */
 function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {
     case 'count':

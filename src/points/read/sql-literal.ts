@@ -1,6 +1,6 @@
 /**
- * SQL literals for statements that take no parameters (COPY). Only this file writes values into SQL; texts are quoted by the
- * driver.
+ * SQL literals for statements that take no parameters (COPY). Only this file writes values into
+ * SQL; the driver quotes texts.
  */
 import pg from 'pg';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -9,7 +9,7 @@ import type { Micros } from '../point.ts';
 /** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
   if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be an integer, got ${value}`);
-  // A negative number gets parentheses: behind another minus, its own minus would make `--`, which begins a comment.
+  // A negative number gets parentheses, because a minus before its own minus would make `--`, which begins a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 

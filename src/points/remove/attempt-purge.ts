@@ -1,6 +1,6 @@
 /**
  * Queue of background purges, one entry per variable, processed in the order of request. A purge that fails is retried
- * after a growing delay (one minute to one day), so it does not hold up the others.
+ * after a growing delay (one minute to one day), so it does not delay other purges.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 
@@ -12,7 +12,7 @@ const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId" from ${table} where next_attempt_date <= clock_timestamp()
   order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
-// Delay of a retry: a minute after the first failure, at most a day.
+// Statement that delays the retry of a purge: by a minute after the first failure, at most by a day.
 const postpone = (table: PurgeTable) => `
   update ${table}
   set attempt_count = attempt_count + 1,
@@ -20,9 +20,8 @@ const postpone = (table: PurgeTable) => `
   where variable_id = $1`;
 
 /**
- * Runs one step of the next due purge in a transaction of its own.
- *
- * @param work returns true when the purge is complete; its queue entry is deleted then.
+ * Runs one step of the next due purge in its own transaction.
+ * @param work returns true when the purge is complete; its queue entry is then deleted.
  * @returns false when no purge is due.
  * @throws the error of `work`; the purge is postponed.
  */

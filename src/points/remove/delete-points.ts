@@ -1,6 +1,6 @@
 /**
- * Deletes points with their history (R-G5), or counts what a deletion would remove. A rollup is deleted when its first point
- * lies in the period; each point that it replaced counts as one date.
+ * Deletes points with their history (R-G5), or counts what a deletion would remove. A rollup is deleted when the date
+ * of its first point is in the period; each point that the rollup replaced counts as one date.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -25,13 +25,16 @@ const RANGES = `
   select variable_id as "variableId", (extract(epoch from min(date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
-/** Counts the dates of one chunk by variable (R-G5). @param target quoted name of the chunk. */
+/**
+ * @returns the statement that counts the dates of one chunk by variable (R-G5).
+ * @param target quoted name of the chunk.
+ */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
 /** @returns the statement that deletes superseded versions from one chunk (R-G5). */
 export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
-/** Deletes current values from one chunk and returns their dates by variable (R-G5). */
+/** @returns the statement that deletes current values from one chunk and returns their dates by variable (R-G5). */
 export const deleteCurrent = (target: string) => `
   with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
   ${RANGES} from removed group by variable_id`;
@@ -43,17 +46,18 @@ const ROLLUP_RANGES = `
   select variable_id as "variableId", (extract(epoch from min(first_date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(last_date)) * 1000000)::int8 as "toMicros", sum(point_count)::int as count`;
 
-/** Counts the points of rollups that begin in the period. */
+/** Statement that counts the points of the rollups that begin in the period. */
 export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
 
-/** Deletes the rollups that begin in the period and returns the dates of their points by variable. */
+/** Statement that deletes the rollups that begin in the period and returns the dates of their points by variable. */
 export const DELETE_ROLLUPS = `
   with removed as (delete from point_rollup where ${ROLLUPS_IN_REMOVAL}
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal up to the last date lowers the high-water mark, so that new points are appended again; a removal of everything
-// also resets the state of versions. VersionTimestamps continue from the last one assigned (R-F1).
+// A removal that includes the last date lowers the high-water mark, so that new points are appended again; a
+// removal of all points also resets the state of versions. VersionTimestamps continue after the last
+// assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,
@@ -70,8 +74,8 @@ const SAVE_REMOVAL = `
 
 /**
  * Deletes all versions of all dates of a period (R-G5).
- * @returns the range removed per variable that had points, by ascending id; `count` counts dates. The caller announces
- *   them in the same transaction.
+ * @returns the removed range of each variable that had points, by ascending id; `count` is the number of dates. The
+ * caller must announce the ranges in the same transaction.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
@@ -88,8 +92,8 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
 }
 
 /**
- * Returns what `deletePoints` would return (R-G5). The variables stay locked against writers until the transaction
- * ends.
+ * Returns what `deletePoints` would return (R-G5). The variables stay locked against writers
+ * until the transaction ends.
  */
 export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
@@ -98,7 +102,7 @@ export async function findRemoved(transaction: Transaction, removal: Removal): P
   return collect(transaction, removal, chunks, countDates, rolledUp);
 }
 
-/** Waits for writers of the variables and blocks new ones. */
+/** Waits for writers of the variables, and blocks new writers until the transaction ends. */
 async function lock(transaction: Transaction, { variableIds }: Removal): Promise<void> {
   await holdGate(transaction);
   await lockSeries(
@@ -107,7 +111,7 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** Runs a statement on the rollups of the period. */
+/** Runs a statement on the rollups of the period; returns the ranges by variable. */
 async function collectRollups(
   transaction: Transaction,
   removal: Removal,
@@ -119,8 +123,8 @@ async function collectRollups(
 }
 
 /**
- * Runs a statement on every chunk of current values and joins the ranges it returns for each variable.
- * @param rolledUp ranges of the rollups, which the result includes.
+ * Runs a statement on every chunk of current values, and merges the ranges that it returns for each variable.
+ * @param rolledUp ranges of the rollups, which are merged too.
  */
 async function collect(
   transaction: Transaction,
@@ -152,7 +156,10 @@ function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToInclud
   return { fromMicros, toMicros: toMicros + (isToIncluded ? 1 : 0) };
 }
 
-/** Parameters of a statement on one chunk. Its bounds are among them, because the target may be the hypertable. */
+/**
+ * Returns the parameters of a statement on one chunk; they include the bounds of the chunk, because the
+ * target may be the hypertable.
+ */
 function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);
   return [

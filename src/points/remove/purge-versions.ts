@@ -1,7 +1,7 @@
 /**
- * Reduces the stored versions of variables to their current limit (R-F7). A write does this for the dates it writes; this
- * purge applies a lowered limit to all other dates, on request and in the background. A variable that is no longer
- * versioned keeps its versions until the next write at each date (R-C6).
+ * Reduces the stored versions of variables to their current limit (R-F7). A write applies the limit to the dates that
+ * it writes; this purge applies a lowered limit to all other dates, on request and in the background. A variable that
+ * is no longer versioned keeps its versions until the next write at each date (R-C6).
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -13,11 +13,11 @@ import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
-// Counts tagged and untagged versions separately, newest first. The current version is the newest of its kind.
+// Tagged and untagged versions are counted separately, from the newest. The current version is the newest of its kind.
 /**
- * Deletes surplus versions from one chunk of history. Returns their number and the instant from which the past states
- * of the chunk are complete afterwards (R-F9): the VersionTimestamp of the version that followed the newest deleted
- * one.
+ * @returns the statement that deletes surplus versions from one chunk of history. Its result is their number, and the
+ * first instant from which past states of the chunk remain complete (R-F9): the VersionTimestamp of the version after
+ * the newest deleted version.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `
@@ -56,7 +56,10 @@ const SAVE_PURGE = `
       history_from = greatest(history_from, timestamptz 'epoch' + $4::int8 * interval '1 microsecond')
   where variable_id = $1`;
 
-/** @returns the number of versions removed by variable id; variables that do not exist are left out (R-F7). */
+/**
+ * Deletes the surplus versions of variables (R-F7).
+ * @returns the number of removed versions by variable id; a variable that does not exist has no entry.
+ */
 export async function purgeVersions(
   transaction: Transaction,
   variableIds: readonly number[],
@@ -73,7 +76,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** Instant from which states are complete; null when nothing was deleted. */
+  /** First instant whose state is still complete; null when nothing was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 
@@ -107,8 +110,8 @@ export async function requestVersionPurge(transaction: Transaction, variableIds:
 
 /**
  * Purges the versions of the next queued variable in one transaction (R-F7).
- * @returns false when none is due.
- * @throws the error of the purge, which is retried later.
+ * @returns false when no variable is due.
+ * @throws the error of the purge, which will be retried.
  */
 export function purgeRequestedVersions(database: Database): Promise<boolean> {
   return attemptPurge(database, 'version_purge', async (transaction, variableId) => {

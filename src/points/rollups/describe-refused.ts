@@ -1,14 +1,14 @@
-/** Texts about points that a write refused, because their dates are rolled up. */
+/** Describes the points that a write refused because their dates are rolled up. */
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
 
-/** Refused tuples by index of their batch: byte offsets, ascending. */
+/** Ascending byte offsets of the refused tuples, by index of their batch. */
 export type RefusedTuples = ReadonlyMap<number, readonly number[]>;
 
 /**
- * @param tuples the batch of the refused tuples.
- * @param offsets their byte offsets.
- * @returns one text for each variable.
+ * @param tuples a batch.
+ * @param offsets byte offsets of the refused tuples in the batch.
+ * @returns one text per variable.
  */
 export function describeRefused(tuples: Buffer, offsets: readonly number[]): readonly string[] {
   const byVariable = new Map<number, { count: number; from: number; to: number }>();

@@ -6,15 +6,16 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
 import { instantLiteral, integerArrayLiteral } from '../read/sql-literal.ts';
 
-/** A variable, and the instant from which all its raw points are stored. */
+/** A variable, and the first instant from which all its raw points are still stored. */
 export interface RawBoundary {
   readonly variableId: number;
   readonly rawFromMicros: Micros;
 }
 
 /**
- * @param transaction the snapshot that the rows are read from.
- * @returns the variables with raw points deleted at or after the start of the period, latest boundary first.
+ * @param transaction the snapshot from which the rows are read.
+ * @returns the variables of which raw points at or after the start of the period were deleted,
+ * the latest boundary first.
  */
 export async function findRolledUp(
   transaction: Queryable,
@@ -24,7 +25,7 @@ export async function findRolledUp(
   return rows;
 }
 
-/** The statement of `findRolledUp`. Its partial index is empty unless retention is in use. */
+/** Returns the statement of `findRolledUp`. It uses a partial index, which is empty without retention. */
 export function selectRolledUp({
   variableIds,
   fromMicros = Number.NEGATIVE_INFINITY,

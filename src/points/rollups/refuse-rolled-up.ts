@@ -1,7 +1,7 @@
 /**
- * Refuses points at dates that are rolled up: a rollup is an aggregate, in which no single point can be added or
- * corrected. Refused points are dropped from the write and counted for their variable. Points before the boundary that
- * no rollup covers are written and noted, so that they are rolled up later.
+ * Refuses points at dates that are rolled up, because a single point cannot be added to an aggregate or corrected in
+ * it. Refused points are removed from the write and counted for their variable. Points before the boundary that no
+ * rollup covers are written, and noted so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
@@ -15,7 +15,7 @@ interface EarlyDates {
   toMicros: Micros;
 }
 
-/** Dates of the rollups of one variable, both ends inclusive: disjoint, by date. */
+/** Spans of the rollups of one variable, in order of date; both ends are inclusive, and spans are disjoint. */
 type Spans = readonly (readonly [fromMicros: Micros, toMicros: Micros])[];
 
 const FIND_SPANS = `
@@ -102,7 +102,11 @@ async function findSpans(
   return new Map(rows.map(({ variableId, froms, tos }) => [variableId, joinSpans(froms, tos)]));
 }
 
-/** @param froms ascending. @param tos of the same length. */
+/**
+ * Merges overlapping spans.
+ * @param froms starts, ascending.
+ * @param tos ends; has the length of `froms`.
+ */
 function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
   const spans: [Micros, Micros][] = [];
   for (const [index, from] of froms.entries()) {
@@ -114,7 +118,7 @@ function joinSpans(froms: readonly Micros[], tos: readonly Micros[]): Spans {
   return spans;
 }
 
-/** Binary search for the last span that begins at or before the date. */
+/** Returns true when a span contains the date; searches for the last span that begins at or before the date. */
 function isIn(spans: Spans = [], dateMicros: Micros): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {
@@ -126,8 +130,8 @@ function isIn(spans: Spans = [], dateMicros: Micros): boolean {
 }
 
 /**
- * @returns the tuples that are not refused, in order, and the offsets of the others; the same buffer when none is
- * refused.
+ * @returns the tuples that are not refused, in order, and the offsets of the refused tuples; the same
+ * buffer when no tuple is refused.
  */
 function withoutTuples(
   tuples: Buffer,

@@ -1,6 +1,6 @@
 /**
  * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup` and deletes them with
- * their history. A step takes the points of one chunk, at most `MAX_POINTS`, in the caller's transaction, so a killed
+ * their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a killed
  * process loses nothing. Aggregates over whole rollups equal aggregates over the deleted points (`select-rollups`).
  * States before the newest VersionTimestamp of the deleted points become incomplete (R-F9).
  */
@@ -23,22 +23,24 @@ export interface Rollup {
   /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   /**
-   * Points written within this many seconds are not rolled up, because the rest of an old history may still arrive.
-   * Default: 0.
+   * Points written within this many seconds are not rolled up, because the rest of an old history
+   * may still arrive. Default: 0.
    */
   readonly settleSec?: number;
 }
 
 export interface RolledUp {
-  /** Rows that the step replaced: points, superseded versions and rollups. */
+  /**
+   * Number of points that the step replaced; `versions` counts deleted superseded versions, `rollups` inserted rollups.
+   */
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** Whether no more points can be rolled up now. */
+  /** True when no further points can be rolled up now. */
   readonly isDone: boolean;
 }
 
-/** Maximum points of a step, but for points of a single date: bounds how long writers of the variable wait. */
+/** Maximum points of a step (one date may have more), which limits how long writers of the variable wait. */
 const MAX_POINTS = 100_000;
 
 const FIND_FIRST = `
@@ -64,9 +66,9 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable. Call it again until `isDone`, which is also true while recent points wait
- * (`settleSec`).
- * @throws {Error} when the rollups do not stand for exactly the points deleted; the transaction must be rolled back.
+ * Rolls up the next points of a variable. Call it again until `isDone`, which is also true while only recent
+ * points remain (`settleSec`).
+ * @throws {Error} when the numbers of rolled-up and deleted points differ; the transaction must be rolled back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {
   const { variableId, untilMicros } = rollup;
@@ -85,7 +87,7 @@ export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Pr
   const versions = await deleteRows(transaction, 'point_version', variableId, span);
   const points = await deleteRows(transaction, 'point', variableId, span);
   if (!inserted || inserted.points !== points) {
-    throw new Error(`${inserted?.points} points of variable ${variableId} were rolled up, but ${points} deleted`);
+    throw new Error(`${inserted?.points} points of variable ${variableId} were rolled up, but ${points} were deleted`);
   }
   await transaction.query(SAVE_STEP, [variableId, instantBound(span.toMicros), inserted.versionTimestamp]);
   return { points, versions, rollups: inserted.rollups, isDone: span.toMicros >= untilMicros };
@@ -105,7 +107,7 @@ async function isUnsettled(
   return rows[0]?.isUnsettled === true;
 }
 
-/** @returns the dates of the next step; undefined when no point before the boundary is left. */
+/** @returns the dates of the next step; undefined when no point before `untilMicros` remains. */
 async function findSpan(transaction: Transaction, variableId: number, untilMicros: Micros): Promise<Span | undefined> {
   const first = await findDate(transaction, FIND_FIRST, [variableId, instantBound(untilMicros)]);
   if (first === undefined) return undefined;
@@ -130,13 +132,16 @@ interface Inserted {
   readonly versionTimestamp: string;
 }
 
-/** The constants let TimescaleDB exclude other chunks, and in a compressed chunk other batches. */
+/** Uses constants, with which TimescaleDB excludes other chunks, and other batches of a compressed chunk. */
 function whereRolledUp(variableId: number, { fromMicros, toMicros }: Span): string {
   const id = integerLiteral(variableId);
   return `variable_id = ${id} and date >= ${instantLiteral(fromMicros)} and date < ${instantLiteral(toMicros)}`;
 }
 
-/** Inserts the rollups of a step; returns their number, the number of points and the newest VersionTimestamp. */
+/**
+ * @returns the statement that inserts the rollups of a step; its result is their number, the number of points and
+ * the newest VersionTimestamp.
+ */
 export function insertRollups({ variableId, bucket, timeZoneId }: Rollup, span: Span): string {
   const start = bucketStart(bucket, offsetSpans(timeZoneId, span.fromMicros, span.toMicros), 'date');
   return `

@@ -1,11 +1,11 @@
-/** SQL that aggregates raw points and rollups together. Each point is in exactly one of them. */
+/** Builds SQL that aggregates raw points and rollups together. Each point is stored either raw or in one rollup. */
 import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { PointSelection } from '../point.ts';
 import { narrowingConditions, periodConditions } from '../read/select-versions.ts';
 
 const MOMENTS = 'merge_moments(array[points, sum_value, squares])';
 
-/** SQL of the aggregate functions over the columns of `withRollups`. */
+/** SQL expressions of the aggregate functions, over the columns of `withRollups`. */
 export const MERGED_FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   sum: 'sum(sum_value)',
   min: 'min(min_value)',
@@ -16,24 +16,26 @@ export const MERGED_FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   stdev: `float8_stddev_samp(${MOMENTS})`,
 };
 
-/** Columns of a rollup part, after its date. */
+/** Columns of a part (a raw point or a rollup, see `withRollups`) besides `date`. */
 export const PART_COLUMNS = 'points, sum_value, squares, min_value, max_value';
 
 /**
- * Whether rollups can answer the read: a rollup has neither the labels nor the superseded versions of its points.
+ * Returns true when rollups can answer the read; a rollup has neither the labels nor the
+ * superseded versions of its points.
  */
 export function isAnsweredByRollups({ version: { versionTags, tags, isEvery } }: PointSelection): boolean {
   return versionTags === undefined && (tags === undefined || tags.length === 0) && isEvery !== true;
 }
 
 /**
- * Builds the subquery of the parts of one variable: a row for each raw point and for each rollup. A rollup has the date of
- * its first point, also for the bounds of the period. A read of a past state includes a rollup when all its points were
- * known then (R-F5).
+ * Builds the subquery of the parts of one variable: a row for each raw point and for each rollup. The date of a rollup
+ * is the date of its first point, and must be in the period. A read of a past state includes a rollup when all its
+ * points were stored then (R-F5).
  *
  * @param versions subquery of the raw points with `date` and `value`.
  * @param variable SQL expression of the variable's id.
- * @param isWhole SQL on `date` and `last_date`: whether a rollup lies in one bucket; undefined where it need not.
+ * @param isWhole SQL on `date` and `last_date` that is true for a rollup within one bucket; undefined when every rollup
+ * counts.
  */
 export function withRollups(
   versions: string,

@@ -1,6 +1,7 @@
 /**
- * Finds the chunk tables of the hypertables. A DELETE on a hypertable locks and plans every chunk, also outside its bounds: with
- * 536 chunks it takes 1,077 locks and 75 ms for one row; on the chunk itself 2 locks and 1 ms (measured 2026-11).
+ * Finds the chunk tables of the hypertables. A DELETE on a hypertable locks and plans every chunk, also outside its
+ * bounds: with 536 chunks, deleting one row takes 1,077 locks and 75 ms; on the table of the chunk it takes 2 locks
+ * and 1 ms (measured 2026-11).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -16,22 +17,27 @@ export interface Chunk {
   /** Quoted name for statements. A compressed chunk is accessed through its hypertable. */
   readonly target: string;
   /**
-   * Compression is enabled for the hypertable; a chunk can be compressed whenever no transaction locks `point_gate`.
+   * True when compression is enabled for the hypertable; the chunk can then be compressed while no
+   * transaction locks `point_gate`.
    */
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;
   /**
-   * The chunk is compressed but marked as having uncompressed rows too; reads look for such rows only with this mark.
+   * True when the chunk is compressed and marked as also having uncompressed rows; without the
+   * mark, reads ignore such rows.
    */
   readonly isPartial: boolean;
-  /** Rows may be inserted into the chunk's own table: it is not compressible, or `openChunks` has opened it. */
+  /**
+   * True when rows may be inserted into the chunk's own table: the chunk is not compressible, or
+   * `openChunks` has opened it.
+   */
   readonly isOpen: boolean;
   readonly fromMicros: Micros;
-  /** Exclusive. */
+  /** End of the chunk, exclusive. */
   readonly toMicros: Micros;
 }
 
-// sql/functions/point_chunks.sql reads TimescaleDB's catalogue.
+// The function `point_chunks()` (sql/functions) reads TimescaleDB's catalogue.
 const FIND_CHUNKS = `
   select table_name as "table", name, is_compressed as "isCompressed", is_partial as "isPartial",
          case when is_compressed then quote_ident(table_name) else name end as target,
@@ -46,7 +52,7 @@ const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS
 /**
  * Finds the chunk tables that a statement must cover.
  * @param span may be infinite.
- * @returns the existing chunks of both tables that overlap the span, by table and date.
+ * @returns the chunks of `point` and `point_version` that overlap the span, by table and date.
  */
 export async function findChunks(transaction: Transaction, span = ALL_DATES): Promise<readonly Chunk[]> {
   const fromMicros = Math.max(span.fromMicros, ALL_DATES.fromMicros);
@@ -55,8 +61,8 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of a table that overlap the chunk with that number, clipped to it: one, unless the chunk length was
- *   changed.
+ * @returns the chunks of a table that overlap the chunk `chunkNumber`, clipped to it: one chunk, unless
+ * the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);
@@ -71,8 +77,8 @@ export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumbe
 
 /**
  * @param chunks as `openChunks` returns them.
- * @returns the table to insert rows of a span into: the chunk if one covers the whole span, which is up to a fifth
- *   faster, or else the hypertable.
+ * @returns the table into which rows of a span are inserted: the table of a chunk that covers the whole span, which is
+ * up to a fifth faster, otherwise the hypertable.
  */
 export function insertTargetOf(chunks: readonly Chunk[], table: PointTable, { fromMicros, toMicros }: Span): string {
   const holding = chunks.find((chunk) => {

@@ -8,8 +8,9 @@ import type { HistoryCuts } from './supersede-stored.ts';
 import type { Series } from './survey-rows-rules.ts';
 
 /**
- * Inserts missing rows of `series`, before any is locked, both in ascending order. A writer that waits for a row another has
- * just inserted holds no row that the other needs, so writers cannot deadlock.
+ * @returns the statement that inserts missing rows of `series`. Rows are inserted before any row is locked, both in
+ * ascending order of ids. A writer that waits for an inserted row therefore holds no row that the other writer needs,
+ * so writers cannot deadlock.
  * @param ids SQL of type int[].
  */
 export const addSeries = (ids: string) => `
@@ -19,7 +20,10 @@ export const addSeries = (ids: string) => `
   order by id
   on conflict do nothing`;
 
-/** Locks and reads the rows of `series`. @param ids SQL of type int[]. */
+/**
+ * @returns the statement that locks and reads rows of `series`.
+ * @param ids SQL of type int[].
+ */
 export const lockRows = (ids: string) => `
   select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
          version_bound as "versionBound", history_from is not null as "isHistoryCut",
@@ -30,7 +34,8 @@ export const lockRows = (ids: string) => `
   from series where variable_id = any(${ids}) order by variable_id for update`;
 
 /**
- * Finds the settings of variables. It runs after the locks are acquired, so it sees all changes and deletions committed before.
+ * @returns the statement that finds the settings of variables. It runs after the rows are locked, so it sees all
+ * changes and deletions committed before.
  * @param ids SQL of type int[].
  */
 export const findSettings = (ids: string) => `
@@ -71,7 +76,7 @@ export async function lockSeries(
   variableIds: readonly number[],
 ): Promise<ReadonlyMap<number, Series>> {
   const ids = integerArrayLiteral(variableIds);
-  // One round trip; each statement has a snapshot of its own.
+  // One round trip for three statements, each with its own snapshot.
   const results: unknown = await transaction.query([addSeries(ids), lockRows(ids), findSettings(ids)].join(';'));
   const [, states, settings] = results as [QueryResult, QueryResult<State>, QueryResult<Settings>];
   const settingsById = new Map(settings.rows.map((setting) => [setting.variableId, setting]));
@@ -93,8 +98,9 @@ function toSeries(state: State, setting: Settings): Series {
 }
 
 /**
- * Registers the write with readers (await-writers.ts) and assigns its VersionTimestamp. Call it with the series locked.
- * @returns the database clock in microseconds (R-F1).
+ * Registers the write, so that readers can wait for it (await-writers.ts), and assigns its VersionTimestamp. Call it
+ * while the series are locked.
+ * @returns the time of the database clock in microseconds since 1970 (R-F1).
  * @throws {Error} when the database returns no row.
  */
 export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {
@@ -105,7 +111,7 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
   return now;
 }
 
-/** Saves the write state that the plan computed, and the instants up to which the write has cut history (R-F9). */
+/** Saves the write state that the plan has computed, and the instants up to which the write cut history (R-F9). */
 export async function saveSeries(
   transaction: Transaction,
   written: readonly WrittenSeries[],

@@ -1,9 +1,9 @@
 /**
  * Prepares compressed chunks (Community edition) for new rows. TimescaleDB checks every row that is inserted through
- * the hypertable against the compressed batches: 35,000 rows take 1.8 s, in an uncompressed chunk 0.4 s (measured
- * 2026-11). The writer deletes the rows it replaces first, so no batch can hold a row with the same key, and rows go
- * straight into the chunk's own table. Reads look there only if the chunk is marked as partial, and only TimescaleDB
- * sets that mark.
+ * the hypertable against the compressed batches: 35,000 rows take 1.8 s, but 0.4 s in an uncompressed chunk (measured
+ * 2026-11). The writer first deletes the rows that it replaces, so no batch can contain a row with the same key, and
+ * rows can be inserted into the chunk's own table. Reads ignore rows there unless the chunk is marked as partial, and
+ * only TimescaleDB sets this mark.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -12,10 +12,10 @@ import { withSideConnection } from './prepare-chunks.ts';
 
 /**
  * Marks the compressed chunks that receive rows as partial. The transaction's lock on `point_gate`
- * (`begin_point_write`) keeps the state of all chunks as it is until the transaction ends.
+ * (`begin_point_write`) prevents changes to the state of all chunks until the transaction ends.
  * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
  * @param tables hypertables that receive rows.
- * @param isShort the transaction ends within milliseconds.
+ * @param isShort true when the transaction ends within milliseconds.
  * @returns `stored` with `isOpen` set for these chunks, so that `insertTargetOf` returns their own tables.
  */
 export async function openChunks(
@@ -31,8 +31,9 @@ export async function openChunks(
 }
 
 /**
- * The mark is a row of the catalog: other writers that set it wait until the transaction ends. A long write therefore sets it
- * on another connection, which takes four flushes of the log; a short one sets it itself.
+ * The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark wait until the transaction
+ * ends. A long write therefore sets the mark on another connection, which takes four flushes of the WAL; a short write
+ * sets it in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {
@@ -42,12 +43,12 @@ async function markPartial(transaction: Transaction, chunks: readonly Chunk[], i
   await withSideConnection(transaction, mark).catch(() => mark(transaction));
 }
 
-/** Inserted rows have a random date in the first hour of the chunk. */
+/** `insertAndDelete` inserts a row with a random date in the first hour of the chunk. */
 const DATES_MICROS = 3_600_000_000;
 
 /**
- * Inserts a row of variable 0, which does not exist, and deletes it: the insert makes TimescaleDB mark the chunk, and
- * the mark stays.
+ * Inserts a row of variable 0, which does not exist, and deletes it: at the insert, TimescaleDB marks the
+ * chunk, and the mark remains.
  */
 async function insertAndDelete(client: Queryable, { table, fromMicros }: Chunk): Promise<void> {
   // The date is random: two writers that insert the same date would wait for each other's transaction.

@@ -1,8 +1,8 @@
 /**
- * Plans a write before any statement runs. New rows go into `point` by COPY. Dates up to the high-water mark of a
- * variable may be stored already; the plan lists them as runs of equal steps (stored-runs-rules.ts), and their stored
- * rows are superseded first. Rows of a variable whose dates do not strictly ascend are first resolved among themselves
- * (settle-rows-rules.ts); all other rows stay in their batch.
+ * Plans a write before any statement runs. COPY writes new rows into `point`. Dates up to the high-water mark of a
+ * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and their
+ * stored rows are superseded first. When the dates of a variable do not strictly ascend, settle-rows-rules.ts first
+ * resolves its rows among themselves; all other rows are written from their batch.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -20,15 +20,15 @@ import {
 } from './stored-runs-rules.ts';
 import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rules.ts';
 
-/** Result of a write for one variable: the range written and its new write state. */
+/** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
-  /** All dates are later than every stored date, and each date was written once. */
+  /** True when all dates are later than every stored date, and each date was written once. */
   readonly isAppend: boolean;
 }
 
@@ -43,12 +43,12 @@ export interface WritePlan {
   readonly written: readonly WrittenSeries[];
 }
 
-// Keeps the bound within the range of its column; a bound above every possible version limit needs no precision.
+// Maximum version bound, which fits into its column; a bound above every possible version limit need not be exact.
 const MAX_VERSION_BOUND = 1_000_000;
 
-/** The variables and the chunks that a write concerns. */
+/** The variables and chunks of a write. */
 export interface WriteTargets {
-  /** Ascending. */
+  /** Ids of the variables, ascending. */
   readonly variableIds: readonly number[];
   readonly chunkNumbers: ReadonlySet<number>;
 }
@@ -75,9 +75,9 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
 /**
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
- * @param batches COPY tuples in the order they take effect; their VersionTimestamps are set in place.
+ * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
  * @param series write state of the existing variables, locked; rows of other variables are dropped.
- * @param now VersionTimestamp of the write, microseconds.
+ * @param now VersionTimestamp of the write, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
   const { variables, hasUnknown } = surveyRows(batches, series, now);
@@ -104,7 +104,7 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
-/** Adds runs for the dates that may be stored already, for variables whose dates strictly ascend. */
+/** Finds runs of the dates that may be stored already, for variables whose dates strictly ascend. */
 function findRuns(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,
@@ -193,7 +193,7 @@ function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): 
   return fromMicros <= series.maxDateMicros || maxKept > 1;
 }
 
-/** Resolves the rows of each unordered variable among themselves. */
+/** Resolves the rows of each variable whose dates do not strictly ascend. */
 function settleAll(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,

@@ -1,8 +1,8 @@
 /**
- * Creates the chunks a write needs before the write, on a connection of its own. TimescaleDB locks the whole hypertable
- * from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for each other's
- * commit. With chunks created here, the writers wait for milliseconds. This is an optimization: the write creates missing
- * chunks itself.
+ * Creates the chunks that a write needs before the write, on a separate connection. TimescaleDB locks the whole
+ * hypertable from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for
+ * each other's commit. When chunks are created here, the writers wait only for milliseconds. This is an optimization,
+ * because a write also creates missing chunks.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -16,21 +16,22 @@ const LOCK_TIMEOUT_MS = 2000;
 // This statement runs in one transaction with the insert, so other sessions never see the changed length.
 const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
-// Variable 0 does not exist. Only an insert creates a chunk; the chunk stays after the row is deleted.
+// Inserts a row of variable 0, which does not exist, because only an insert creates a chunk; the chunk
+// remains after the row is deleted.
 const insertInto = (table: string) => `
   insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select timestamptz 'epoch' + $1::int8 * interval '1 microsecond', 0, 'epoch', 0, 0, 0 on conflict do nothing`;
 const deleteFrom = (table: string) => `
   delete from ${table} where variable_id = 0 and date = timestamptz 'epoch' + $1::int8 * interval '1 microsecond'`;
 
-/** Chunks known to exist, by database, hypertable and number. */
+/** Keys (database, hypertable and number) of chunks that are known to exist. */
 const seenChunks = new Set<string>();
 
 /**
  * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. Failures are ignored.
  *
  * @param transaction identifies the database; the work runs on another connection.
- * @param chunkNumbers as `chunkOf` returns them.
+ * @param chunkNumbers numbers that `chunkOf` returned.
  */
 export async function prepareChunks(
   transaction: Transaction,
@@ -96,14 +97,14 @@ export async function withSideConnection(
   }
 }
 
-/** Creates the chunk of a date. TimescaleDB cuts it to fit between existing chunks. */
+/** Creates the chunk of a date. TimescaleDB shortens it to fit between existing chunks. */
 async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micros): Promise<void> {
   const lengthMicros = lengthOf(chunkOf(dateMicros));
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // TimescaleDB serializes the creation of chunks anyway; this lock is taken earlier, before the chunk length is
-    // read.
+    // TimescaleDB takes this lock when it creates a chunk; it is taken here because the chunk
+    // length must not change before.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }
@@ -113,7 +114,7 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   await client.query('commit');
 }
 
-/** Connection settings that identify the database of a transaction. */
+/** Returns the connection settings of the database of a transaction. */
 function identityOf(transaction: Transaction) {
   const { host, port, database, user, password, ssl } = transaction as unknown as pg.Client;
   return { host, port, database, user, password, ssl };

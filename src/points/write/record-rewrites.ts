@@ -1,6 +1,6 @@
 /**
  * Records which dates a write changed, for followers of a variable (read-changes.ts). A write that only appends later
- * dates, each once, needs no record.
+ * dates, each date once, needs no record.
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
@@ -24,8 +24,8 @@ export async function recordRewrites(transaction: Transaction, written: readonly
   ]);
 }
 
-// Keeps the records of the last hour. Joins older ones by day, and those older than 32 days into one. A joined record
-// covers a wider period, so followers read more, but miss nothing.
+// Keeps the records of the last hour. Merges older records by day, and records older than 32 days into one. A merged
+// record covers a wider period, so followers read more points than necessary, but miss no point.
 const JOIN = `
   with aged as (
     select variable_id, version_timestamp,
@@ -42,7 +42,10 @@ const JOIN = `
   insert into point_rewrite (variable_id, version_timestamp, from_date, to_date)
   select variable_id, max(version_timestamp), min(from_date), max(to_date) from joined group by variable_id, day`;
 
-/** Joins old records, so that their number per variable stays bounded. Concurrent readers see either state. */
+/**
+ * Merges old records, so that the number of records per variable is bounded. Concurrent readers see the records either
+ * before or after the merge.
+ */
 export async function compactRewrites(database: Database): Promise<void> {
   await database.query(JOIN);
 }

@@ -1,23 +1,24 @@
 /**
  * Resolves the rows of one variable that arrive out of order or several times per date: at most one row per date for
- * `point`, sorted by date, and the earlier versions. Among equal VersionTags at a date the last row wins (R-F2); without
- * versioning the last row of the date wins (R-F4). The k-th kept row of a date gets k - 1 additional microseconds (R-F1).
+ * `point`, sorted by date, and the earlier versions. Among rows with the same date and VersionTag, the last row wins
+ * (R-F2); without versioning, the last row of the date wins (R-F4). The k-th kept row of a date gets k - 1
+ * additional microseconds (R-F1).
  */
 import { patchVersionTimestamp, TUPLE_BYTES, toVersionStamp, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** Tuples of one variable in the order they take effect, and their dates. */
+/** Tuples of one variable in the order in which they take effect, and their dates. */
 export interface VariableRows {
   readonly tuples: Buffer;
   readonly dates: readonly Micros[];
 }
 
 export interface SettledRows {
-  /** The last row of every date, by ascending dates. */
+  /** The last row of every date, in ascending order of dates. */
   readonly current: Buffer;
   /** Rows superseded by later rows of the same write. */
   readonly earlier: Buffer;
-  /** As `current`. */
+  /** Dates of the rows in `current`, in the same order. */
   readonly dates: readonly DateRows[];
   /** Greatest number of versions kept for one date. */
   readonly maxKept: number;
@@ -31,7 +32,7 @@ export interface DateRows {
 
 /**
  * Resolves the rows of one variable among themselves (R-F1, R-F2, R-F4).
- * @param versionTimestamp VersionTimestamp of the first row of a date, in microseconds; the same for all dates.
+ * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(
   { tuples, dates }: VariableRows,
@@ -58,7 +59,7 @@ export function settleRows(
   return { current: pick(tuples, current), earlier: pick(tuples, earlier), dates: settled, maxKept };
 }
 
-/** Yields the row indexes of each date in row order; dates ascend. */
+/** Yields the row indexes of each date, in row order; dates ascend. */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   const dateOf = (row: number) => dates[row] ?? 0;
   const rows = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);

@@ -1,15 +1,15 @@
 /**
  * Compresses dates into runs of first date, last date and step. A million quarter-hourly dates of a thousand variables
- * are a thousand runs, which the database finds by a thousand index ranges. A date without a regular step is a run of
- * its own. Runs are grouped by chunk.
+ * are a thousand runs, which the database finds with a thousand index ranges. A date without a regular step is a run of
+ * one date. Runs are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';
 import { chunkOf } from './chunk-rules.ts';
 
 /**
- * Maximum step of a run. Dates further apart become runs of one date: many stored dates may lie between them, and
- * skipping those costs more than one lookup per date.
+ * Maximum step of a run. Dates further apart become runs of one date, because skipping many stored dates between them
+ * costs more than one lookup per date.
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
@@ -17,7 +17,7 @@ const MAX_STEP_MICROS = 3_600_000_000;
 export interface Runs {
   readonly variableIds: number[];
   readonly fromMicros: Micros[];
-  /** Inclusive. */
+  /** Last date of the run, inclusive. */
   readonly toMicros: Micros[];
   /** Distance between two dates of the run, positive; 1 for a run of one date. */
   readonly stepMicros: Micros[];
@@ -27,17 +27,20 @@ export interface Runs {
   readonly versionLimits: number[];
 }
 
-/** The runs of one chunk in sets, by what happens to the stored rows. A run can be in several sets. */
+/** The runs of one chunk in sets; the set decides what happens to the stored rows. A run can be in several sets. */
 export interface ChunkRuns {
   /** Runs of a variable that is not versioned: the stored row is deleted. */
   readonly overwritten: Runs;
-  /** No longer versioned: the stored history of the dates is deleted too. */
+  /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
-  /** Versioned, history cut before (R-F9): the VersionTag may be that of the first version kept after the cut. */
+  /**
+   * Runs of a versioned variable whose history was cut (R-F9): the first version that was kept after the
+   * cut may have the VersionTag.
+   */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history. */
   readonly superseded: Runs;
-  /** The VersionTag may be in history: that version is deleted. */
+  /** Runs whose VersionTag may be in history: the version with this VersionTag is deleted. */
   readonly replaced: Runs;
   /** Runs whose dates may exceed the version limit. */
   readonly limited: Runs;
@@ -48,14 +51,14 @@ export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 /** Collects the ascending dates of one variable into runs. */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
-  /** Closes the run that is still open. */
+  /** Closes the open run. Call it after the last date. */
   end(): void;
 }
 
 export interface RunTarget {
   readonly variableId: number;
   readonly versionLimit: number;
-  /** Sets that a run with this VersionTag id belongs to. */
+  /** Returns the sets that a run with this VersionTag id belongs to. */
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 

@@ -1,8 +1,8 @@
 /**
- * Clears stored rows whose dates are written again: they are deleted (not versioned) or moved to history (versioned).
- * Each statement takes the runs of dates (stored-runs-rules.ts) of one chunk and finds each run in the chunk's key.
- * Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from`
- * 4.3 s and `insert … on conflict` 5.5 s.
+ * Removes stored rows whose dates are written again from `point`: deletes them (not versioned) or moves them to history
+ * (versioned). Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and finds each
+ * run in the primary key of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete
+ * and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -11,13 +11,13 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
-// Constant conditions by which TimescaleDB finds the batches of a compressed chunk that it must decompress. With the
-// runs alone it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured 2026-11).
+// Constant conditions by which TimescaleDB finds the batches of a compressed chunk that it must decompress. Without
+// these conditions it decompresses the whole chunk: revising a year took 6.1 s instead of 0.4 s (measured 2026-11).
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
-// `offset 0`: instants are computed once per run, not once per stored row. $7 and $8 are the bounds of the chunk, needed
-// when a compressed chunk is accessed through its hypertable.
+// With `offset 0`, instants are computed once per run, not once per stored row. $7 and $8 are the bounds of the
+// chunk, needed when a compressed chunk is accessed through its hypertable.
 const RUNS = `(
     select variable_id, timestamptz 'epoch' + from_micros * interval '1 microsecond' as from_date,
            timestamptz 'epoch' + to_micros * interval '1 microsecond' as to_date,
@@ -38,8 +38,8 @@ const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompres
 const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
-// A row with the VersionTag that is being written is replaced and does not become history (R-F2). The rows are deleted by
-// the next statement: `delete … returning` is slower, because it materializes them on disk.
+// Copies rows to history, except a row with the VersionTag that is being written, which is replaced (R-F2). The next
+// statement deletes the rows; `delete … returning` is slower, because it materializes the rows on disk.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -50,16 +50,17 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds variables whose first version kept after a cut is replaced, because this write has its VersionTag. The cut then
-// reaches further: past states are complete from this write on (R-F9).
+// Finds variables of which this write replaces the first version that was kept after a cut, because it has the same
+// VersionTag. Past states are then complete only from this write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Counts versions from the newest; the version being written is the first of its kind (R-F3). `materialized` makes the
-// planner count once; otherwise it visits every stored version and counts the versions of its run again for each.
+// Finds surplus versions: counts versions from the newest; the version being written is the first of its kind
+// (R-F3). With `materialized`, the versions are counted once; without it, the versions of a run are counted
+// again for every stored version.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -76,8 +77,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Returns per variable the instant from which its states are complete after the cut (R-F9): the VersionTimestamp of the
-// version that follows the newest one cut at any date; null when that is the version being written.
+// Deletes surplus versions. Returns, per variable, the first instant from which states are complete after the
+// cut (R-F9): the VersionTimestamp of the version after the newest deleted version of any date; null when this
+// is the version being written.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -91,8 +93,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the span of VersionTimestamps of surplus versions, and with it the batches of a compressed chunk to decompress:
-// usually no batch, or only those of the oldest version.
+// Finds the span of VersionTimestamps of surplus versions, so that only batches of a compressed chunk in this span
+// are decompressed: usually no batch, or only the batches of the oldest version.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -106,24 +108,24 @@ interface RunStep {
    */
   readonly statement: (target: StatementTarget, history: string) => string;
   /**
-   * For a compressed chunk, runs first and finds the span of VersionTimestamps of the rows to delete; without a span,
-   * nothing is deleted.
+   * For a compressed chunk: runs before `statement` and finds the span of VersionTimestamps of the rows to delete. When
+   * there is no span, `statement` does not run.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** The statement cuts history: past states lack every row that it removes (R-F9). */
+  /** True when the statement cuts history: past states lack every row that it removes (R-F9). */
   readonly isCut?: true;
 }
 
 /**
- * Instants from which the states of variables are complete after a write (R-F9), by variable id; Infinity: from the write on.
- * Variables without a cut are missing.
+ * First instant from which the states of a variable are complete after a write (R-F9), by variable id; Infinity when
+ * they are complete only from the write on. A variable without a cut has no entry.
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** Statements by set of runs, in the order of execution. */
+/** Statements of each set of runs, in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // If the statement deletes any row, all its variables count as cut: finding those with stored rows would look up each
-  // run twice.
+  // If the statement deletes any row, all its variables count as cut, because finding the variables of deleted rows
+  // would look up each run twice.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },
@@ -143,8 +145,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Runs statements with nested loops over keys as the only allowed join. A run is a range, which no other join can use, and
- * the planner overestimates the rows it matches.
+ * Runs `work` with nested loops over keys as the only allowed join, because other joins cannot use ranges, and the
+ * planner overestimates the rows that a run matches.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -154,12 +156,13 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 }
 
 /**
- * Deletes the stored rows a write overwrites, and moves those it supersedes to history (§9.2, R-F2, R-F4).
+ * Deletes the stored rows that a write overwrites, and moves the stored rows that it supersedes to history (§9.2, R-F2,
+ * R-F4).
  *
  * @param chunks runs by chunk number.
  * @param stored all chunks that overlap `chunks`.
- * @param cuts receives the variables whose history is cut (R-F9). A version that its own VersionTag replaces (R-F2) is not a
- *   cut: the writer corrected that version.
+ * @param cuts receives the variables whose history is cut (R-F9). Replacing a version with the same VersionTag (R-F2)
+ * is not a cut, because it corrects that version.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -168,13 +171,13 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Finds the chunks again, because superseding may have created chunks of history, with rows whose VersionTag is
-  // written again.
+  // Finds the chunks again, because superseding may have created history chunks that contain rows whose
+  // VersionTag is written again.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 
 /**
- * Applies the version limit of each variable at the dates written (R-F3). Call it after the new rows are inserted.
+ * Applies the version limit of each variable at the written dates (R-F3). Call it after the new rows are inserted.
  * @param cuts receives the variables whose history is cut (R-F9).
  */
 export async function limitVersions(
@@ -228,7 +231,7 @@ async function executeStep(
 
 interface Cut {
   readonly variableId: number;
-  /** Instant from which states are complete; null: from this write on. */
+  /** First instant from which states are complete; null when they are complete only from this write on. */
   readonly historyFromMicros: Micros | null;
 }
 

@@ -19,32 +19,35 @@ export interface Series {
   readonly versionLimit: number;
   /** High-water mark: no stored date is later; -Infinity when no point is stored. */
   readonly maxDateMicros: Micros;
-  /** Greatest VersionTimestamp assigned; -Infinity when none was. */
+  /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;
   /** Whether `point_version` may have rows of the variable. */
   readonly hasHistory: boolean;
-  /** Greatest VersionTag id written; a greater id cannot be stored yet. */
+  /** Greatest VersionTag id that was written; no stored version has a greater id. */
   readonly lastVersionTagId: number;
-  /** Upper bound of the tagged and of the untagged versions at any date. */
+  /** At any date, neither the tagged nor the untagged versions are more than this number. */
   readonly versionBound: number;
-  /** A version was cut before, so that some past states are incomplete (R-F9). */
+  /** True when a version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
-  /** Dates before this one may be rolled up, so writes to them must be noted; absent or null: no date is rolled up. */
+  /**
+   * Dates before this instant may be rolled up, so writes to them must be noted; absent or null
+   * when no date is rolled up.
+   */
   readonly rolledUntilMicros?: Micros | null;
 }
 
 /** Survey of the rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
-  /** VersionTimestamp of the first row of a date, the same for all dates; further rows of a date get the microseconds after it. */
+  /** VersionTimestamp of the first row of every date; further rows of a date have the microseconds after it. */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
   count: number;
   fromMicros: Micros;
   toMicros: Micros;
-  /** Date of the row that was visited last. */
+  /** Date of the last row that was visited. */
   lastMicros: Micros;
-  /** The dates strictly ascend, so no date occurs twice. */
+  /** True while the dates strictly ascend, so that no date occurs twice. */
   isOrdered: boolean;
   maxVersionTagId: number;
 }
@@ -56,11 +59,12 @@ export interface Survey {
 }
 
 /**
- * Sets the VersionTimestamp of every row of an existing variable, in place: `now`, or the microsecond after the variable's
- * last VersionTimestamp when that is later (R-F1). Clears the VersionTags of variables that are not versioned (R-F4).
+ * Sets the VersionTimestamp of every row of an existing variable, in place: `now`, or the microsecond after the
+ * variable's last VersionTimestamp when this is later (R-F1). Clears the VersionTags of variables that are not
+ * versioned (R-F4).
  *
  * @param batches COPY tuples.
- * @param now microseconds.
+ * @param now VersionTimestamp of the write, in microseconds since 1970.
  */
 export function surveyRows(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): Survey {
   const variables = new Map<number, VariableSurvey>();

@@ -1,6 +1,6 @@
 /**
- * The only writer of points, used by push, files and calculations. It runs in the caller's transaction, so the caller's
- * records of a batch are committed together with its points.
+ * The only writer of points, used by push, files and calculations. Runs in the caller's transaction, so that the
+ * caller's records of a batch are committed together with its points.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -20,7 +20,7 @@ import { recordRewrites } from './record-rewrites.ts';
 import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /** Range written per variable. Rows of variables that no longer exist are dropped. */
+  /** Written range per variable. Rows of variables that no longer exist are dropped. */
   readonly ranges: readonly WrittenRange[];
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
@@ -29,27 +29,27 @@ export interface WriteResult {
    * gets a later VersionTimestamp (R-F1).
    */
   readonly versionTimestamp: Micros;
-  /** The variables written, by their VersionTimestamp, for the record of the origin (`origins/record-origin.ts`). */
+  /** The written variables by VersionTimestamp, which `origins/record-origin.ts` records. */
   readonly stamps: readonly WriteStamp[];
 }
 
-// Minimum rows for inserting into a chunk directly, which is up to a fifth faster: finding the chunk takes 1 ms, as
-// long as copying 500 rows.
+// Minimum rows for inserting into the table of a chunk, which is up to a fifth faster; finding the chunk takes 1 ms,
+// as long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
-/** Maximum rows of a write that takes milliseconds. */
+/** Maximum rows of a short write, which takes milliseconds. */
 const MAX_SHORT_ROWS = 2000;
 
 /**
- * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order; a row replaces an earlier one
- * with the same date and VersionTag (R-F2).
+ * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order; a row replaces an earlier
+ * row with the same date and VersionTag (R-F2).
  *
  * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
- * @returns the ranges written; the caller announces them in the same transaction (`announcePoints`).
+ * @returns the written ranges, which the caller must announce in the same transaction (`announcePoints`).
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Runs before the series are locked: dates decades apart may need many chunks.
+  // Prepares chunks before the series are locked, because dates decades apart may need many chunks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const { accepted, refused } = await refuseRolledUp(transaction, batches, series);
@@ -72,7 +72,7 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   return { ranges, refused, versionTimestamp, stamps: stampsOf(plan) };
 }
 
-/** Variables with a later VersionTimestamp than the others have a stamp of their own; almost always there is one stamp. */
+/** Groups the written variables by VersionTimestamp; almost always there is one group. */
 function stampsOf({ written }: WritePlan): readonly WriteStamp[] {
   const stamps = Map.groupBy(written, ({ firstVersionTimestamp }) => firstVersionTimestamp);
   return [...stamps].map(([fromMicros, members]) => ({
@@ -89,7 +89,7 @@ async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span)
   return openChunks(transaction, stored, tables, countTuples(plan.current) <= MAX_SHORT_ROWS);
 }
 
-/** Copies the rows of a write: chunk by chunk when a chunk is compressed, otherwise in one statement. */
+/** Copies the current rows of a write: chunk by chunk when a chunk is compressed, otherwise in one statement. */
 async function copyCurrent(
   transaction: Transaction,
   stored: readonly Chunk[],
@@ -135,7 +135,7 @@ function countTuples(batches: readonly Buffer[]): number {
   return batches.reduce((bytes, tuples) => bytes + tuples.length, 0) / TUPLE_BYTES;
 }
 
-/** Numbers of the history chunks that receive superseded rows. */
+/** Returns the numbers of the history chunks that receive superseded rows. */
 function historyChunks({ chunks }: WritePlan): readonly number[] {
   return [...chunks].flatMap(([chunk, { superseded }]) => (superseded.variableIds.length > 0 ? [chunk] : []));
 }
@@ -145,7 +145,7 @@ const COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, ta
 /**
  * Writes encoded points into a table by COPY BINARY.
  * @param table quoted name of a hypertable or chunk.
- * @param batches COPY tuples (`copy-codec`); empty writes nothing.
+ * @param batches COPY tuples (`copy-codec`); an empty list writes nothing.
  */
 export async function copyTuples(transaction: Transaction, table: string, batches: readonly Buffer[]): Promise<void> {
   if (batches.length === 0) return;

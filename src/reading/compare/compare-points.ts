@@ -1,7 +1,7 @@
 /**
- * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: it holds a page of the left
- * version while the right one streams over the same period. A connection runs one statement at a time, so both cannot
- * stream at once.
+ * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: it holds a page of the
+ * left version while the right version streams over the same period. Both cannot stream at once, because a connection
+ * runs one statement after the other.
  */
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
@@ -10,7 +10,9 @@ import { findHistoryCuts, type NoteCuts } from '../../points/read/history-cuts.t
 import { readPoints } from '../../points/read/read-points.ts';
 import { findRolledUp } from '../../points/rollups/find-rolled-up.ts';
 
-/** Dates that either version has, as columns of equal length. NaN: that version has no value at the date. */
+/**
+ * Dates that either version has, as columns of equal length. A value is NaN when its version has no value at the date.
+ */
 export interface ComparedChunk {
   readonly dates: Float64Array;
   readonly left: Float64Array;
@@ -24,14 +26,14 @@ interface Column {
   readonly values: number[];
 }
 
-/** Points of the left version held at once; ten years at 15 minutes take four pages. */
+/** Maximum points of the left version in memory; ten years of quarter-hours take four pages. */
 const PAGE_POINTS = 100_000;
 const CHUNK_ROWS = 10_000;
 
 /**
  * Streams two versions of a variable, merged by date (R-G6).
  * @param left one variable, without paging; `right` has the same variable, period and order.
- * @param pagePoints maximum points of the left version held at once.
+ * @param pagePoints maximum points of the left version in memory.
  * @throws {DomainError} invalid_input as `readPoints`.
  */
 export async function* comparePoints(
@@ -57,11 +59,11 @@ export async function* comparePoints(
 }
 
 /**
- * Runs `comparePoints` in a new snapshot, after the writers both sides depend on have ended (R-F5).
+ * Runs `comparePoints` in a new snapshot, after the open writes that either side may read have ended (R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the cut of history that concerns either side (R-F9).
- * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
- *   `signal`.
+ * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a write stays
+ * open; the reason of `signal`.
  */
 export async function* streamCompared(
   source: SnapshotSource,
@@ -73,7 +75,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // A variable has one `history_from`, so when a history cut concerns both sides, both report the same instant.
+      // A variable has one `history_from`, so a history cut that concerns both sides is reported with
+      // the same instant for both.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -83,12 +86,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** The part of a period that a read in this order returns up to a date, inclusive. */
+/** Returns the part of a period that a read in this order returns up to a date, inclusive. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** The part of a period that a read in this order returns after a date. */
+/** Returns the part of a period that a read in this order returns after a date. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

@@ -12,16 +12,16 @@ import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
 export interface CompareRequest {
-  /** The request for the left side, without paging. */
+  /** The request for the left version, without paging. */
   readonly left: ReadRequest;
-  /** The right side; without VersionTag and instant the latest version. */
+  /** The right version; the latest version when it has neither VersionTag nor instant. */
   readonly right: VersionRequest;
-  /** Pages the rows of the answer, not the comparison. */
+  /** Maximum rows in the answer; the summary always counts all rows. */
   readonly limit: number | undefined;
   readonly offset: number;
-  /** Zone of the dates in the answer; undefined is UTC. */
+  /** Zone of the dates in the answer; undefined for UTC. */
   readonly timeZoneId: string | undefined;
-  /** Format of the answer; undefined: the header `Accept` decides. */
+  /** Format of the answer; undefined when the header `Accept` decides. */
   readonly format: Given['format'];
 }
 
@@ -47,7 +47,8 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @throws {DomainError} invalid_input; exactly one variable and a left version are required.
+ * @throws {DomainError} invalid_input when a parameter is invalid, the variables are not exactly one, or
+ * the left version is missing.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {
   const given = COMPARE_QUERY.parse(address);

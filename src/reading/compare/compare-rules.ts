@@ -1,4 +1,4 @@
-/** The summary of two versions of a variable, date by date (R-G6). */
+/** Summarizes the differences between two versions of a variable, date by date (R-G6). */
 
 export interface CompareSummary {
   /** Number of dates with a value in either version. */
@@ -9,7 +9,7 @@ export interface CompareSummary {
   readonly added: number;
   /** Number of dates only in the left version. */
   readonly removed: number;
-  /** Mean over the dates in both versions; null when there are none. */
+  /** Mean over the dates that are in both versions; null when there is no such date. */
   readonly meanAbsoluteDifference: number | null;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Writes a table as an Arrow IPC stream. Small batches, such as the last point of many variables, share a record batch.
- * Ids and texts, which repeat, are dictionary-encoded with indexes of two bytes. A new dictionary precedes a record
- * batch with values that are not in the last one (allowed in streams, not in files), because a dictionary of all values
- * would grow with the answer.
+ * Ids and texts, which repeat, are dictionary-encoded with indexes of two bytes. A record batch with values that are
+ * not in the last dictionary gets a new dictionary (allowed in streams, not in files), because a dictionary of all
+ * values would grow with the answer.
  */
 import {
   AsyncByteQueue,
@@ -26,7 +26,7 @@ import type { Batch, Cells, Column, Table } from './table.ts';
 
 const TWO_32 = 2 ** 32;
 
-/** Sink of the Arrow writer that hands out the written bytes at once. */
+/** Sink of the Arrow writer; `take` returns the bytes written so far. */
 class Pieces extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -41,15 +41,15 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Minimum rows of a record batch, unless the table has fewer or the next batch would exceed MAX_ROWS. */
+/** Minimum rows of a record batch, unless the table has fewer rows or the next batch would exceed MAX_ROWS. */
 const MIN_ROWS = 4096;
 /**
- * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with more rows
- * is written alone.
+ * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with
+ * more rows is written alone.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
-/** Yields one piece per record batch; the schema is in the first piece. */
+/** Yields one chunk of bytes per record batch; the schema is in the first chunk. */
 export async function* writeArrow({ columns, batches, metadata }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
   const sink = new Pieces();
@@ -70,7 +70,7 @@ export async function* writeArrow({ columns, batches, metadata }: Table): AsyncG
   yield sink.take();
 }
 
-/** Groups the batches that become one record batch. */
+/** Yields groups of batches; each group becomes one record batch. */
 async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly Batch[]> {
   let group: Batch[] = [];
   let rowCount = 0;
@@ -88,13 +88,15 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** The cells of a column in a record batch. */
+/** The cells of one column in a record batch; each part is from one batch of the table. */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];
 }
 
-/** `encode` may return the memory of its last result again: write each result before the next one is encoded. */
+/**
+ * Encodes a column. `encode` reuses the memory of its last result, so each result must be written before the next call.
+ */
 interface ColumnEncoder {
   readonly field: Field;
   readonly encode: (column: Parts) => Data;
@@ -145,7 +147,7 @@ function areFinite(values: Float64Array): boolean {
   return true;
 }
 
-/** Joins the numbers or instants of all parts; rows of a part without values get `none`. */
+/** Concatenates the numbers or instants of all parts; rows of a part without values get `none`. */
 function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   const [only] = parts;
   const valuesOf = (cells: Cells) => (cells.kind === 'numbers' || cells.kind === 'instants' ? cells.values : undefined);
@@ -160,7 +162,7 @@ function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   return joined;
 }
 
-/** Cells as keys of values: one key for all rows, or one per row. `valueAt` returns the value of a key. */
+/** Cells as keys of values: one key for all rows, or one key per row. `valueAt` returns the value of a key. */
 interface Keyed<Value> {
   readonly keys: number | Int32Array;
   readonly valueAt: (key: number) => Value | null;
@@ -178,7 +180,7 @@ function toTexts(cells: Cells): Keyed<string> {
 const NO_KEY = -1;
 const NULL_CODE = -1;
 
-/** Encodes one column by a dictionary, and keeps the dictionary sent last. */
+/** Encodes one column with a dictionary, and keeps the dictionary that was sent last. */
 function dictionaryEncoder<Value, Type extends Int32 | Utf8>(
   name: string,
   valueType: Type,
@@ -250,7 +252,7 @@ function distinctOf(keys: number | Int32Array): readonly number[] {
   return [...distinct];
 }
 
-/** Writes the code of each key. Adjacent rows mostly have the same key, so the last code is kept. */
+/** Writes the code of each key. Keeps the last code, because adjacent rows mostly have the same key. */
 function fillCodes(codes: Int16Array, start: number, keys: Int32Array, codeOf: ReadonlyMap<number, number>): void {
   let lastKey: number | undefined;
   let lastCode = NULL_CODE;
@@ -291,8 +293,7 @@ function validity(
 
 /**
  * @returns a function that converts integers below 2^53 to 64 bits without a BigInt per value. Its results share
- * memory: new
- *   memory for each record batch makes V8 collect garbage more often.
+ * memory, because new memory for each record batch makes V8 collect garbage more often.
  */
 function int64Converter(): (values: Float64Array) => BigInt64Array {
   let halves = new Int32Array(0);

@@ -12,8 +12,9 @@ const QUALITY = /^;\s*q\s*=\s*(\d(?:\.\d*)?)\s*$/i;
 /**
  * Negotiates a media type.
  * @param offered types without parameters; the first is the default.
- * @returns the offered type with the greatest quality; ties go to the type the client named first. The default when the
- *   client accepts none: shipped clients send arbitrary `Accept` headers (R-A3), and `Content-Type` names the format.
+ * @returns the offered type with the greatest quality; among equal qualities, the type that the client named first.
+ * Returns the default when the client accepts no offered type, because shipped clients send arbitrary `Accept` headers
+ * (R-A3), and `Content-Type` names the format.
  */
 export function chooseType<Type extends string>(accept: string | undefined, offered: readonly [Type, ...Type[]]): Type {
   const ranges = (accept ?? '').split(',').flatMap((text) => parseRange(text) ?? []);
@@ -27,7 +28,7 @@ export function chooseType<Type extends string>(accept: string | undefined, offe
   return best?.type ?? offered[0];
 }
 
-/** @returns the index of the most specific range that matches a type; -1 when none does. */
+/** @returns the index of the most specific range that matches a type; -1 when no range matches. */
 function findRange(ranges: readonly Range[], offered: string): number {
   const [type = '', subtype = ''] = offered.split('/');
   const exact = ranges.findIndex((range) => range.type === type && range.subtype === subtype);
@@ -36,7 +37,7 @@ function findRange(ranges: readonly Range[], offered: string): number {
   return ofType >= 0 ? ofType : ranges.findIndex((range) => range.type === '*' && range.subtype === '*');
 }
 
-/** @returns undefined for text that is not a media range; it is ignored. */
+/** @returns undefined for text that is not a media range, which is ignored. */
 function parseRange(text: string): Range | undefined {
   const [, type, subtype, parameters = ''] = RANGE.exec(text.toLowerCase()) ?? [];
   if (type === undefined || subtype === undefined) return undefined;

@@ -11,14 +11,16 @@ import { writeXlsx } from './xlsx-table.ts';
 
 export interface Format {
   readonly contentType: string;
-  /** Reads lazily: it reads nothing before the first piece is requested, and nothing after the iteration ends. */
+  /**
+   * Yields the bytes of a table. Reads the table only between the first request for bytes and the end of the iteration.
+   */
   readonly write: (table: Table) => AsyncGenerator<Uint8Array>;
 }
 
 const JSON_TYPE = 'application/json';
 /**
- * Media type of JSON by columns (`displayLevel=Columns`) in the API description. It differs from that of rows, so that
- * generated clients have a type for each form.
+ * Media type of JSON by columns (`displayLevel=Columns`) in the API description. The media type of rows is different,
+ * so that generated clients have a type for each form.
  */
 export const COLUMNS_TYPE = `${JSON_TYPE}; profile=columns`;
 export const CSV_TYPE = 'text/csv';
@@ -42,13 +44,13 @@ const TYPES = {
   parquet: PARQUET_TYPE,
 } as const;
 
-/** Format that a query asks for; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
+/** Format that a query requests; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
 export type FormatName = keyof typeof TYPES;
 
 /**
- * Chooses the named format, else the one that the client's `Accept` prefers, or JSON when it accepts none (R-A13,
- * R-G4).
- * @param isByColumns writes JSON by columns; the other formats stay as they are.
+ * Chooses the named format. Without a name, chooses the format that the header `Accept` prefers, or JSON when it
+ * accepts no format (R-A13, R-G4).
+ * @param isByColumns true to write JSON by columns; other formats do not change.
  */
 export function chooseFormat(name: FormatName | undefined, accept: string | undefined, isByColumns = false): Format {
   const type = name ? TYPES[name] : chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE, PARQUET_TYPE]);

@@ -1,7 +1,7 @@
 /**
- * Writes a table as one JSON array with an object per variable: the members of its rows as arrays of equal length, ids
- * as they are. An array ends before the next begins, so all columns of an object are held in memory; OBJECT_ROWS limits
- * their length.
+ * Writes a table as one JSON array with an object per variable: the members of its rows as arrays of equal length, and
+ * ids as single values. All columns of an object are in memory, because JSON needs one complete array after the other;
+ * OBJECT_ROWS limits their length.
  */
 import { type CellTexts, instantWriters, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Cells, Column, InstantWriter, Table } from './table.ts';
@@ -11,7 +11,10 @@ export const OBJECT_ROWS = 100_000;
 
 const TEXTS: CellTexts = { none: 'null', text: (text) => text };
 
-/** Yields pieces of the array; an object is complete before its first piece. @param objectRows maximum rows of an object. */
+/**
+ * Yields the array in chunks; an object is complete before its first chunk is yielded. @param objectRows
+ * maximum rows of an object.
+ */
 export async function* writeJsonColumns(
   { columns, batches }: Table,
   objectRows = OBJECT_ROWS,
@@ -34,8 +37,8 @@ export async function* writeJsonColumns(
 }
 
 /**
- * Yields an object, beginning with `before`, and empties the members. Every member begins with a comma; that of the
- * first is cut off.
+ * Yields an object after the text `before`, and empties the members. Every member begins with a comma; the comma of
+ * the first member is cut off.
  */
 function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
   const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
@@ -44,16 +47,19 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
   yield Buffer.from('}');
 }
 
-/** One member of consecutive objects: a constant as it is, other cells as an array, nothing when no row has a value. */
+/**
+ * Writes one member of consecutive objects: a constant as a single value, other cells as an array,
+ * nothing when no row has a value.
+ */
 interface Member {
   add(cells: Cells, batch: Batch): void;
-  /** @returns the pieces of the member, and begins the next object. */
+  /** @returns the bytes of the member, and starts the next object. */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // The writer is kept for all objects, because the next buffer is about as large as the last.
+  // One writer for all objects, because their buffers are of similar size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;
@@ -77,7 +83,7 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** @returns what is written for each element of a column, with its comma. */
+/** @returns the parts of each element of a column, with its comma. */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];

@@ -9,7 +9,7 @@ const TEXTS: CellTexts = {
 
 const [COMMA, OPEN_BRACKET] = [0x2c, 0x5b];
 
-/** Yields pieces of the array; small batches share a piece (R-G3). */
+/** Yields the array in chunks; small batches share a chunk (R-G3). */
 export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();
@@ -24,7 +24,7 @@ export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Ui
   yield opened(rows.take(), isBegun);
 }
 
-/** Opens the array: every row begins with a comma, and that of the first row becomes the opening bracket. */
+/** Opens the array: every row begins with a comma, and the comma of the first row becomes the opening bracket. */
 function opened(piece: Buffer, isBegun: boolean): Buffer {
   if (isBegun) return piece;
   if (piece[0] !== COMMA) return Buffer.concat([Buffer.of(OPEN_BRACKET), piece]);
@@ -38,8 +38,8 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
 }
 
 /**
- * Writes a member, with a comma before each but the first. The first is always present; label members only when there
- * is a label.
+ * @returns the parts of a member, with a comma before every member except the first. The first member is always
+ * present; the members of labels are present only when there is a label.
  */
 function memberParts(
   column: Column,

@@ -1,6 +1,7 @@
 /**
- * Writes numbers as ASCII bytes, with the text of `String(value)`, except -0.0. Numbers of up to six decimals and 15 digits, as most
- * measurements are, are written digit by digit: a string for each of 5 million values would grow the heap.
+ * Writes numbers as ASCII bytes, with the text of `String(value)`, except -0.0. Numbers with at most six decimals
+ * and 15 digits, like most measurements, are written digit by digit, because a string for each of 5 million
+ * values would grow the heap.
  */
 
 const MAX_DECIMALS = 6;
@@ -10,17 +11,17 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/** Maximum length, as in -0.0000010067770038988751: exponents start after six zeros. */
+/** Maximum length of a written number, such as -0.0000010067770038988751; smaller numbers have an exponent. */
 export const NUMBER_BYTES = 25;
 
 /**
- * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after it. It tries the
- *   decimals of its last number first, because the values of a series mostly have the same.
+ * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after it. It first
+ * tries the number of decimals of the last number, because the values of a series mostly have the same.
  */
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
   let last = 0;
   return (bytes, at, value) => {
-    // Readers of JSON take -0 for the integer 0; -0.0 keeps its sign.
+    // Writes -0.0, because JSON parsers read -0 as the integer 0, without its sign.
     if (value === 0) return writeAscii(bytes, at, Object.is(value, -0) ? NEGATIVE_ZERO : '0');
     const size = Math.abs(value);
     const decimals = hasDecimals(size, last) ? last : findDecimals(size);
@@ -52,7 +53,7 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/** Whether `findDecimals` returns this number: the text is exact and its last decimal is not 0. */
+/** Returns true when the number has exactly this many decimals: its text is exact, and the last decimal is not 0. */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
   const scaled = Math.round(size * power);

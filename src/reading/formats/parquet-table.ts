@@ -1,11 +1,14 @@
 /**
- * Writes a table as an Apache Parquet file with the columns of Arrow: one row group per ROW_GROUP_ROWS rows, compressed by
- * Snappy, so memory holds one row group. Instants are always UTC, because a Parquet timestamp has no zone.
+ * Writes a table as an Apache Parquet file with the columns of Arrow: one row group per ROW_GROUP_ROWS rows, compressed
+ * with Snappy, so that memory holds one row group. Instants are always UTC, because a Parquet timestamp has no zone.
  */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import type { Batch, Cells, Column, Table } from './table.ts';
 
-/** A row group is encoded in one go; more rows would hold up the event loop longer (MEASUREMENTS.md). */
+/**
+ * Rows of a row group. Encoding a row group blocks the event loop, and more rows would block
+ * it longer (MEASUREMENTS.md).
+ */
 const ROW_GROUP_ROWS = 50_000;
 
 type Value = number | bigint | string | null;
@@ -22,7 +25,7 @@ const TEXT: ColumnType = {
 };
 const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
   id: { element: { type: 'INT32' }, encoding: 'RLE_DICTIONARY' },
-  // PLAIN: a dictionary would merge 0 and -0.
+  // PLAIN, because a dictionary would merge 0 and -0.
   number: { element: { type: 'DOUBLE' }, encoding: 'PLAIN' },
   instant: {
     element: {
@@ -36,7 +39,9 @@ const TYPES: Readonly<Record<Column['kind'], ColumnType>> = {
   json: TEXT,
 };
 
-/** Sink whose `take` returns the bytes written since the last call; offsets in the file continue to grow. */
+/**
+ * Sink of the Parquet writer; `take` returns the bytes written since the last call, and offsets in the file continue.
+ */
 class Pieces extends ByteWriter {
   take(): Uint8Array {
     const taken = this.getBytes().slice();
@@ -46,8 +51,8 @@ class Pieces extends ByteWriter {
 }
 
 /**
- * Yields one piece per row group, then the footer. The first piece follows the first row group, so an error before it
- * becomes an error answer.
+ * Yields the bytes of each row group, then the footer. Yields nothing before the first row group is complete, so an
+ * earlier error becomes an error answer.
  */
 export async function* writeParquet({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const sink = new Pieces();
@@ -90,7 +95,7 @@ function appendCells(column: Value[], { rowCount, cells }: Batch, index: number)
   for (let row = 0; row < rowCount; row++) column.push(valueAt(row));
 }
 
-/** @returns null for a number that is not finite, as Arrow does. */
+/** @returns a function that reads a cell; it returns null for a number that is not finite, as in Arrow. */
 function cellReader(cells: Cells): (row: number) => Value {
   switch (cells.kind) {
     case 'absent':

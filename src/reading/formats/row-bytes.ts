@@ -23,17 +23,17 @@ export interface CellTexts {
   readonly text: (text: string, column: Column) => string;
 }
 
-/** A piece with at least this many bytes is sent. */
+/** Minimum bytes of a chunk, except the last chunk of an answer. */
 const PIECE_BYTES = 1 << 16;
 const FIRST_CAPACITY = 1 << 12;
 
-/** Growing buffer of encoded rows; the writer empties it after each batch. */
+/** Growing buffer of encoded rows; `take` empties it. */
 export class RowBytes {
   #bytes = Buffer.alloc(0);
   #size = 0;
   #capacity = FIRST_CAPACITY;
 
-  /** Encodes rows: for each row, its parts one after the other. */
+  /** Encodes rows; a row is the concatenation of its parts. */
   writeRows(parts: readonly Part[], rowCount: number): void {
     const rowBytes = parts.reduce((sum, part) => sum + ('maxBytes' in part ? part.maxBytes : part.length), 0);
     for (let row = 0; row < rowCount; row++) {
@@ -52,7 +52,7 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
-  /** Whether the buffer holds enough bytes to send them. */
+  /** True when the buffer has enough bytes for a chunk. */
   get isPiece(): boolean {
     return this.#size >= PIECE_BYTES;
   }
@@ -60,7 +60,7 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // Batches are alike, so the next buffer is about as large as the last. It is allocated when a row needs it.
+    // The next buffer gets about the size of the last, because batches are alike. It is allocated when a row needs it.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;
@@ -83,7 +83,10 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
   );
 }
 
-/** @param before bytes in front of each label that exists. @returns the part that writes a column's cells of one batch. */
+/**
+ * @param before text before each label that exists.
+ * @returns the part that writes the cells of a column in one batch.
+ */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {
   switch (cells.kind) {
     case 'absent':
@@ -102,7 +105,7 @@ export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter
   }
 }
 
-/** Joins adjacent parts that are constant. */
+/** Merges adjacent constant parts. */
 export function joinParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -123,7 +126,7 @@ function numberPart(values: Float64Array, none: string): PartWriter {
   return { maxBytes: NUMBER_BYTES, write };
 }
 
-/** Copies the text of the row before if the instant is the same, as the VersionTimestamps of a write mostly are. */
+/** Copies the text of the previous row when the instant is the same, like most VersionTimestamps of a write. */
 function instantPart(values: Float64Array, writeInstant: InstantWriter): PartWriter {
   let last = Number.NaN;
   const text = new Uint8Array(INSTANT_BYTES);
@@ -164,7 +167,7 @@ function codePart(ids: Int32Array, textOf: (id: number) => string): PartWriter {
   return { maxBytes, write };
 }
 
-/** Copies short pieces in a loop, which is faster than `set`. */
+/** Copies bytes in a loop, which is faster than `set` for few bytes. */
 function copyInto(bytes: Uint8Array, at: number, piece: Uint8Array): number {
   const { length } = piece;
   if (length > 64) bytes.set(piece, at);

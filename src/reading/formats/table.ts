@@ -1,11 +1,13 @@
-/** Rows of an answer as columns, the input of every format writer. A table is read once, batch by batch. */
+/**
+ * The rows of an answer as columns, which are the input of every format writer. A table is read once, batch by batch.
+ */
 import type { Micros } from '../../points/point.ts';
 
 export interface Column {
   readonly name: string;
   /** `id`: an integer; `text`: any text; `json`: JSON text. */
   readonly kind: 'id' | 'number' | 'instant' | 'text' | 'json';
-  /** Zone in which instants are written; absent is UTC. */
+  /** Zone in which instants are written; absent for UTC. */
   readonly timeZoneId?: string;
 }
 
@@ -32,7 +34,10 @@ export interface Table {
   readonly columns: readonly Column[];
   /** The rows in batches of at least one row. */
   readonly batches: AsyncGenerator<Batch>;
-  /** Metadata of the answer, for formats with metadata; known once the first batch, or the end, was read. */
+  /**
+   * Returns the metadata of the answer, for formats that have metadata. Call it after the first
+   * batch, or the end, was read.
+   */
   readonly metadata?: () => ReadonlyMap<string, string>;
 }
 

@@ -8,7 +8,10 @@ import { INSTANT_BYTES } from './instant-writer.ts';
 import { instantWriters } from './row-bytes.ts';
 import type { Batch, Cells, InstantWriter, Table } from './table.ts';
 
-/** Yields pieces of the workbook; its first sheet is `points`. @throws what reading the rows throws. */
+/**
+ * Yields the workbook in chunks of bytes; its first sheet is `points`.
+ * @throws the errors of reading the rows.
+ */
 export function writeXlsx({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   return writeWorkbook({
     name: 'points',

@@ -1,4 +1,4 @@
-/** The query of `GET /data/origins`: a variable and VersionTimestamps. */
+/** Query parameters of `GET /data/origins`: a variable and VersionTimestamps. */
 import { z } from 'zod';
 import { MOMENT_RULE, parseMoment } from '../../platform/dates/date-rules.ts';
 import { locationError } from '../../platform/http/input-location.ts';

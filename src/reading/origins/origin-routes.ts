@@ -1,6 +1,7 @@
 /**
- * Route `GET /data/origins`: what brought versions of a variable. Pushes and files are found by the record of their writes, runs
- * by their own record. The parts that know pushes, files and runs are passed in, because reading does not import them.
+ * Route `GET /data/origins`: the pushes, files and runs that versions of a variable came from. Pushes and files are
+ * found by the records of writes, runs by their own records. The functions that find pushes, files and runs are passed
+ * in, because reading does not import those features.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -23,9 +24,9 @@ export interface OriginServices {
     caller: Caller,
     writes: readonly FoundWrite[],
   ): Promise<readonly (readonly Origin[])[]>;
-  /** Finds files. @returns those the caller may see, by id. */
+  /** @returns the files that the caller may see, by id. */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
-  /** Finds runs. @returns runs of the variable, by VersionTimestamp. */
+  /** @returns the runs of the variable, by VersionTimestamp. */
   findRuns(
     queryable: Queryable,
     accountId: number,

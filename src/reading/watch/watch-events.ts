@@ -1,6 +1,7 @@
 /**
- * Messages of a watch as server-sent events. The event `points` carries points by columns, `cursor` carries none, and `end`
- * says why the service ends the stream. The id of `points` and `cursor` is the cursor that follows the event.
+ * Messages of a watch as server-sent events. The event `points` contains points by columns, `cursor` contains no
+ * points, and `end` contains the reason why the service ends the stream. The id of `points` and `cursor` is the
+ * cursor that follows the event.
  */
 import { buffer } from 'node:stream/consumers';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -31,7 +32,7 @@ export function openEventWriter(dictionary: Dictionary): EventWriter {
   };
 }
 
-/** The data of an event must be one line: removes the line feeds between the JSON objects, the only ones. */
+/** Removes the line feeds between the JSON objects, because the data of an event must be one line. */
 async function toJson(chunks: readonly PointChunk[], variables: Variables, dictionary: Dictionary): Promise<Buffer> {
   async function* each(): AsyncGenerator<PointChunk> {
     yield* chunks;
@@ -46,13 +47,16 @@ export function endEvent(body: object): Buffer {
   return Buffer.from(`event: end\ndata: ${JSON.stringify(body)}\n\n`);
 }
 
-/** Hands the messages of a watch to the answer of a request, one at a time. */
+/** Passes the messages of a watch to the answer of a request, one message at a time. */
 export interface EventQueue {
   sinkOf(variables: Variables): WatchSink;
-  /** Ends the messages. @param error the error that ended the watch; undefined when the reader left. */
+  /**
+   * Ends the queue.
+   * @param error the error that ended the watch; undefined when the client disconnected.
+   */
   close(error?: unknown): void;
   /**
-   * Yields each message as an event; builds the next event after the client took the last.
+   * Yields each message as an event; builds an event after the client has taken the previous event.
    * @throws the error passed to `close`.
    */
   events(): AsyncGenerator<Buffer>;

@@ -19,12 +19,12 @@ export const WATCH_QUERY = declareQuery(
       'variableId',
     ),
     sourceIds: named(
-      { ...sourceIds, description: 'Every variable that these sources have at the time of the call.' },
+      { ...sourceIds, description: 'Selects every variable that these sources have at the time of the call.' },
       'sourceId',
     ),
     unitId,
     cursor: textParameter(
-      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. A variable that the cursor does not name starts as without a cursor.`,
+      `The id of the last event received; the header \`${LAST_EVENT_ID}\` takes precedence. A variable that is not in the cursor starts as if there were no cursor.`,
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(

@@ -1,6 +1,7 @@
 /**
- * Route `GET /data/watch` (R-J1): newly committed points as server-sent events, by the mechanism and under the limits of
- * gRPC's `WatchPoints` (`watching/`). A stream ends with an event `end`; its reader calls again with the last cursor.
+ * Route `GET /data/watch` (R-J1): newly committed points as server-sent events, with the same code and
+ * limits as `WatchPoints` of gRPC (`watching/`). A stream ends with the event `end`; its client then calls
+ * again with the last cursor.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -22,7 +23,7 @@ export interface WatchRouteServices extends StreamServices {
 
 type WatchEnv = CallerEnv & RequestIdEnv;
 
-/** A proxy must neither cache nor buffer the events. */
+/** Tells proxies neither to cache nor to buffer the events. */
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -32,8 +33,8 @@ const HEADERS = {
 /** Routes of `GET /data/watch` (R-J1). Mount at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
-  // After READ_MAX_SEC the watch ends with an event; when the client does not take the event, the connection is closed. A
-  // slow reader costs one message of memory, so no minimum rate applies.
+  // After READ_MAX_SEC the watch ends with an event; when the client does not take this event, the connection is
+  // closed. There is no minimum rate, because a slow client takes the memory of only one message.
   const { readPace, log } = services;
   const pace = { stallMs: readPace.stallMs, minBytesPerSec: 0, maxMs: readPace.maxMs + readPace.stallMs };
   return new Hono<WatchEnv>().get('/', (c) => {
@@ -58,8 +59,8 @@ function toWatchRequest(c: Context<WatchEnv>): WatchRequest {
 }
 
 /**
- * @throws {DomainError} as `WatchServer.run` when the watch is refused. After the first event, an error is the event `end`
- * instead.
+ * @throws {DomainError} as `WatchServer.run` when the watch is refused. After the first event, an
+ * error becomes the event `end`.
  */
 async function* eventsOf(
   { watches, readPace, log }: WatchRouteServices,

@@ -1,4 +1,4 @@
-/** The answer of a push and the parts of it that its operation keeps (R-D1, R-D4). */
+/** The answer of a push, and its members that are stored with the operation (R-D1, R-D4). */
 import type { Context } from 'hono';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
 
@@ -7,7 +7,10 @@ export interface PushAnswer {
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
-  /** The first 100 local dates that a clock change makes ambiguous or skips; or one warning that nothing was accepted. */
+  /**
+   * Warnings about the first 100 local dates that a clock change makes ambiguous or skips, or one warning
+   * that no element was accepted.
+   */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */
   readonly timeZones: readonly string[];
@@ -39,7 +42,7 @@ interface AnsweredOperation extends Omit<PushAnswer, 'accepted'> {
   readonly acceptedReadings: number;
 }
 
-/** Answers a push: the body of R-D1, and the header `Time-Zone` when a date had no zone (R-A11). */
+/** Answers a push with the body of R-D1, and with the header `Time-Zone` when a date had no zone (R-A11). */
 export function sendAnswer(c: Context, answer: PushAnswer) {
   setDateZones(c, answer.timeZones);
   return c.json(toBody(answer));

@@ -92,7 +92,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; identifiers of a source alone mean its only variable, or the one with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
+      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable; identifiers of only a source mean its only variable, or its variable with `isDefault`. Values are divided by the `divider` of the variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -125,7 +125,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     query: TARGET_QUERY,
     answers: [
       answersJson(
-        'Those of `variableIds` that a push of the caller would be accepted for, in the order given.',
+        'The ids in `variableIds` that the caller may push to, in the order given.',
         z.array(z.object({ variableId: idSchema }).meta({ id: 'Target' })),
       ),
     ],
@@ -150,7 +150,9 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     inPath: { label: textId('The `operationId` of the push.') },
     query: OPERATION_QUERY,
     isListing: true,
-    answers: [answersJson('Rejected elements in the order of the body, at most 1000 a page.', z.array(keptRejection))],
+    answers: [
+      answersJson('Rejected elements in the order of the body, at most 1000 per page.', z.array(keptRejection)),
+    ],
   },
   {
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },

@@ -2,8 +2,8 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 /**
- * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or earlier (R-D7). The
- * names are values of the metric label `way`, which dashboards of operators use: do not rename them.
+ * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or earlier as the same
+ * push (R-D7). The names are values of the metric label `way`, which dashboards of operators use: do not rename them.
  */
 export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 
@@ -16,14 +16,17 @@ export interface CountedPush {
 }
 
 export interface PushMetrics {
-  /** Counts a push answered 200. A re-sent push counts as a push, but not its bytes, elements and readings. */
+  /** Counts a push that was answered 200. The bytes, elements and readings of a re-sent push are not counted. */
   accepted(path: StoragePath, push: CountedPush): void;
-  /** Counts pushes answered 503, by the resource that was full. */
+  /**
+   * Counts pushes that were answered 503 because the queue was full; `memoryFull` counts those
+   * for which memory was full.
+   */
   readonly queueFull: Count;
   readonly memoryFull: Count;
 }
 
-/** Registers the metrics of pushes (R-A9). */
+/** @returns functions that count pushes; registers their metrics (R-A9). */
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',
@@ -44,7 +47,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes answered 503, by what is full: queue (bytes waiting to be written) or memory (bodies being read).',
+    help: 'Pushes answered 503, by the full resource: queue (bytes waiting to be written) or memory (bodies being read).',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

@@ -1,5 +1,5 @@
 /**
- * The queries of pushes and operations (§4.5, R-D7, R-D8); used by the routes and by their OpenAPI description. Shipped
+ * Query parameters of pushes and operations (§4.5, R-D7, R-D8), for the routes and their OpenAPI description. Shipped
  * clients send a second `?` in place of `&`, and time-outs that are not numbers: both are accepted (R-A3).
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
 import { flagParameter, idsParameter, integerParameter, textParameter } from '../platform/http/query-parameters.ts';
 
 const MAX_LABEL = 200;
-/** Seconds until `DataPushCompleted` is sent for an operation that has not ended (R-D7). */
+/** Seconds after which `DataPushCompleted` is sent even if the operation has not ended (R-D7). */
 export const DEFAULT_TIMEOUT_SEC = 60;
 const MAX_TIMEOUT_SEC = 604_800;
 const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
@@ -36,8 +36,8 @@ export const PUSH_QUERY = declareQuery({
   operationTimeoutSec,
 });
 /**
- * A page is held in memory. A request for a larger page is refused, not cut, because clients take a short page for the
- * last one.
+ * Maximum items of a page, which is built in memory. A request for a larger page is refused, because clients would
+ * consider a shortened page the last page.
  */
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });
@@ -45,14 +45,14 @@ export const OPERATION_QUERY = declareQuery({ all, ...PAGING, itemsPerPage });
 export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Variables to push to.') });
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
-/** The address with `&` in place of a second `?` (R-A3). */
+/** Returns the address with `&` in place of a second `?` (R-A3). */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');
   return start < 0 ? address : `?${address.slice(start + 1).replace(SECOND_QUESTION_MARK, '&')}`;
 }
 
 export interface PushQuery {
-  /** Label of the push; undefined: the client gave no label. */
+  /** Label of the push; undefined when the client gave no label. */
   readonly operationId: string | undefined;
   readonly timeoutSec: number;
 }

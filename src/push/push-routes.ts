@@ -1,4 +1,7 @@
-/** `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` tells what a caller may push to. */
+/**
+ * `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` lists the variables
+ * that a caller may push to.
+ */
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -14,7 +17,7 @@ import type { PushService } from './push-service.ts';
 import { resolveTargets } from './resolve-targets.ts';
 import { makeLabel } from './store/operation-label.ts';
 
-/** `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, and the targets a caller may push to. */
+/** `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, and `GET /data/targets`. */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;
   const routes = new Hono<CallerEnv & RequestIdEnv>().post(
@@ -45,7 +48,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
 }
 
-/** @returns those of the variables that a push of the caller would be accepted for (R-B8, R-B9, R-D2), in the order given. */
+/** @returns the ids in `variableIds` that the caller may push to (R-B8, R-B9, R-D2), in the order given. */
 async function findTargets(
   queryable: Queryable,
   caller: Caller,

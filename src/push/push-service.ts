@@ -1,4 +1,4 @@
-/** Opens and closes everything that accepting pushes needs. */
+/** Opens and closes the services for accepting pushes. */
 import type { Database } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
@@ -26,7 +26,7 @@ export interface PushServiceOptions {
   /** Maximum number of pushes that write their points directly at the same time. */
   readonly directWrites: number;
   readonly mappers: MapperLimits;
-  /** Wakes the ingester. May fail: the ingester's sweeper finds the batch. */
+  /** Wakes the ingester. May fail, because the ingester's sweeper finds the batch. */
   readonly wakeIngester: (accountIds: readonly number[]) => Promise<unknown>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -43,13 +43,13 @@ export interface PushService {
   readonly targets: TargetCache;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
-  /** Wraps the app: small pushes are answered in front of it, all other requests go through. */
+  /** Wraps the app: answers small pushes itself, and passes all other requests to the app. */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
   readonly throwSmallPushFailure: FastPaths['throwFailure'];
   close(): Promise<void>;
 }
 
-/** Opens the readers, caches and writers of pushes; `close()` waits for what they accepted. */
+/** Opens the readers, caches and writers of pushes; `close()` waits for the pushes in progress. */
 export function openPushService(options: PushServiceOptions): PushService {
   const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;
   const metrics = createPushMetrics(options.metrics);

@@ -1,7 +1,7 @@
 /**
- * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account
- * and write access. Identifiers of a source alone mean its only variable, or its default one (`isDefault`). Elements
- * with the same kinds of identifiers share one query, so that each query can use an index.
+ * Resolves the variable of each push element (R-D2): all given identifiers must match the variable, and the caller must
+ * have write access to it. Identifiers of only a source mean its only variable, or its default variable (`isDefault`).
+ * Elements with the same kinds of identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -36,13 +36,13 @@ const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int'
 
 const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
 
-/** Identifiers by which variables of one source differ. */
+/** Identifiers that distinguish the variables of one source. */
 const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'variableTypeId'];
 
 interface Match extends Target {
   readonly ordinal: number;
   readonly count: number;
-  /** Number of default variables among the `count` matches; null: only one variable of each source could match. */
+  /** Number of default variables among the `count` matches; null when only one variable per source can match. */
   readonly defaultCount: number | null;
 }
 
@@ -52,12 +52,12 @@ export interface Pusher {
 }
 
 /**
- * Ends the message of an element without a target. It is added even when no such variable exists, so that the message
- * does not reveal whether one does.
+ * End of the message for an element without a target. It is also added when no such variable exists, so that the
+ * message does not reveal whether the variable exists.
  */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 
-/** @returns one entry per element, in order: its target, or the reason for having none (R-D2). */
+/** @returns the target of each element, in order, or the reason why it has none (R-D2). */
 export async function resolveTargets(
   queryable: Queryable,
   pusher: Pusher,
@@ -107,7 +107,7 @@ function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
   return value !== undefined && (name !== 'mappingConfig' || String(value).trim() !== '');
 }
 
-/** White space around a mappingConfig does not count: variables store it without. */
+/** White space around a mappingConfig is removed, because variables store it without. */
 function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
   return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];
 }
@@ -138,7 +138,7 @@ async function findMatches(
   return rows;
 }
 
-/** @param where describes the searched variables if not all of the account. */
+/** @param where describes the searched variables in the message; '' when all variables of the account were searched. */
 function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
   if (match?.count === 1) {
     const { variableId, timeZoneId, divider } = match;

@@ -1,13 +1,15 @@
 /** FIFO semaphore; `enter()` resolves to false after `maxWaitMs`. */
 
 export interface Semaphore {
-  /** @returns whether a permit was acquired; release it by `leave`. */
+  /** @returns true when a permit was acquired; release it with `leave`. */
   enter(): Promise<boolean>;
   leave(): void;
 }
 
 /**
- * FIFO semaphore. @param count number of permits. @param maxWaitMs longest wait; `enter()` resolves to false after it.
+ * Opens a semaphore.
+ * @param count number of permits.
+ * @param maxWaitMs maximum wait; `enter()` then resolves to false.
  */
 export function openSemaphore(count: number, maxWaitMs: number): Semaphore {
   let free = count;

@@ -1,7 +1,7 @@
 /**
- * LRU cache of resolved targets. An entry is valid for one version of the account's structure, the version before the
- * look-up. The store compares this version when it commits and refuses stale targets (store/store-batches.ts), so a change
- * of structure applies from its commit on, in all processes.
+ * LRU cache of resolved targets. An entry is valid for one version of the account's structure, which is read before the
+ * look-up. The store compares this version when it commits, and refuses stale targets (store/store-batches.ts), so a
+ * change of the structure applies from its commit on, in all processes.
  */
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -12,25 +12,25 @@ import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from '
 
 export interface ResolvedTargets {
   readonly targets: readonly (Target | Unresolved)[];
-  /** Version of the structure that cached targets depend on; null: all were looked up just now. */
+  /** Version of the structure from which the targets were cached; null when all targets were looked up just now. */
   readonly structureVersion: number | null;
 }
 
 export interface TargetCache {
-  /** @returns cached targets; undefined if any of them is not cached. */
+  /** @returns the cached targets of all elements; undefined when any target is not cached. */
   recall(caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined;
-  /** Finds the variables of elements. @param isFresh true: reads the database, not the cache. */
+  /** Finds the variables of elements. @param isFresh true to read the database, not the cache. */
   resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
 }
 
 const MAX_ACCOUNTS = 10_000;
 const MAX_TARGETS = 200_000;
-// Larger bodies are not cached: one body must not evict the targets of all others.
+// Maximum elements of a body whose targets are cached: one body must not evict the targets of all other bodies.
 const MAX_REMEMBERED = 20_000;
 
 const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';
 
-/** Opens an empty cache. Entries hold as long as the structure version of their account (R-D2). */
+/** Opens an empty cache. Entries are valid for one structure version of their account (R-D2). */
 export function openTargetCache(database: Database): TargetCache {
   const versions = new LRUCache<number, number>({ max: MAX_ACCOUNTS });
   const remembered = new LRUCache<string, Target | Unresolved>({ max: MAX_TARGETS });
@@ -49,7 +49,7 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
-    // Read the version before the look-up: a change in between then makes the entries stale.
+    // Reads the version before the look-up, so that a change in between makes the entries stale.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
     const { accountId } = caller;
@@ -71,7 +71,10 @@ export function openTargetCache(database: Database): TargetCache {
   };
 }
 
-/** Keeps entries apart by account, version and write access. An empty list of sites must differ from access to all. */
+/**
+ * Returns the prefix of keys, which distinguishes account, version and write access. An empty list of sites must
+ * differ from access to all sites.
+ */
 function scopeOf(caller: Caller, version: number): string {
   const { siteIds, sourceIds } = writeReach(caller);
   return `${caller.accountId}/${version}/${siteIds === null ? 'all' : siteIds.join()}/${sourceIds.join()}/`;

@@ -26,17 +26,17 @@ export interface AcceptServices {
 
 /**
  * Accepts one push and resolves after its commit.
- * @param bytes the inflated body; must not be used afterwards.
+ * @param bytes the inflated body; the caller must not use it afterwards.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large, dependency_unavailable.
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// At most one retry after stale targets and one after a re-send whose 24 hours have just passed.
+// The first attempt, a retry after stale targets, and a retry after a re-send whose 24 hours have just passed.
 const MAX_ATTEMPTS = 3;
 
 /** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
-  // A re-send that arrives while the first push is in progress shares its answer.
+  // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
     const push = await parts.readers.read(bytes, context.isResendable);
@@ -95,7 +95,7 @@ async function storePush(
         return { path: path, answer: toAnswer({ ...operation, label: outcome.label }) };
       }
       case 'stale':
-        // The cached targets are out of date: look them up again.
+        // The cached targets are stale: the next attempt looks them up again.
         isFresh = true;
         break;
       case 'resent': {

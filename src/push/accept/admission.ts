@@ -1,6 +1,7 @@
 /**
- * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written. An account may use at most as much of either as is left free (R-A14).
+ * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many
+ * bytes of accepted readings wait to be written. An account may use at most as much memory, and as much of the
+ * queue, as remains free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -14,22 +15,29 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  /** Whether the queue has capacity for the account, judged by its last known sizes; false before the first look-up. */
+  /**
+   * Returns true when the queue has capacity for the account, by its last known sizes; false
+   * before the sizes are known.
+   */
   hasCapacity(accountId: number): boolean;
   /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this account, wait to be written. */
   assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
   noteQueued(accountId: number, bytes: number): void;
-  /** Starts counting the memory of one body; call `release` when done. */
+  /** Starts counting the memory of one body; call `release` on the result at the end. */
   openBody(owner: BudgetOwner): BodyShare;
 }
 
 export interface BodyShare {
   /**
-   * @param bytes number of bytes that have arrived. @throws {DomainError} queue_full when bodies take too much memory.
+   * @param bytes number of bytes to add.
+   * @throws {DomainError} queue_full when bodies take too much memory.
    */
   take(bytes: number): void;
-  /** @param bytes number of bytes that have arrived. @returns false if bodies take too much memory. */
+  /**
+   * @param bytes number of bytes to add.
+   * @returns false, and adds nothing, when bodies take too much memory.
+   */
   tryTake(bytes: number): boolean;
   release(): void;
 }
@@ -62,12 +70,12 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
 
 function describeMemory({ of, held }: BudgetBound, maxBytes: number): string {
   if (of === 'total') {
-    return `request bodies must take at most ${maxBytes} bytes of memory, ${held} are in use; try again later`;
+    return `request bodies must take at most ${maxBytes} bytes of memory, and ${held} are in use; try again later`;
   }
-  return `request bodies of one ${of} must leave memory to others, this ${of} uses ${held} of ${maxBytes} bytes; try again later`;
+  return `request bodies of one ${of} must leave memory for others, and this ${of} uses ${held} of ${maxBytes} bytes; try again later`;
 }
 
-// Maximum age of the known queue size. Bytes that this process adds are counted at once.
+// Maximum age of the known queue sizes. Bytes that this process queues are added at once.
 const MAX_AGE_MS = 500;
 
 /** Follows the bytes of readings that wait to be written, per account. */
@@ -91,7 +99,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
   const fits = (accountId: number): boolean => total + (byAccount.get(accountId) ?? 0) < maxBytes;
   const hasCapacity = (accountId: number): boolean => {
     if (readAtMs === Number.NEGATIVE_INFINITY) return false;
-    // Refresh in the background; only a refusal waits for the new size.
+    // Refreshes in the background; only a refusal waits for the new sizes.
     if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
     return fits(accountId);
   };

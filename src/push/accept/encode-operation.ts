@@ -1,4 +1,4 @@
-/** Encodes a parsed push with resolved targets as the operation to store. */
+/** Encodes a parsed push with resolved targets as an operation, which is then stored. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
@@ -10,13 +10,13 @@ import type { NewOperation } from '../store/new-operation.ts';
 
 export interface PushContext {
   readonly caller: Caller;
-  /** Label of the operation: the client's, or a generated one. */
+  /** Label of the operation, from the client or generated. */
   readonly label: string;
-  /** Whether the client gave the label; then the same body sent again is the same operation (R-D7). */
+  /** True when the client gave the label; sending the same body again is then the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
-  /** Mapper of a push in a custom format; null: standard format. */
+  /** Mapper of a push in a custom format; null for the standard format. */
   readonly mapperId: string | null;
   /** Hash of the client's body, if a mapper has changed it. */
   readonly bodyHash?: Uint8Array | undefined;
@@ -24,15 +24,15 @@ export interface PushContext {
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags' | 'timeZones'>;
 
-/** Clients take the status 200 for success (§7), so the answer needs a warning. */
+/** Warns in the answer, because clients consider status 200 a success (§7). */
 function nothingAccepted(count: number): PushWarning {
   const message = `nothing was stored: no target was found for any of the ${count} elements; see rejected, and replay the operation once the structure exists`;
   return { path: '$', code: 'nothing_accepted', message };
 }
 
 /**
- * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey` is null; the caller
- * sets it.
+ * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey`
+ * is null; the caller sets it.
  */
 export async function encodeOperation(
   dictionary: Dictionary,

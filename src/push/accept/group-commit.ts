@@ -1,9 +1,9 @@
 /**
  * Group commit: pushes of any accounts that arrive while a group is being stored form the next group. A group costs one
- * statement and one flush of the write-ahead log. No push is delayed to fill a group. The pushes of a user are in one
- * group at a time: the lock that orders them (R-D6, store/turn-lock.ts) would make a second group wait for the flush of
- * the first (half as fast with 64 clients). If a group fails, its pushes are stored one by one, so that one push cannot
- * fail the others.
+ * statement and one flush of the WAL. No push is delayed to fill a group. Pushes of one user are never in two groups at
+ * the same time, because the second group would wait for the lock that orders the user's pushes (R-D6,
+ * store/turn-lock.ts) until the first is flushed; this halved the rate of 64 clients. If a group fails, its pushes are
+ * stored one by one, so that one push cannot fail the others.
  */
 
 import type { Database } from '../../platform/database/database.ts';
@@ -17,7 +17,7 @@ import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
 
 export interface GroupCommit {
-  /** Resolves once the push is committed or rejected as stale or re-sent. */
+  /** Resolves when the push is committed, or rejected as stale or re-sent. */
   submit(submission: Submission): Promise<GroupOutcome>;
 }
 
@@ -28,12 +28,12 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Two groups run at a time: a user whose lock another process holds delays only the pushes of the same group.
+// Two groups run at the same time, so that a user whose lock another process holds delays only the pushes of one group.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
-/** Opens the group commit: pushes that arrive during a commit share the next one (R-D6). */
+/** Opens the group commit: pushes that arrive during a commit share the next commit (R-D6). */
 export function openGroupCommit(database: Database, join: FastPaths['toSharedOperation']): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();
@@ -46,7 +46,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
   };
   const run = async (): Promise<void> => {
     groups += 1;
-    // Include the pushes that arrive in the same turn of the event loop.
+    // Includes the pushes that arrive in the same iteration of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     for (let group = take(); group.length > 0; group = take()) {
       const turns = new Set(group.map(({ turn }) => turn));
@@ -62,14 +62,15 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
       new Promise((resolve, reject) => {
         const turn = turnKey(submission.accountId, submission.push.userId);
         waiting.push({ ...submission, turn, resolve, reject });
-        // Any push starts the waiting groups of all accounts.
+        // `run` stores the waiting pushes of all accounts, so it runs for all.
         if (groups < MAX_GROUPS && !busy.has(turn)) void runForAll(run);
       }),
   };
 }
 
 /**
- * Takes the oldest pushes of users without a push in a running group: at least one if there is any, even a large one.
+ * Takes the oldest pushes of users who have no push in a running group: at least one push if there
+ * is any, even a large push.
  */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];

@@ -6,7 +6,7 @@ import type { NewBatch, NewOperation } from '../store/new-operation.ts';
 /** A push whose targets are resolved and whose readings are encoded. */
 export interface Submission {
   readonly accountId: number;
-  /** Version of the structure that its targets depend on; null: they were looked up just now. */
+  /** Version of the structure from which the targets were cached; null when the targets were looked up just now. */
   readonly structureVersion: number | null;
   readonly push: NewOperation | PlainPush;
 }
@@ -15,17 +15,19 @@ type Join = (pushes: readonly PlainPush[]) => NewOperation;
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
-  /** For each operation of the batch, its pushes in order: several for a shared operation, otherwise one. */
+  /** The pushes of each operation of the batch, in order: several for a shared operation, otherwise one. */
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 
-// A large push that waits for an earlier write of its variables must not delay the small pushes of the group (R-D6).
+// A larger push gets its own batch, so that it does not delay the small pushes of the group while it waits for an
+// earlier write of its variables (R-D6).
 const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**
- * Makes one batch per account and structure version, and in it one operation for all plain pushes of a user. A large push
- * gets a batch of its own, and so does one that may be a re-send, because its readings are dropped if it is one (R-D7).
- * @param join joins plain pushes of one user in one operation.
+ * Creates one batch per account and structure version; in it, one operation has all plain pushes of a user.
+ * A large push gets its own batch, and so does a push that may be a re-send, because the readings of a
+ * re-send are dropped (R-D7).
+ * @param join combines plain pushes of one user into one operation.
  */
 export function toBatches<Waiting extends Submission>(
   group: readonly Waiting[],

@@ -9,10 +9,12 @@ import type { Submission } from './plan-group.ts';
 export interface PushStore {
   /**
    * Stores a push together with the pushes that arrive at the same time, and wakes the ingester.
-   * @returns once the push is committed or rejected as stale or re-sent.
+   * Resolves when the push is committed, or rejected as stale or re-sent.
    */
   submit(submission: Submission): Promise<GroupOutcome>;
-  /** Writes points, operation and events in one transaction. @returns undefined if the push must be submitted instead. */
+  /**
+   * Writes points, operation and events in one transaction. @returns undefined when the push must be submitted instead.
+   */
   tryWrite(submission: Submission & { readonly push: EncodedOperation }): Promise<GroupOutcome | undefined>;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Wakes the ingester for accounts, in the background and with one call at a time; accounts that arrive meanwhile share the
- * next call. The first wake-up is immediate. The pause then grows with the rate of pushes, so that thousands of small
- * pushes a second are written in few large portions. If a wake-up fails, the ingester's sweeper finds the batch.
+ * Wakes the ingester for accounts in the background. At most one call is in flight; accounts that are added
+ * meanwhile share the next call. The first wake-up is immediate. The pause between calls grows with the rate of
+ * pushes, so that thousands of small pushes per second are written in few large transactions. If a wake-up fails,
+ * the ingester's sweeper finds the batch.
  */
 import type { Log } from '../../platform/log.ts';
 
@@ -11,8 +12,8 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// For the ingester, each portion costs as much as about a hundred small pushes. Up to 2,000 pushes a second, the pause
-// is at most 10 ms.
+// A transaction of the ingester costs as much as about a hundred small pushes. Up to 2,000 pushes per second,
+// the pause is at most 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;
@@ -30,7 +31,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       const accountIds = [...wanted];
       wanted.clear();
       await wakeAll(accountIds).catch((error: unknown) => {
-        log.warn({ err: error, accountIds }, 'the ingester could not be notified; its next sweep finds the batch');
+        log.warn({ err: error, accountIds }, 'the ingester could not be woken; its next sweep will find the batch');
       });
       const pauseMs = Math.min(MIN_PAUSE_MS + pushes * PAUSE_PER_PUSH_MS, MAX_PAUSE_MS);
       pushes = 0;

@@ -1,7 +1,7 @@
 /**
- * Encodes the readings of a push as COPY tuples, once its targets and labels are known. Converts local dates to instants
- * (R-D4) and removes repeats of one variable, date and VersionTag within the body: the last wins (R-D5). Sorts readings
- * of a variable that are out of date order, so that the point writer can append them.
+ * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
+ * instants (R-D4). Of readings with the same variable, date and VersionTag in the body, keeps the last (R-D5). Sorts
+ * the readings of a variable whose dates do not ascend, so that the point writer can append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -14,7 +14,7 @@ import type { PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** The variable of each element; 0: the element has no target and its readings are left out. */
+  /** The variable id of each element; 0 when the element has no target, so that its readings are left out. */
   readonly variableIds: readonly number[];
   /** For each element, the IANA zone of its dates without an offset. */
   readonly timeZoneIds: readonly string[];
@@ -44,7 +44,7 @@ export interface EncodedPush {
 }
 
 const MAX_WARNINGS = 100;
-/** Keeps the header `Time-Zone` below some 400 characters. */
+/** Limits the header `Time-Zone` to about 400 characters. */
 const MAX_TIME_ZONES = 20;
 
 /**
@@ -93,7 +93,7 @@ function eachRow(
 
 interface OrderScan {
   readonly readingCount: number;
-  /** Whether the dates of every variable strictly ascend: no repeats, nothing to sort. */
+  /** True when the dates of every variable strictly ascend, so that there are no repeats and nothing to sort. */
   readonly isAscending: boolean;
   /** Earliest date of each variable of the push. */
   readonly firstDates: ReadonlyMap<number, number>;
@@ -133,11 +133,11 @@ interface OrderedRows {
   readonly rows: readonly number[];
   /** Variable id of each row. */
   readonly variableIds: readonly number[];
-  /** Whether each variable has each date only once. */
+  /** True when no variable has a date twice. */
   readonly isStrict: boolean;
 }
 
-/** Orders rows by variable and date, rows of one date as they were sent, and removes repeats. */
+/** Orders rows by variable and date (rows of one date in the order they were sent), and removes repeats. */
 function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
   const { dates, labels } = contents;
   const rowsOf = new Map<number, number[]>();
@@ -167,7 +167,7 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
   return { rows, variableIds: variables, isStrict };
 }
 
-/** Moves the last row of every VersionTag, in order, to the end of the range. @returns the number of rows moved. */
+/** Moves the last row of every VersionTag to the end of the range, in order. @returns the number of rows moved. */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
   const seen = new Set<number>();
   let write = end;

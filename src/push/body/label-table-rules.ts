@@ -1,6 +1,7 @@
 /**
- * VersionTag and tags of every reading (R-D3, §9.2). The reading's version wins over the element's; the reading's tags
- * add to the element's and never replace one. Each distinct pair is stored once.
+ * VersionTag and tags of every reading (R-D3, §9.2). The version of a reading replaces the version of its
+ * element; the tags of a reading are added to the tags of the element, and never replace them. Each distinct
+ * combination is stored once.
  */
 import { type Labels, type Tags, toLabels } from '../../points/label-rules.ts';
 
@@ -14,8 +15,8 @@ export class LabelTable {
   readonly #indexes = new Map<string, number>();
 
   /**
-   * @param reading labels of the reading itself; undefined: it has none.
-   * @returns the index in `table` of the labels that apply to the reading.
+   * @param reading labels of the reading itself; undefined when it has none.
+   * @returns the index in `table` of the resulting labels.
    */
   indexOf(element: GivenLabels, reading?: GivenLabels): number {
     const labels = toLabels(reading?.version ?? element.version, { ...reading?.tags, ...element.tags });

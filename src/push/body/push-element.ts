@@ -13,22 +13,22 @@ export interface TargetIdentifiers {
   readonly variableTypeId?: number;
 }
 
-/** The elements of a push. Their readings are columns of equal length, in element order. */
+/** The elements of a push. The readings of all elements are columns of equal length, in element order. */
 export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
   /** Readings of each element; the sum is the length of the columns. */
   readonly readingCounts: readonly number[];
-  /** Microseconds since 1970-01-01: UTC, or local clock time where `isLocal` is not 0. */
+  /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;
   /**
-   * How each date is given: 0: in UTC; 1: in local time; `LOCAL_DAY`: as a date alone, stored as its midnight.
-   * undefined: all are in UTC.
+   * How each date is given: 0 in UTC; 1 in local time; `LOCAL_DAY` as a date without a time of day, stored as its
+   * midnight. Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
   /** Index into `labelTable` of each reading's VersionTag and tags. */
   readonly labels: Int32Array;
-  /** Distinct pairs of VersionTag and tags. */
+  /** Distinct combinations of VersionTag and tags. */
   readonly labelTable: readonly Labels[];
 }
 
@@ -55,5 +55,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** Members that a body must not contain: they come from the token (§2). */
+/** Members that a body must not contain, because the service takes them from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

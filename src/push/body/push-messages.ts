@@ -1,28 +1,31 @@
-/** Error messages of push bodies, `rule, got value`, and the checks of single members that the parser and the schema share. */
+/**
+ * Error messages of push bodies, in the form `rule, got value`, and checks of single members; the parser
+ * and the schema share both.
+ */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
 import { MAX_TAGS } from '../../points/label-rules.ts';
 import { MAX_TEXT } from './push-element.ts';
 
-export const FORBIDDEN_RULE = 'must not be sent: it is taken from the token';
+export const FORBIDDEN_RULE = 'must not be sent, because the service takes it from the token';
 export const TEXT_RULE = textRule(MAX_TEXT);
 
 const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
 const SHOWN_CHARACTERS = 60;
 
 /**
- * @param what the expected kind, such as `an object`.
+ * @param what the expected type, such as `an object`.
  * @returns the message `must be an object, got null`.
  */
 export const mustBe = (what: string, value: unknown): string => `must be ${what}, got ${kindOf(value)}`;
 /**
- * @param rule such as `must be a finite number`.
+ * @param rule the rule, such as `must be a finite number`.
  * @returns the message `must be a finite number, got "x"`; a long value is cut.
  */
 export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
 /**
  * @param count number of tags received.
- * @returns the message for more tags than an element or a reading may have.
+ * @returns the message for an element or a reading with too many tags.
  */
 export const tooManyTags = (count: number): string => `must have at most ${MAX_TAGS} keys, got ${count}`;
 
@@ -58,7 +61,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Names the kind of arrays and objects instead of printing them: they may be as large as the body. */
+/** Names the type of arrays and objects instead of printing them, because they may be as large as the body. */
 function show(value: unknown): string {
   if (typeof value === 'object' || value === undefined) return kindOf(value);
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);

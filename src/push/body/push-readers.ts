@@ -1,6 +1,6 @@
 /**
- * Reads push bodies without blocking the event loop: small ones inline, large ones in a pool of worker threads. If a
- * thread dies, the pushes it was reading fail with 503 and the next push starts a new thread.
+ * Reads push bodies without blocking the event loop: small bodies inline, large bodies in a pool of worker threads. If
+ * a thread dies, the pushes that it was reading fail with 503, and the next push starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';
@@ -10,7 +10,7 @@ import type { PushLimits } from './push-element.ts';
 import type { PushReply, PushRequest } from './push-worker.ts';
 import { type PushSummary, readPush } from './read-push.ts';
 
-/** A `ReadPush` held inline or by a thread. Call `release` when done. */
+/** A `ReadPush` that this thread or a worker thread holds. Call `release` at the end. */
 export interface OpenPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): Promise<EncodedPush> | EncodedPush;
@@ -20,8 +20,8 @@ export interface OpenPush {
 
 export interface PushReaders {
   /**
-   * @param bytes the body; must not be used afterwards, because a large one is transferred to a thread.
-   * @param withHash whether to compute `PushSummary.bodyHash`.
+   * @param bytes the body; the caller must not use it afterwards, because a large body is transferred to a thread.
+   * @param withHash true to compute `PushSummary.bodyHash`.
    * @throws {DomainError} as `readPush`; dependency_unavailable when the thread dies.
    */
   read(bytes: Uint8Array<ArrayBuffer>, withHash: boolean): Promise<OpenPush>;
@@ -30,13 +30,13 @@ export interface PushReaders {
 
 export interface PushReaderOptions {
   readonly limits: PushLimits;
-  /** Number of threads for large pushes; each starts when first needed. */
+  /** Number of threads for large pushes; each starts when it is first needed. */
   readonly threads: number;
   readonly log: Log;
 }
 
-// Maximum size of a body that is parsed on the event loop, in about 1 ms. Transferring a body to a thread costs 0.2 ms
-// plus latency.
+// Maximum size of a body that is parsed on the event loop, which takes about 1 ms. Transferring a body to a thread
+// costs 0.2 ms plus latency.
 const MAX_INLINE_BYTES = 128 * 1024;
 
 /** Opens the readers of bodies. Large bodies are parsed in `threads` worker threads, off the event loop. */
@@ -82,7 +82,7 @@ class PushThread {
   async read(bytes: Uint8Array<ArrayBuffer>, limits: PushLimits, withHash: boolean): Promise<OpenPush> {
     const id = this.#nextId++;
     const worker = this.#start();
-    // A large body owns its ArrayBuffer, so it can be transferred; small ones may share a pooled buffer.
+    // Only the ArrayBuffer of a large body can be transferred, because small bodies may share a pooled buffer.
     const reply = await this.#ask(worker, { kind: 'read', id, bytes, limits, withHash }, [bytes.buffer]);
     if (reply.kind !== 'summary') throw toError(reply);
     return {

@@ -55,7 +55,7 @@ const version = z
   .meta({
     type: 'string',
     maxLength: MAX_VERSION,
-    description: 'VersionTag. The version of a reading takes precedence over that of its element.',
+    description: 'VersionTag. The version of a reading takes precedence over the version of its element.',
   })
   .nullish()
   .transform((text) => text || undefined);
@@ -69,7 +69,7 @@ const tags = z
     additionalProperties: { type: 'string', maxLength: MAX_TEXT },
     propertyNames: { maxLength: MAX_VERSION },
     maxProperties: MAX_TAGS,
-    description: 'Labels. Tags of a reading add to the tags of its element.',
+    description: 'Labels. The tags of a reading are added to the tags of its element.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);

@@ -1,4 +1,6 @@
-/** Worker thread that reads large pushes for push-readers.ts. It keeps each push until it receives `forget`. */
+/**
+ * Worker thread that reads large pushes for push-readers.ts. Keeps each push until it receives the message `forget`.
+ */
 import { parentPort } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';
 import type { EncodedPush, EncodeInput } from './encode-push.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads a push from bytes to COPY tuples in two steps: parse, then encode. Between the steps the caller resolves targets
- * and labels. Runs on the calling thread: the event loop for small bodies, a worker for large ones (push-readers.ts).
+ * Reads a push from bytes to COPY tuples in two steps: parse, then encode. Between the steps the caller
+ * resolves targets and labels. Runs on the calling thread: the event loop for small bodies, a worker thread for
+ * large bodies (push-readers.ts).
  */
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../platform/errors.ts';
@@ -11,7 +12,7 @@ import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts
 import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
 
-/** The parts of a push that the caller must resolve. */
+/** The targets and labels of a push, which the caller must resolve, and its size. */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
   readonly labelTable: readonly Labels[];
@@ -28,9 +29,9 @@ export interface ReadPush {
 
 /**
  * Parses and validates a body.
- * @param withHash whether to compute `bodyHash`, for pushes with a label of the client (R-D7).
- * @throws {DomainError} malformed_json; invalid_input listing the first 100 problems; body_too_large naming the limit
- *   (R-D1, R-D10).
+ * @param withHash true to compute `bodyHash`, for pushes with a label of the client (R-D7).
+ * @throws {DomainError} malformed_json; invalid_input with the first 100 problems; body_too_large with the
+ * exceeded limit (R-D1, R-D10).
  */
 export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolean): ReadPush {
   assertContainers(bytes, limits);
@@ -44,11 +45,11 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   };
 }
 
-/** NaN and Infinity without quotes: not JSON, but common in exports of data frames. */
+/** Matches NaN and Infinity without quotes, which are not JSON, but common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * Replacements that JSON.parse reads as infinite numbers. The reviver sees their source text and turns that of NaN into
- * NaN.
+ * Replacements that JSON.parse reads as infinite numbers. The reviver receives their source text, and
+ * turns the text of NaN into NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -59,7 +60,7 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** @throws {DomainError} malformed_json; invalid_input naming the positions of NaN and Infinity (R-D1). */
+/** @throws {DomainError} malformed_json; invalid_input with the positions of NaN and Infinity (R-D1). */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   try {
     return parseJson(text) as readonly unknown[];
@@ -70,7 +71,7 @@ function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   }
 }
 
-/** Replaces NaN and Infinity outside of strings by texts that JSON.parse can read. Takes time linear in the length. */
+/** Replaces NaN and Infinity outside of strings with texts that JSON.parse can read, in linear time. */
 function repairNonFinite(text: string): string {
   let quote = text.indexOf('"');
   let outside = 0;
@@ -117,22 +118,22 @@ function parseContents(body: unknown, limits: PushLimits): PushContents {
   }
 }
 
-// A body may exceed the largest allowed push by this many objects and arrays; `parsePush` then reports its problems
-// with paths.
+// A body may exceed the largest allowed push by this many objects and arrays; `parsePush` then
+// reports its problems with paths.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
 /**
- * Rejects a body with more objects and arrays than the largest allowed push, before JSON.parse creates them: 50 MiB of
- * `{}` would take 1.1 GB and 17 s, and running out of memory ends the process. Counts brackets inside strings too.
+ * Rejects a body that has more objects and arrays than the largest allowed push, before JSON.parse creates them: 50 MiB
+ * of `{}` would take 1.1 GB and 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
   // A reading has 2 containers (itself, tags), an element 3 (itself, data, tags).
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;
-  // An index, because a for…of loop over the bytes takes seven times as long.
+  // An index loop, because a for…of loop over the bytes takes seven times as long.
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index];
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;

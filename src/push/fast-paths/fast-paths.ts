@@ -1,6 +1,6 @@
 /**
- * The interface of the fast paths. The rest of push uses only this file and `openFastPaths`; the ordinary path stores
- * correctly without them. MEASUREMENTS.md has the gain of each path.
+ * The interface of the fast paths. The rest of push uses only this file and `openFastPaths`; without the fast paths,
+ * the ordinary path stores every push correctly. MEASUREMENTS.md has the gain of each path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
@@ -17,25 +17,28 @@ export interface FastPaths {
   /** Wraps the app: answers small plain pushes of cached callers itself and passes every other request on to the app. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws the error that `handleSmallPushes` got while storing the request, if any.
+   * Throws the error that `handleSmallPushes` got while it stored the request, if any.
    * @param env the bindings of the app's request.
    */
   throwFailure(env: unknown): void;
-  /** @returns undefined if the push is not plain and needs a row of its own. */
+  /** @returns undefined when the push is not plain and needs its own row. */
   toPlainPush(push: PlainCandidate): PlainPush | undefined;
   /**
-   * Joins plain pushes of one user in one operation; `memberLabel(label, n)` is the label of the n-th push.
-   * @param pushes at least one.
+   * Combines plain pushes of one user into one operation; `memberLabel(label, n)` is the
+   * label of the n-th push, from 0.
+   * @param pushes at least one push.
    */
   toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation;
-  /** Writes a large push of new dates in one transaction. @returns undefined if it must take the ordinary path. */
+  /**
+   * Writes a large push of new dates in one transaction. @returns undefined when the push must take the ordinary path.
+   */
   tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
 }
 
-/** A push that shares a row of `push_operation` with others of its user: its operation holds only counts. */
+/** A push that shares a row of `push_operation` with other pushes of its user; its operation contains only counts. */
 export interface PlainPush {
   readonly userId: string;
-  /** null: the label of the push becomes its request id. */
+  /** Null when the label of the push is also its request id. */
   readonly requestId: string | null;
   readonly elements: number;
   readonly readings: number;
@@ -45,7 +48,7 @@ export interface PlainPush {
   readonly variableIds: readonly number[];
 }
 
-/** What `toPlainPush` needs to decide whether a push is plain; `isLabelOurs`: the client gave no label. */
+/** The members from which `toPlainPush` decides whether a push is plain. */
 export interface PlainCandidate
   extends Pick<
     NewOperation,
@@ -62,7 +65,7 @@ export interface DirectSubmission {
   readonly operation: EncodedOperation;
 }
 
-/** Services that planning a small push needs. */
+/** Services for planning a small push. */
 export interface SmallPushParts {
   readonly targets: TargetCache;
   readonly limits: PushLimits;
@@ -72,7 +75,10 @@ export interface SmallPushServices extends SmallPushParts {
   readonly admission: Admission;
   readonly metrics: PushMetrics;
   readonly findCachedCaller: FindCachedCaller;
-  /** Counts a push of a user. @returns false when the user exceeds the limit of requests; the app then refuses the push. */
+  /**
+   * Counts a push of a user against the rate limit.
+   * @returns false when the user exceeds the limit; the app then refuses the push.
+   */
   readonly countPush: (userId: string) => boolean;
   /** Records the duration of every answer in seconds. */
   readonly requestSeconds: Distribution;

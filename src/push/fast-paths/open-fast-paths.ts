@@ -13,7 +13,7 @@ export interface FastPathsOptions {
   readonly log: Log;
 }
 
-/** @returns the small-push handler, shared operations and the direct writer behind one interface. */
+/** @returns one interface to the small-push handler, shared operations and the direct writer. */
 export function openFastPaths({ database, directWrites, log }: FastPathsOptions): FastPaths {
   return {
     handleSmallPushes: smallPushHandler,

@@ -1,7 +1,7 @@
 /**
- * Defines plain pushes: they are of moderate size, have no label of the client, and nothing in them is rejected, warned
- * about or repeated. An operation of a plain push holds only counts, so plain pushes of one user that are stored
- * together share a row of `push_operation` (migration 0018).
+ * Defines plain pushes: pushes of moderate size without a label of the client, rejected elements, warnings and repeats.
+ * The operation of a plain push contains only counts, so plain pushes of one user that are stored together share a row
+ * of `push_operation` (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
@@ -11,7 +11,7 @@ import type { PlainCandidate, PlainPush } from './fast-paths.ts';
 
 const MAX_BYTES = 1 << 16;
 
-/** @returns undefined if the push is not plain and needs a row of its own. */
+/** @returns undefined when the push is not plain and needs its own row. */
 export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
   const { userId, requestId, acceptedElements, acceptedReadings, tuples, variableIds } = push;
   const isPlain =
@@ -28,8 +28,8 @@ export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
 }
 
 /**
- * Joins plain pushes of one user in one operation; `memberLabel(label, n)` is the label of the n-th push.
- * @param pushes at least one.
+ * Combines plain pushes of one user into one operation; `memberLabel(label, n)` is the label of the n-th push, from 0.
+ * @param pushes at least one push.
  */
 export function toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation {
   const [first] = pushes;

@@ -11,7 +11,10 @@ import { toPlainPush } from './plain-push.ts';
 
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
-/** @returns undefined if the push is invalid, not plain, has labels, or a target is not cached; throws no DomainError. */
+/**
+ * Throws no DomainError.
+ * @returns undefined when the push is invalid, is not plain, has labels, or has a target that is not cached.
+ */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,
   caller: Caller,
@@ -34,7 +37,7 @@ export function planSmallPush(
   return plain && { structureVersion: resolved.structureVersion, push: plain, timeZones };
 }
 
-/** @returns undefined when the push is invalid: the app refuses it. */
+/** @returns undefined when `work` throws a DomainError, because the push is invalid; the app then refuses the push. */
 function orRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();

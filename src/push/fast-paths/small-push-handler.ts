@@ -1,7 +1,7 @@
 /**
- * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller, to
- * cached targets. It answers nothing but 200, after the commit. Every other request goes to the app together with the
- * body read so far, and the app handles it from the start, so only the app refuses pushes.
+ * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller,
+ * to cached targets. It answers only with 200, after the commit. It passes every other request to the app together with
+ * the body read so far, and the app handles the request from the start; so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -13,11 +13,14 @@ import type { BodyShare } from '../accept/admission.ts';
 import type { PlainPush, RawHandler, SmallPushServices } from './fast-paths.ts';
 import { planSmallPush } from './plan-small-push.ts';
 
-/** A request that the handler has read but leaves to the app. */
+/** A request that the handler has read and passes to the app. */
 interface LeftToApp {
   /** The body; @hono/node-server reads this member instead of the stream. */
   readonly rawBody: Buffer;
-  /** Error while storing. The app must report it, not store again: the commit may have succeeded. */
+  /**
+   * Error while the push was stored. The app must report the error and not store the push again, because the
+   * commit may have succeeded.
+   */
   readonly pushFailure?: { readonly error: unknown };
 }
 
@@ -45,16 +48,17 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws the error that the small-push handler got while storing this request, so that the app answers it.
+ * Throws the error that the small-push handler got while it stored this request, if any, so that the app answers with
+ * it.
  * @param env the bindings of the app's request.
- * @throws that error; nothing when the handler stored or passed on the request without error.
+ * @throws the error of the small-push handler.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
   if (incoming?.pushFailure) throw incoming.pushFailure.error;
 }
 
-/** @returns undefined if the request is not a small push or the app must refuse it. */
+/** @returns undefined when the request is not a small push or the app must refuse it. */
 function admit(
   { findCachedCaller, countPush, admission }: SmallPushServices,
   { method, url, headers, rawHeaders }: IncomingMessage,
@@ -70,7 +74,10 @@ function admit(
   return countPush(caller.userId) ? caller : undefined;
 }
 
-/** Detects repeated headers: Node keeps only the first, but the app joins them. @param name in lower case. */
+/**
+ * Returns true for a repeated header, of which Node keeps only the first, but the app joins all.
+ * @param name in lower case.
+ */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -81,8 +88,8 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
 }
 
 /**
- * Reads the body and counts its bytes in `share`. When `share` refuses them, `done` receives the body with `hasMemory`
- * false, and the app refuses the request.
+ * Reads the body and counts its bytes in `share`. When `share` refuses the bytes, `done` receives the body with
+ * `hasMemory` false, and the app refuses the request.
  */
 function readBody(
   incoming: IncomingMessage,
@@ -113,7 +120,7 @@ async function handle(
   } catch (error) {
     left = { ...left, pushFailure: { error } };
   }
-  // The app counts the memory of the body itself.
+  // Releases the memory here, because the app counts the memory of the body again.
   share.release();
   app(Object.assign(incoming, left), outgoing);
 }
@@ -124,7 +131,10 @@ interface StoredPush {
   readonly label: string;
 }
 
-/** @returns undefined if the app must handle the push, also when the structure has changed since it was cached. */
+/**
+ * @returns undefined when the app must handle the push, also because the structure has changed
+ * after its targets were cached.
+ */
 async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);
   if (!plan) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. Accepted
- * means durable as on the ordinary path (R-D1), but the readings are stored once instead of twice. To keep the order of the
- * answers (R-D6), no batch with one of its variables may wait when the write begins and when it commits. In any other case
- * the push takes the ordinary path.
+ * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. An
+ * accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of twice. So that
+ * pushes take effect in the order of their answers (R-D6), no batch with one of the variables may wait when the write
+ * begins and when it commits; otherwise the push takes the ordinary path.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -20,8 +20,8 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Pushes with fewer readings are faster by group commit; pushes with more could exceed the ten seconds that shipped
-// clients wait.
+// Group commit is faster for pushes with fewer readings; pushes with more could take longer than the ten seconds
+// that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -53,7 +53,10 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
   };
 }
 
-/** Pushes to the same variables were accepted during the write; they were answered first, so they must take effect first. */
+/**
+ * Thrown when pushes to the same variables were accepted during the write: they were answered first, so
+ * they must take effect first.
+ */
 class OvertakenError extends Error {}
 
 async function write(transaction: Transaction, { accountId, ...submission }: DirectSubmission): Promise<StoreOutcome> {
@@ -73,8 +76,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies the tuples if needed: the writer overwrites VersionTimestamps and clears VersionTags, and a push that falls back to
- * the ordinary path still needs its tags.
+ * Copies tuples with VersionTags, which the writer may clear: a push that falls back to the ordinary
+ * path still needs its tags.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

@@ -8,12 +8,18 @@ const FORMATS: readonly (readonly [BodyFormat, RegExp])[] = [
   ['csv', /^text\/(csv|plain)\b/i],
 ];
 
-/** Finds the format of a body (R-D9). @throws DomainError unsupported_media_type. */
+/**
+ * Finds the format of a request body (R-D9).
+ * @throws {DomainError} unsupported_media_type for another Content-Type.
+ */
 export function bodyFormat(request: Request): BodyFormat {
   return formatOf(request.headers.get('content-type') ?? '');
 }
 
-/** Finds the format of a content type (R-D9). @throws DomainError unsupported_media_type. */
+/**
+ * Finds the format of a content type (R-D9).
+ * @throws {DomainError} unsupported_media_type for another type.
+ */
 export function formatOf(contentType: string): BodyFormat {
   const found = FORMATS.find(([, pattern]) => pattern.test(contentType));
   if (found) return found[0];

@@ -16,11 +16,13 @@ const inPath = { id: { description: 'GUID of the mapper.', schema: z.guid() } };
 
 const mapper = z
   .object({
-    id: z.guid().meta({ description: 'The GUID of `POST /api/generic/{guid}`.' }),
+    id: z.guid().meta({ description: 'The GUID in `POST /api/generic/{guid}`.' }),
     name: z.string(),
     expression: z.string().meta({ description: 'JSONata that turns the parsed body into push elements.' }),
     hasHeader: z.boolean().meta({ description: 'Whether the first row of CSV names the columns.' }),
-    isEnabled: z.boolean().meta({ description: 'Whether pushes may use the mapper; false: they get 404.' }),
+    isEnabled: z
+      .boolean()
+      .meta({ description: 'Whether pushes may use the mapper; when false, pushes are answered 404.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
   })

@@ -1,7 +1,7 @@
 /**
- * Child process that maps bodies in custom formats to push elements (R-D9). Customers write the expressions, so the process
- * may read only its own program, start nothing, and has no secrets. The parent kills it on a time-out; running out of
- * memory ends only this process.
+ * Child process that maps bodies in custom formats to push elements (R-D9). Customers write the expressions, so the
+ * process can read only its own program, cannot start programs, and has no secrets. The parent kills the process on a
+ * time-out; running out of memory ends only this process.
  */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import jsonata from 'jsonata';
@@ -12,25 +12,25 @@ export type BodyFormat = 'json' | 'xml' | 'csv';
 export interface MapRequest {
   readonly id: number;
   readonly expression: string;
-  /** The body to map; undefined: only the expression is checked. */
+  /** The body to map; undefined to check only the expression. */
   readonly body?: { readonly format: BodyFormat; readonly hasHeader: boolean; readonly bytes: Uint8Array };
-  /** Maximum bytes of the answer as JSON. A longer answer stays in this process. */
+  /** Maximum bytes of the answer as JSON. A longer answer is not sent to the parent. */
   readonly maxBytes: number;
 }
 
 export type MapReply =
-  /** UTF-8. */
+  /** `json` is UTF-8. */
   | { readonly id: number; readonly kind: 'mapped'; readonly json: Uint8Array<ArrayBuffer> }
   | { readonly id: number; readonly kind: 'too_large'; readonly bytes: number }
   | { readonly id: number; readonly kind: 'checked' }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly position?: number };
 
-// The parent kills the process anyway; these limits give the author a better message first.
+// These limits are reached before the parent kills the process, and give the author a better message.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
   ...{ ignoreAttributes: false, attributeNamePrefix: '@', textNodeName: '#text', htmlEntities: true },
-  // Keep texts: a number may be a serial number with leading zeros.
+  // Keeps texts, because digits may be a serial number with leading zeros.
   ...{ parseTagValue: false, parseAttributeValue: false },
 });
 

@@ -39,7 +39,7 @@ export interface MapperServices extends ListingServices {
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
-/** Limit on the answer to a sample, which a person reads. */
+/** Maximum size of the answer to a sample, in bytes. */
 const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
@@ -107,7 +107,7 @@ export function mapperRoutes(services: MapperServices): Hono<Env> {
     });
 }
 
-/** Errors of the mapper, which its author sees in the answer of a trial. */
+/** Errors of a mapper, which a trial answers with status 200. */
 const TRIAL_FAILURES: ReadonlySet<string> = new Set(['mapping_failed', 'body_too_large']);
 
 type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;

@@ -11,11 +11,11 @@ export interface Mapper {
   /** Id in the path of `POST /api/generic/{guid}`. */
   readonly id: string;
   readonly name: string;
-  /** JSONata. */
+  /** Expression in JSONata. */
   readonly expression: string;
   /** Whether the first row of CSV names the columns. */
   readonly hasHeader: boolean;
-  /** Whether the mapper accepts pushes; a disabled mapper answers 404. */
+  /** Whether the mapper accepts pushes; pushes to a disabled mapper are answered 404. */
   readonly isEnabled: boolean;
   readonly createdDate: string;
   readonly modifiedDate: string;
@@ -70,7 +70,7 @@ export async function countMappers(queryable: Queryable, accountId: number): Pro
   return rows[0]?.count ?? 0;
 }
 
-/** Reads a mapper of the account (R-D9). @throws {DomainError} not_found, also for a mapper of another account. */
+/** Reads a mapper of the account (R-D9). @throws {DomainError} not_found when the account has no such mapper. */
 export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
   if (!isGuid(id)) throw notFound();
   const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
@@ -82,7 +82,7 @@ export async function getMapper(queryable: Queryable, accountId: number, id: str
 
 /**
  * Creates a mapper; its id is the GUID that clients push to (R-D9).
- * @throws {DomainError} not_found when the insert returns no row.
+ * @throws {DomainError} not_found when the database returns no row.
  */
 export async function insertMapper(queryable: Queryable, accountId: number, fields: MapperFields): Promise<Mapper> {
   const { rows } = await queryable.query<Mapper>(
@@ -93,7 +93,10 @@ export async function insertMapper(queryable: Queryable, accountId: number, fiel
   return rows[0] ?? fail();
 }
 
-/** Replaces the fields of a mapper (R-D9). @throws DomainError not_found. */
+/**
+ * Replaces the fields of a mapper (R-D9).
+ * @throws {DomainError} not_found when the account has no such mapper.
+ */
 export async function updateMapper(
   queryable: Queryable,
   accountId: number,
@@ -109,7 +112,10 @@ export async function updateMapper(
   if (rowCount === 0) throw notFound();
 }
 
-/** Deletes a mapper; pushes to its GUID get 404 (R-D9). @throws DomainError not_found. */
+/**
+ * Deletes a mapper; pushes to its GUID are then answered 404 (R-D9).
+ * @throws {DomainError} not_found when the account has no such mapper.
+ */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {
   const { rowCount } = await queryable.query('delete from mapper where account_id = $1 and id::text = $2', [
     accountId,

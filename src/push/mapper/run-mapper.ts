@@ -1,6 +1,6 @@
 /**
- * Runs mappers in child processes, one per mapper, a limited number at a time (R-D9). A thread would share the memory and
- * secrets of this process, and running out of memory in it would end the process.
+ * Runs mappers in child processes, one per mapper, and a limited number at the same time (R-D9). A thread would share
+ * the memory and secrets of this process, and a thread without memory would end the process.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,15 @@ import type { MapReply, MapRequest } from './mapper-process.ts';
 export interface MapperLimits {
   readonly timeoutMs: number;
   readonly memoryMebibytes: number;
-  /** Maximum number of mappers that run at the same time; an account gets half of them, rounded up. */
+  /** Maximum number of mappers that run at the same time; one account may run half of this number, rounded up. */
   readonly processes: number;
 }
 
 export interface MapperRunner {
   /**
    * Maps a body, or only checks an expression.
-   * @param use the account of the mapper and a `key` that identifies one version of it. A process may be reused for the
-   * same key; without a key, a new process is used once.
+   * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may be
+   * reused for the same key; without a key, a new process runs once.
    * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
    * `request.maxBytes`; queue_full when too many mappers run.
    */
@@ -91,8 +91,8 @@ function openIdlePool(capacity: number) {
     return child?.connected ? child : undefined;
   };
   /**
-   * Kills the oldest process of the account with the most processes, so that one account does not displace the
-   * processes of others.
+   * Kills the oldest idle process of the account with the most idle processes, so that one account does not displace
+   * the processes of other accounts.
    */
   const makeRoom = (): void => {
     if (idle.size < capacity) return;
@@ -149,7 +149,7 @@ function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Pr
     const onMessage = (reply: unknown): void => end(undefined, reply as MapReply);
     const onExit = (): void => {
       const limit = `it may take at most ${limits.memoryMebibytes} MiB of memory`;
-      end(new DomainError('mapping_failed', `the process of the mapper ended early; ${limit}`));
+      end(new DomainError('mapping_failed', `the process of the mapper ended before it answered; ${limit}`));
     };
     child.once('message', onMessage);
     child.once('exit', onExit);

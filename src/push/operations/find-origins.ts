@@ -1,14 +1,14 @@
-/** Finds the pushes that brought versions, among the operations of the write of each version. */
+/** Finds the pushes that versions came from, among the operations of the write of each version. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { FoundWrite } from '../../points/origins/find-writes.ts';
 import type { Positions } from '../../points/origins/variable-runs-codec.ts';
 import { memberLabel } from '../store/operation-label.ts';
 
-/** A push that brought a version, as the caller may see it. */
+/** A push that a version came from, with the members that the caller may see. */
 export interface PushOrigin {
   readonly kind: 'Push';
-  /** Absent when the caller may not read the operation, or when it is no longer kept. */
+  /** Absent when the caller may not read the operation, or when the operation was deleted. */
   readonly operationId?: string;
   readonly userId?: string;
   readonly acceptedDate?: string;
@@ -29,7 +29,7 @@ const FIND = `
          member_readings as "memberReadings"
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
-/** Maximum pushes of a version; pushes of one write that share a variable are all named. */
+/** Maximum pushes that are named for a version; all pushes of a write with readings of the variable are named. */
 export const MAX_PUSHES = 20;
 
 /**
@@ -50,12 +50,12 @@ export async function findPushOrigins(
   );
 }
 
-/** The readings that one operation brought to a write. */
+/** The readings of one operation in a write. */
 interface Part {
   readonly operationId: number;
-  /** Position of its first reading in the write. */
+  /** Position in the write of the operation's first reading. */
   readonly start: number;
-  /** Number of its readings in the write; undefined: all of them. */
+  /** Number of the operation's readings in the write; undefined when all readings of the write are of the operation. */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];
 }
@@ -86,14 +86,14 @@ function describe(operation: OperationRow | undefined, part: Part, caller: Calle
   }));
 }
 
-/** As `GET /operations/{id}` decides: the scope, and for a USER the user. */
+/** Follows the rule of `GET /operations/{id}`: requires the scope push-data; a USER reads only their own operations. */
 function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
   return scopes.has('push-data') && (role !== 'USER' || userId === owner);
 }
 
 /**
- * Pushes of a shared row with readings of the variable. When pushes were taken out of the row before, the positions of the
- * others are unknown, so all are named.
+ * Returns the indexes of those pushes of a shared row that have readings of the variable. When another write has taken
+ * pushes of the row, the positions of the remaining pushes are unknown, so all are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

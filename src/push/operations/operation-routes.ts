@@ -55,7 +55,10 @@ export function operationRoutes({ database, admission, replay }: PushService): H
     });
 }
 
-/** @returns the newest operation of the label; with `all=true`, all operations that can be replayed. */
+/**
+ * @returns the newest operation of the label, or all operations of the label that can be replayed
+ * when the query has `all=true`.
+ */
 async function findMeant(
   database: Database,
   caller: Caller,

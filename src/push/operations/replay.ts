@@ -1,7 +1,7 @@
 /**
- * Replays rejected elements once their targets exist (R-D8). A replay is an operation of its own under the same label.
- * The replayed elements move to it, whether they are accepted or rejected again. A replay that accepts nothing changes
- * nothing.
+ * Replays rejected elements after their targets were created (R-D8). A replay is a new operation with the same label.
+ * The replayed elements move to the new operation, whether they are accepted or rejected again. A replay that accepts
+ * no element changes nothing.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -22,16 +22,16 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * Queues the batches of Failed operations again, and replays the rejected elements of operations, oldest first, as many
- * as one push may hold.
- * @returns the answer as for a push; `index` is the index in the listing of rejected elements.
- * @throws {DomainError} conflict when a concurrent replay takes the same elements.
+ * Queues the batches of Failed operations again, and replays the rejected elements of operations, oldest first, at most
+ * as many as one push may have.
+ * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
+ * @throws {DomainError} conflict when a concurrent replay has taken the same elements.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 
 /**
  * Creates the replay of rejected elements (R-D8).
- * @param services shared with the acceptance of pushes, so that a replay has the same limits.
+ * @param services the services that also accept pushes, so that a replay has the same limits.
  */
 export function createReplay(services: ReplayServices): Replay {
   const { database, readers, limits } = services;

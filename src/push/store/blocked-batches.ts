@@ -1,7 +1,8 @@
 /**
- * Takes pushes out of a small batch that waits for an earlier one. The small pushes of a group share a batch, so a push to one
- * variable would wait behind a rewrite of another. Takes whole pushes only. The other pushes keep their place, and share no
- * variable with the pushes taken, so the order within each variable is kept (R-D6).
+ * Takes pushes out of a small batch that waits for an earlier batch. The small pushes of a group share a batch, so a
+ * push to one variable would wait for a rewrite of another variable. Takes only whole pushes. The remaining pushes keep
+ * their position in the queue, and a push is taken only when no earlier push with one of its variables waits, so the
+ * order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -12,12 +13,13 @@ import type { WriteResult } from '../../points/write/write-points.ts';
 import { SMALL_BATCH_ROWS } from './waiting-batches.ts';
 import type { BatchOperations } from './warn-of-refused.ts';
 
-/** Maximum batches examined, the oldest first. The time grows with the square of this number. */
+/** Maximum number of batches examined, oldest first. The time grows with the square of this number. */
 const MAX_EXAMINED = 200;
 /** Maximum candidate batches tried until one has a push that need not wait. */
 const MAX_TRIED = 5;
 
-// `blocked`: variables of all earlier batches. Batches written before migration 0042 have no `variables`.
+// `blocked` is the variables of all earlier batches. Batches that were accepted before
+// migration 0042 have no `variables`.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -53,10 +55,13 @@ interface Blocked {
   readonly blockedIds: readonly number[];
 }
 
-/** The pushes taken from a batch, to be written by the same transaction; operations and their counts as in a batch. */
+/**
+ * Pushes that were taken from a batch and that the same transaction must write, with their
+ * operations and counts of readings.
+ */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** Operations with no reading left in the batch, and their variables. */
+  /** Operations without remaining readings in the batch, and their variables. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 
@@ -64,7 +69,7 @@ const RECORD = `
   insert into write_origin (${STAMP_COLUMNS}, account_id, operation_ids, reading_counts)
   select ${STAMP_COLUMNS}, $4, $5::int8[], $6::int4[] from ${STAMPS}`;
 
-/** Records the operations of a part as the origin of the points that the same transaction has written. */
+/** Records the operations of the taken pushes as the origin of the points that the same transaction has written. */
 export async function recordPart(
   transaction: Transaction,
   accountId: number,
@@ -75,7 +80,10 @@ export async function recordPart(
   await transaction.query(RECORD, values);
 }
 
-/** @returns undefined when every push must wait, or when another transaction holds the batch. */
+/**
+ * Takes the pushes that need not wait.
+ * @returns undefined when every push must wait, or when another transaction has locked the batch.
+ */
 export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {
   const { rows } = await transaction.query<Blocked>(FIND_BLOCKED, [accountId]);
   for (const found of rows) {
@@ -112,7 +120,7 @@ async function takeFrom(transaction: Transaction, found: Blocked): Promise<Taken
 }
 
 interface Push {
-  /** Index of the push's operation in the batch. */
+  /** Index, in the batch, of the push's operation. */
   readonly operation: number;
   readonly tuples: Buffer;
   readonly variableIds: ReadonlySet<number>;
@@ -126,7 +134,10 @@ async function findMembers(
   return new Map(rows.flatMap(({ id, readings }) => (readings ? [[String(id), readings] as const] : [])));
 }
 
-/** @param members readings of the pushes that share an operation, by its id; an operation without an entry is one push. */
+/**
+ * @param members numbers of readings of the pushes that share an operation, by its id; an operation
+ * without an entry is one push.
+ */
 function cutIntoPushes(
   tuples: Buffer,
   { operationIds, readingCounts }: BatchOperations,
@@ -146,7 +157,10 @@ function cutIntoPushes(
   });
 }
 
-/** A push must wait when one of its variables is blocked or belongs to an earlier push that must wait. */
+/**
+ * Divides pushes into free and waiting pushes. A push must wait when one of its variables is blocked, or is in an
+ * earlier push that must wait.
+ */
 function divide(pushes: readonly Push[], blocked: Set<number>) {
   const free: Push[] = [];
   const waiting: Push[] = [];
@@ -171,7 +185,7 @@ async function shorten(
   await transaction.query(SHORTEN, [id, ids, [...counts.values()], variables, rows]);
 }
 
-/** @returns the readings of each operation by its index, in order. */
+/** @returns the number of readings of each operation by its index, in order. */
 function countReadings(pushes: readonly Push[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { operation, tuples } of pushes) {

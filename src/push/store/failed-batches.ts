@@ -1,12 +1,12 @@
 /**
- * Batches whose data cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of
- * several pushes is split first, so that only the faulty push is held back. After MAX_ATTEMPTS attempts, alone in its
- * transaction, a batch is set aside, which is our dead letter: ingesters skip it, its operation is Failed with the
- * reason, and its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an
- * unreachable database, do not count as attempts (R-A15); the caller does not report them here.
+ * Handles batches whose data cannot be written. Such a batch must neither block later batches nor get lost. A batch of
+ * several pushes is split first, so that only the faulty push is affected. After MAX_ATTEMPTS attempts, alone in its
+ * transaction, a batch is set aside as a dead letter: ingesters skip it, its operation is Failed with the reason, and
+ * its readings are kept (R-K3). `retryBatches` queues it again. Faults of the service, such as an unreachable database,
+ * do not count as attempts (R-A15), so callers must not report them here.
  *
- * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it still
- * waits: another transaction may have written it meanwhile.
+ * Several transactions may write batches of one account. So `noteFailedBatch` locks the failed batch and checks that it
+ * still waits, because another transaction may have written it meanwhile.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { sqlStateOf } from '../../platform/database/dependency-error.ts';
@@ -26,8 +26,8 @@ const NOTE = `
   where id = $1
   returning id, operation_ids as "operationIds", attempts`;
 
-// The parts keep the `place` (position in the queue) and the variables of the whole batch; within it they are ordered by id, in
-// the order of the operations.
+// Splits a batch into one batch per operation. The new batches keep the `place` (position in the queue) and the
+// variables of the whole batch; batches with the same place are ordered by id, which is the order of the operations.
 const SPLIT = `
   with whole as (delete from push_batch where id = $1 returning *)
   insert into push_batch (account_id, place, operation_ids, reading_counts, variables, rows, deadline)
@@ -48,8 +48,8 @@ interface NotedBatch {
 /**
  * Counts a failed attempt at a waiting batch of an account; splits a batch of several pushes, and after MAX_ATTEMPTS
  * makes a batch a dead letter (R-K3, R-A15).
- * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
- * @returns whether this call made the batch a dead letter.
+ * @param batchId undefined when the error occurred before a batch was taken, so that no batch is at fault.
+ * @returns true when this call made the batch a dead letter.
  */
 export async function noteFailedBatch(
   database: Database,
@@ -62,7 +62,10 @@ export async function noteFailedBatch(
   return withTransaction(database, (transaction) => note(transaction, accountId, batchId, reason));
 }
 
-/** The reason for clients: the database's own message may contain values of other pushes and names of tables. */
+/**
+ * Returns the reason as clients see it, because the database's own message may contain values of other
+ * pushes and names of tables.
+ */
 function describeFailure(error: unknown): string {
   if (error instanceof DomainError) return error.message;
   const state = sqlStateOf(error);
@@ -105,14 +108,14 @@ export interface RetriedBatches {
   readonly batches: number;
   readonly elements: number;
   readonly readings: number;
-  /** Accounts whose ingester must be woken. */
+  /** Ids of the accounts for which the caller must wake the ingester. */
   readonly accountIds: readonly number[];
 }
 
 /**
  * Queues dead letters (batches set aside after failed attempts) again, at their old position (`place`). Their
- * operations are Queued, and are announced again when they end (R-D7, R-A15).
- * @param filter neither member: the batches of all accounts.
+ * operations become Queued, and are announced again when they end (R-D7, R-A15).
+ * @param filter without members, selects the batches of all accounts.
  */
 export async function retryBatches(
   queryable: Queryable,

@@ -1,4 +1,7 @@
-/** Finds operations for clients (R-D7). A USER sees their own operations, MANAGER and ADMIN those of the account. */
+/**
+ * Finds operations for clients (R-D7). A USER sees their own operations; MANAGER and ADMIN see all
+ * operations of the account.
+ */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -18,13 +21,14 @@ export interface Operation {
   readonly failure: string | null;
   readonly mapperId: string | null;
   readonly isReplay: boolean;
-  /** Dates of the operation: instants as ISO 8601 in UTC. */
+  /** ISO 8601 in UTC, as are the other dates. */
   readonly acceptedDate: string;
   readonly startedDate: string | null;
   readonly completedDate: string | null;
 }
 
-// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and its position in it.
+// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and the
+// position of the push in the row.
 const PLACE = '$5::int + 1';
 const COLUMNS = `
   id, $2::text as label, user_id as "userId", state,
@@ -39,7 +43,7 @@ const VISIBLE = `
 
 /**
  * Finds the operations of a label that the caller may see, newest first (R-D7).
- * @throws {DomainError} not_found when there is none.
+ * @throws {DomainError} not_found when there is no such operation.
  */
 export async function getOperations(
   queryable: Queryable,
@@ -56,8 +60,8 @@ export async function getOperations(
 }
 
 /**
- * @returns the newest operation of a label (R-D7).
- * @throws {DomainError} not_found.
+ * @returns the newest operation of a label that the caller may see (R-D7).
+ * @throws {DomainError} not_found when there is no such operation.
  */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
   const [operation] = await getOperations(queryable, caller, label, { limit: 1, offset: 0 });
@@ -65,12 +69,12 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
   return operation;
 }
 
-/** An operation with rejected elements or readings that could not be written. */
+/** An operation that has rejected elements, or readings that could not be written. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label that can be replayed, oldest first: those with rejected elements, and Failed ones
- * (R-D7).
+ * Finds the operations of a label that can be replayed, oldest first: operations with rejected elements,
+ * and Failed operations (R-D7).
  * @throws {DomainError} not_found when the label has no operation.
  */
 export async function getRejectingOperations(
@@ -103,7 +107,7 @@ function visibleTo({ accountId, role, userId }: Caller, label: string): readonly
   return [accountId, label, role === 'USER' ? userId : null, shared, position];
 }
 
-/** @returns the operation as the API shows it (R-D7). */
+/** @returns the operation in the form of the API (R-D7). */
 export function toOperationBody({ label, acceptedElements, acceptedReadings, ...operation }: Operation) {
   const { failure, mapperId, startedDate, completedDate, isReplay, ...given } = operation;
   return {
@@ -133,8 +137,9 @@ type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly 
 
 /**
  * Finds the operation of a re-sent push (R-D7).
- * @param timeZones those of the re-sent push; operations do not keep them.
- * @returns its answer; undefined if it is at least 24 hours old. The key is then free for a new operation.
+ * @param timeZones the zones of the re-sent push, because operations do not store zones.
+ * @returns the answer of the operation; undefined when it is at least 24 hours old and its key
+ * is free for a new operation.
  */
 export async function findResent(
   queryable: Queryable,

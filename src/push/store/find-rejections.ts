@@ -1,4 +1,4 @@
-/** Rejected elements that are kept for a replay (R-D8): find, count, delete. */
+/** Finds, counts and deletes the rejected elements that are kept for a replay (R-D8). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Paging } from '../../platform/http/paging.ts';
 import type { Rejection } from '../push-answer.ts';
@@ -23,7 +23,10 @@ export async function findRejections(
   return rows;
 }
 
-/** @returns the first rejections that fit into one push: at least one if there is any, even a large one (R-D8). */
+/**
+ * @returns the first rejected elements that fit into one push: at least one if there is any, even
+ * when it is too large (R-D8).
+ */
 export async function findReplayable(
   queryable: Queryable,
   operationIds: readonly number[],
@@ -42,7 +45,10 @@ export async function findReplayable(
   return rows;
 }
 
-/** @returns the number deleted; fewer than given if a concurrent replay has deleted some (R-D8). */
+/**
+ * @returns the number of deleted elements, which is smaller than given when a concurrent
+ * replay has deleted some (R-D8).
+ */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
     `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)
@@ -52,7 +58,7 @@ export async function deleteRejections(queryable: Queryable, rejections: readonl
   return rowCount ?? 0;
 }
 
-/** @returns the number of rejected elements of the operations together (R-D8). */
+/** @returns the number of rejected elements of all these operations together (R-D8). */
 export async function countRejections(queryable: Queryable, operationIds: readonly number[]): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     'select count(*) as count from push_rejection where operation_id = any($1::int8[])',
@@ -61,7 +67,7 @@ export async function countRejections(queryable: Queryable, operationIds: readon
   return rows[0]?.count ?? 0;
 }
 
-/** @returns the rejections as JSON text; each element stays as it was sent (R-D8). */
+/** @returns the rejections as JSON text; each element is unchanged from the push (R-D8). */
 export function toRejectionsBody(rejections: readonly KeptRejection[]): string {
   const items = rejections.map(({ index, code, message, element }) => {
     return `${JSON.stringify({ index, code, message }).slice(0, -1)},"element":${element}}`;

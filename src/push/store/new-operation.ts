@@ -1,7 +1,7 @@
-/** Types of the operations and batches to store, and the outcome of storing them. */
+/** Types of operations and batches before they are stored, and of the outcome. */
 import type { PushWarning, Rejection } from '../push-answer.ts';
 
-/** A push to store: its operation and the tuples of its readings. */
+/** The operation of a push, and the tuples of its readings. */
 export interface NewOperation {
   readonly userId: string;
   /** Label of the operation: `operationId` of the API. */
@@ -15,16 +15,16 @@ export interface NewOperation {
   readonly warnings: readonly PushWarning[];
   /** Seconds after which DataPushCompleted is sent even if the operation has not ended (R-D7). */
   readonly timeoutSec: number;
-  /** SHA-256 over account, user, label and body; null: the client gave no label. */
+  /** SHA-256 over account, user, label and body; null when the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
   /** Whether the operation replays elements that were rejected before (R-D8). */
   readonly isReplay: boolean;
-  /** COPY tuples of the readings; empty if nothing was accepted. */
+  /** COPY tuples of the readings; empty when no element was accepted. */
   readonly tuples: Buffer;
-  /** Every variable of the tuples, possibly more and repeated. */
+  /** Ids of every variable in the tuples; may contain further ids and repeats. */
   readonly variableIds: readonly number[];
-  /** The plain pushes that share this row; absent: one push. */
+  /** The plain pushes that share this row; absent when the row has one push. */
   readonly members?: OperationMembers;
 }
 
@@ -32,20 +32,23 @@ export interface NewOperation {
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];
-  /** null: the label is the request id. */
+  /** Null when the label of the push is also its request id. */
   readonly requestIds: readonly (string | null)[];
 }
 
 export interface NewBatch {
   readonly accountId: number;
-  /** Version of the structure that its targets depend on; null: they were looked up just now. */
+  /** Version of the structure from which the targets were cached; null when the targets were looked up just now. */
   readonly structureVersion: number | null;
-  /** false: the caller writes the points in this transaction and ends the operations. */
+  /** False when the caller writes the points in this transaction and ends the operations. */
   readonly isQueued: boolean;
   readonly operations: readonly NewOperation[];
 }
 
-/** `stale`: the structure has changed since `structureVersion`; `resent`: the operation exists. Both store nothing. */
+/**
+ * `stale`: the structure is newer than `structureVersion`. `resent`: the operation exists. In
+ * both cases nothing was stored.
+ */
 export type StoreOutcome =
   | { readonly kind: 'stored'; readonly id: number }
   | { readonly kind: 'resent' }

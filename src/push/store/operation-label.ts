@@ -1,6 +1,6 @@
 /**
- * Makes labels for pushes without one: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive labels are
- * neighbours in the index. Plain pushes in a shared row differ in the last four digits (migration 0018).
+ * Generates labels for pushes without a label: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive
+ * labels are neighbours in the index. Plain pushes in a shared row differ in the last four digits (migration 0018).
  */
 import { randomBytes } from 'node:crypto';
 
@@ -11,7 +11,7 @@ const MEMBER_DIGITS = 4;
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /**
- * Generates the label of a push without one (R-D7).
+ * Generates the label of a push that has no label (R-D7).
  * @param nowMillis milliseconds since the Unix epoch.
  * @returns a new label.
  */
@@ -25,9 +25,8 @@ export function makeSharedLabel(nowMillis: number): string {
 }
 
 /**
- * Label of one push in a shared row.
- * @param position zero-based position of the push in the shared row.
- * @returns its label, as `push_member_label` in the database.
+ * @param position position of the push in the shared row, from 0.
+ * @returns the label of the push; the database computes the same label with `push_member_label`.
  */
 export function memberLabel(shared: string, position: number): string {
   return position === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(position);
@@ -36,8 +35,8 @@ export function memberLabel(shared: string, position: number): string {
 const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 /**
- * @returns the label of the shared row that `label` may belong to, and its position there; undefined for a client's
- * label.
+ * @returns the label of the shared row to which a push with this label may belong, and its position in the row;
+ * undefined for a client's label.
  */
 export function readMemberLabel(label: string): { readonly shared: string; readonly position: number } | undefined {
   if (!OURS.test(label)) return undefined;
@@ -57,7 +56,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Tells apart the labels that a process generates in one millisecond. */
+/** Makes the labels that a process generates in one millisecond distinct. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

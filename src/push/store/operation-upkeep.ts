@@ -5,8 +5,9 @@ const BATCHES_PER_PASS = 1000;
 const OPERATIONS_PER_PASS = 5000;
 
 /**
- * Announces operations that did not end within their time-out, once each, in passes (R-D7).
- * @returns whether to call again.
+ * Announces operations that did not end within their time-out, each operation once; a call
+ * announces a limited number (R-D7).
+ * @returns true when the function must be called again.
  */
 export async function announceLateOperations(database: Database): Promise<boolean> {
   return withTransaction(database, async (transaction) => {
@@ -20,8 +21,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes the records of writes that are older than their operations (`days`) or files (`fileDays`) are kept, in passes.
- * @returns the number deleted; 0: none is left.
+ * Deletes records of writes older than `days` (of pushes) or `fileDays` (of files), a limited number per call.
+ * @returns the number of deleted records; 0 when none remains.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {
   const { rowCount } = await database.query(
@@ -36,9 +37,9 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 }
 
 /**
- * Deletes operations that ended and were accepted more than `days` days ago, with their rejected elements, in passes
- * (R-D8).
- * @returns the number deleted; 0: none is left.
+ * Deletes operations that have ended and were accepted more than `days` days ago, with their rejected elements, a
+ * limited number per call (R-D8).
+ * @returns the number of deleted operations; 0 when none remains.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {
   const { rowCount } = await database.query(

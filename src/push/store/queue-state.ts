@@ -1,5 +1,5 @@
 /**
- * Queries the queue of accepted batches without taking any: its bytes, its backlog, and whether a direct write may
+ * Queries the queue of accepted batches, but takes no batch: its bytes, its backlog, and whether a direct write may
  * overtake it. `waiting-batches` takes and ends batches.
  */
 import type { Queryable } from '../../platform/database/database.ts';
@@ -22,8 +22,8 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition finds dates that are not later than all stored ones: a direct write does not compare with stored
-// points.
+// The second condition is true for a date that is not later than all stored dates, because a direct write does not
+// compare with stored points.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -32,8 +32,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
- * @returns whether the push must queue: a batch with one of its variables waits (R-D6), or it has dates up to the last stored
- *   one.
+ * @returns true when the push must be queued, because a batch with one of its variables waits (R-D6), or because it has
+ * a date that is not later than the last stored date.
  */
 export async function mustQueue(
   queryable: Queryable,
@@ -53,9 +53,9 @@ const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `select ${hasWaiting('$2')} as "hasWaiting"`;
 
 /**
- * Holds the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the user can be
- * queued (R-D6).
- * @returns whether a batch with one of the variables waits.
+ * Acquires the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the
+ * user can be queued (R-D6).
+ * @returns true when a batch with one of the variables waits.
  */
 export async function takeTurn(
   queryable: Queryable,
@@ -68,7 +68,10 @@ export async function takeTurn(
   return rows[0]?.hasWaiting !== false;
 }
 
-/** Accepted batches that are not written yet, and dead letters, which failed too often and wait for an operator. */
+/**
+ * Query for the gauges of accepted batches that are not written yet, and of dead letters, which failed too
+ * often and wait for an operator.
+ */
 export const PUSH_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where set_aside_date is null)::int as batches,
@@ -85,7 +88,7 @@ export const PUSH_BACKLOG: BacklogQuery = {
     {
       column: 'age',
       name: 'tidemark_push_waiting_age_seconds',
-      help: 'Seconds since the oldest waiting batch was accepted; 0: no batch waits.',
+      help: 'Age of the oldest waiting batch in seconds; 0 when no batch waits.',
     },
     {
       column: 'setAside',

@@ -1,6 +1,6 @@
 /**
- * Stores operations and the batches with their readings in one statement: one round trip and one commit for any number of
- * pushes. Once it is committed, the pushes are accepted (R-D1).
+ * Stores operations and the batches with their readings in one statement: one round trip and one commit for any number
+ * of pushes. The pushes are accepted when the statement is committed (R-D1).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
@@ -16,8 +16,8 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-// The statement holds the locks of the users (turn-lock.ts) when it assigns each batch its position in the queue,
-// `place` (R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
+// The statement assigns each batch its position in the queue, `place`, while it holds the locks of the users
+// (turn-lock.ts, R-D6). It acquires the locks in the order of their keys, so concurrent groups cannot deadlock.
 const STORE = `
   with batch as materialized (
     select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[], $30::int4multirange[])
@@ -77,7 +77,7 @@ const STORE = `
   )
   select ordinal, operation.id from given left join operation using (id)`;
 
-/** @returns the outcome of each operation, per batch, in order (R-D1). */
+/** @returns for each batch, the outcomes of its operations, in order (R-D1). */
 export async function storeBatches(
   queryable: Queryable,
   batches: readonly NewBatch[],
@@ -172,8 +172,8 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * Columns of the first and last 1-based index of each operation's members, both 0 for an operation of one push, and
- * then the columns of all members.
+ * Returns the columns of the first and the last index of each operation's members (from 1; both 0 for an operation of
+ * one push), and then the columns of all members.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -1,9 +1,10 @@
 /**
- * The turn of a user is an advisory lock per account and user, held until the commit. Batches get their position in the
- * queue (`place`) while it is held, so pushes of one user take effect in the order of their answers (R-D6).
+ * An advisory lock per account and user orders the pushes of a user. A transaction holds the lock from the moment
+ * its batches get their position in the queue (`place`) until the commit, so pushes of one user take effect in the
+ * order of their answers (R-D6).
  */
 
-/** @returns the key of a user's lock, for use in this process (R-D6). It equals the key that `turnKeySql` computes. */
+/** @returns the key of a user's lock (R-D6), which `turnKeySql` computes in SQL. */
 export function turnKey(accountId: number, userId: string): string {
   return `${accountId} ${userId}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The queue of accepted batches that wait for the ingester: take the next batches of an account, end their operations, delete
- * them, and wait until they are written. Writing the points between these steps is the work of src/ingest.
+ * The queue of accepted batches that wait for the ingester. Takes the next batches of an account, ends their
+ * operations, deletes them, and waits until they are written. src/ingest writes the points between these steps.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -11,8 +11,8 @@ import { variableSet } from '../../points/variable-set-codec.ts';
 import type { WriteResult } from '../../points/write/write-points.ts';
 
 /**
- * Maximum readings of a small batch, which is written within a fraction of a second. A year of quarter-hours is a large
- * batch.
+ * Maximum readings of a small batch, which is written in less than a second. A year of quarter-hourly
+ * readings is a large batch.
  */
 export const SMALL_BATCH_ROWS = 20_000;
 
@@ -28,27 +28,27 @@ const TAKE_BATCHES = `
 
 export interface TakenBatches {
   /**
-   * Ids of the batches, in the order of acceptance. Both arrays hold 64-bit integers, which the driver returns as
-   * texts.
+   * Ids of the batches, in the order of acceptance. Both arrays hold 64-bit integers, which
+   * the driver returns as texts.
    */
   readonly ids: readonly string[];
   readonly operationIds: readonly string[];
   readonly readings: number;
   readonly isMoreWaiting: boolean;
-  /** Seconds since the first batch was accepted; null: none was taken. */
+  /** Age of the first batch in seconds; null when no batch was taken. */
   readonly waitedSec: number | null;
-  /** Request id of the first push (R-A10); null: none was taken. */
+  /** Request id of the first push (R-A10); null when no batch was taken. */
   readonly requestId: string | null;
-  /** Start of the transaction that took the batches; null: it took none. */
+  /** Start of the transaction that took the batches; null when no batch was taken. */
   readonly takenDate: string | null;
 }
 
 /**
- * Locks the next batches of an account until the end of the transaction, in the order of acceptance, without those that must
- * wait for an earlier batch with one of their variables (R-D6; sql/functions/take_push_batches.sql): either small batches, of
- * at most 20,000 readings, or large ones.
+ * Locks the next batches of an account until the end of the transaction, in the order of acceptance. Skips batches that
+ * must wait for an earlier batch with one of their variables (R-D6; sql/functions/take_push_batches.sql). Takes either
+ * small batches, of at most 20,000 readings, or large batches.
  * @param maxRows maximum number of readings; one batch is returned even if it is larger.
- * @param isSmallOnly leaves large batches to others.
+ * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.
  */
 export async function takeBatches(
@@ -77,8 +77,9 @@ export interface WrittenBatches {
 }
 
 /**
- * Ends the operations of batches whose points the same transaction has written, removes the batches, and records the operations
- * as the origin of the points. Requires `takeBatches`. All statements take one round trip.
+ * Ends the operations of batches whose points the same transaction has written, removes the batches, and
+ * records the operations as the origin of the points. `takeBatches` must have locked the batches. All
+ * statements take one round trip.
  */
 export async function endBatches(
   transaction: Transaction,
@@ -103,8 +104,8 @@ export async function endBatches(
 }
 
 /**
- * Marks operations as being written (R-D7). On a busy machine the mark may be late; its date is the start of the transaction.
- * @param takenDate start of the transaction that writes them.
+ * Marks operations as Processing (R-D7). On a busy machine the mark may be late, so its date is `takenDate`.
+ * @param takenDate start of the transaction that writes the readings.
  */
 export async function markProcessing(
   queryable: Queryable,
@@ -119,9 +120,9 @@ export async function markProcessing(
 }
 
 /**
- * Ends an operation that has no batch and whose points the same transaction writes, and appends the event DataPushCompleted
- * (R-D7).
- * @param variableIds its variables, for webhooks with a filter.
+ * Ends an operation without a batch, whose points the same transaction writes, and appends the
+ * event DataPushCompleted (R-D7).
+ * @param variableIds variables of the operation, for webhooks with a filter.
  */
 export async function completeOperation(
   transaction: Transaction,
@@ -134,7 +135,7 @@ export async function completeOperation(
   ]);
 }
 
-/** @returns the accounts with waiting batches, for the sweeper: their wake-up may have been lost. */
+/** @returns the ids of the accounts with waiting batches, because a wake-up may have been lost. */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
     'select distinct account_id as "accountId" from push_batch where set_aside_date is null',
@@ -144,7 +145,7 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 
 const POLL_INTERVAL_MS = 50;
 
-// Batches that are set aside wait for an operator and do not block.
+// Ignores batches that are set aside, because they wait for an operator.
 const FIND_LAST = `
   select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
 const FIND_WAITING = `
@@ -152,8 +153,9 @@ const FIND_WAITING = `
   from push_batch where account_id = $1 and set_aside_date is null and place <= $2 having count(*) > 0`;
 
 /**
- * Remembers the pushes of an account accepted so far.
- * @returns waits until those of them that have one of the variables are written (R-D6); false if `signal` aborted first.
+ * Remembers which pushes of an account were accepted so far.
+ * @returns a function that waits until those of these pushes that have one of the variables are written (R-D6); it
+ * resolves to false when `signal` aborts first.
  */
 export async function openPushBarrier(
   queryable: Queryable,

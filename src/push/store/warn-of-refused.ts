@@ -1,4 +1,4 @@
-/** Adds warnings to operations whose readings were refused in part, because their dates are rolled up. */
+/** Adds warnings to operations of which some readings were refused, because their dates are rolled up. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
@@ -14,7 +14,8 @@ const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb
 
 /**
  * Finds the operations of the refused tuples by their position in the batch.
- * @param batchIds batches whose points this transaction writes, not deleted yet, in the order of `batches`.
+ * @param batchIds batches whose points this transaction writes, in the order of `batches`;
+ * they must not be deleted yet.
  */
 export async function warnOfRefused(
   transaction: Transaction,
@@ -30,9 +31,9 @@ export async function warnOfRefused(
   }
 }
 
-/** The operations of a batch, and the number of its readings that belong to each. */
+/** The operations of a batch, and the number of readings of each operation in the batch. */
 export interface BatchOperations {
-  /** Ids of the operations; texts, because the driver returns 64-bit integers so. */
+  /** Ids of the operations, as texts because the driver returns 64-bit integers as texts. */
   readonly operationIds: readonly string[];
   readonly readingCounts: readonly number[];
 }

@@ -185,7 +185,7 @@ export const SETTINGS = {
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),
-    'Number of trusted proxies that append to X-Forwarded-For. 0: the client address is that of the connection.',
+    'Number of trusted proxies that append to X-Forwarded-For. 0: the client address is the address of the connection.',
   ),
   SMTP_URL: secret(
     serverUrl('smtps', 'smtp').optional(),

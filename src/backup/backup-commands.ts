@@ -17,7 +17,7 @@ export interface BackupParts {
 export interface BackupOptions {
   /** Instant that `restore` recovers to. */
   readonly to?: string | undefined;
-  /** Number of newest backups that `backup` keeps; it deletes older ones. */
+  /** Number of newest backups that `backup` keeps; it deletes older backups. */
   readonly keep?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
       print(`${target}: backup ${backup.name} and ${segments} WAL segments`);
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
-      print(`start PostgreSQL on it: it recovers ${state}, then accepts connections`);
+      print(`start PostgreSQL on this directory: it recovers ${state}, then accepts connections`);
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );

@@ -17,7 +17,7 @@ const OWNER_FILE = 'tidemark-backups.json';
 const BACKUP_FILE = 'backup.json';
 
 const ownerSchema = z.object({
-  /** PostgreSQL's identifier of the cluster; copies of the cluster have the same one. */
+  /** PostgreSQL's identifier of the cluster; copies of the cluster have the same identifier. */
   systemIdentifier: z.string(),
   /** Timeline of the cluster's WAL; every restore starts a new timeline. */
   timeline: z.int(),
@@ -79,7 +79,10 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
   }
 }
 
-/** @returns the cluster of a backup directory. @throws {DomainError} conflict when the directory is not one. */
+/**
+ * @returns the cluster of a backup directory. @throws {DomainError} conflict when the directory is not a backup
+ * directory.
+ */
 export async function readOwner(directory: string): Promise<Owner> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);
   if (text !== undefined) return ownerSchema.parse(JSON.parse(text));

@@ -136,7 +136,7 @@ async function findWal(
   return found;
 }
 
-/** @returns the segments in a folder; when a segment has a complete and an incomplete file, only the complete one. */
+/** @returns the segments in a folder; when a segment has a complete and an incomplete file, only the complete file. */
 async function listSegments(folder: string): Promise<readonly WalFile[]> {
   const files = new Map<string, WalFile>();
   // Longest name first, so that the complete file of a segment replaces its `.partial` file in the map.

@@ -50,10 +50,10 @@ const FACTS = `
 
 /**
  * Copies the cluster into a new folder in `directory` and verifies the checksums of the copy.
- * @param keep number of backups to keep, including the new one; older backups and the WAL that only they need are
+ * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
  * removed. Undefined: all are kept.
- * @throws {DomainError} conflict when the directory belongs to another cluster, the server does not allow
- * replication, or the copy is not valid.
+ * @throws {DomainError} conflict when the directory belongs to another cluster, the server does not allow replication,
+ * or the copy is not valid.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,

@@ -26,7 +26,9 @@ export interface Portion {
   readonly readings: number;
   /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
   readonly waitedSec: number;
-  /** Number of batches written; 0: no batch waits, or each waits for an earlier batch that is being written. */
+  /**
+   * Number of batches written; 0 when no batch waits, or when each waits for an earlier batch that is being written.
+   */
   readonly batches: number;
   /**
    * True when batches remain that could not be written in this transaction. A batch accepted later has its own wake-up.
@@ -43,7 +45,7 @@ const NOTHING_TAKEN: Portion = {
 export interface PortionLimits {
   /** Maximum number of readings; one batch is written even if it has more. */
   readonly maxRows: number;
-  /** True: takes small batches only; other transactions write the large ones. Default: false. */
+  /** True to take only small batches; other transactions write large batches. Default: false. */
   readonly isSmallOnly?: boolean;
 }
 

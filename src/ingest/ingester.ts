@@ -42,7 +42,7 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Starts no further transaction, and waits for the running ones. */
+  /** Starts no further transaction, and waits for running transactions. */
   stop(): Promise<void>;
 }
 

@@ -101,7 +101,7 @@ const DEFAULT_OF_SOURCE = `
   case when min(source.id) = max(source.id) and count(*) filter (where is_default) = 1 then 1 else count(*) end as count,
   count(*) filter (where is_default) as "defaultCount"`;
 
-/** A blank mappingConfig counts as absent, because no variable can have one. */
+/** A blank mappingConfig counts as absent, because no variable can have a blank mappingConfig. */
 function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
   const value = identifiers[name];
   return value !== undefined && (name !== 'mappingConfig' || String(value).trim() !== '');

@@ -1,6 +1,6 @@
 /**
- * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets one
- * process work at the same time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job
+ * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets
+ * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job
  * pauses three times as long as it works. After a crash, the next process continues where the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export interface RetentionJob {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Lock class of the lease, so that one process rolls up at the same time. */
+/** Lock class of the lease, so that only one process rolls up at a time. */
 const LOCK_CLASS = 0x7265_7465;
 /** Length of a pause, as a multiple of the work before it. */
 const REST = 3;

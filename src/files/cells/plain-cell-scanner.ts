@@ -20,7 +20,7 @@ export function isPlainLocal(start: number, end: number): boolean {
 
 /**
  * Reads `yyyy-MM-ddTHH:mm:ss`, also with a space for the T, with or without Z. Caches the day, because neighbouring
- * rows mostly have the same one.
+ * rows mostly have the same day.
  */
 export class PlainDates {
   #day = -1;

@@ -11,7 +11,7 @@ import type { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
 import type { RecordVisitor } from './record-scanner.ts';
 
-/** Adds each valid record to the collector and rejects the others. */
+/** Adds each valid record to the collector and rejects invalid records. */
 export class CsvRows implements RecordVisitor {
   /** Number of records read below the header, without blank lines. */
   rows = 0;

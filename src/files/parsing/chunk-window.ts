@@ -19,7 +19,7 @@ export interface ChunkRange {
   readonly length: number;
 }
 
-/** Returns memory of the given number of bytes, which may be that of an earlier chunk. */
+/** Returns memory of the given number of bytes, which may be the memory of an earlier chunk. */
 export type AllocateTuples = (bytes: number) => Buffer;
 
 export class ChunkWindow {

@@ -16,7 +16,7 @@ export interface Columns {
   readonly identifiers: readonly { readonly name: Identifier; readonly column: number }[];
   /** Names of the unknown columns. */
   readonly ignored: readonly string[];
-  /** Number of columns of the header, without empty ones at its end. */
+  /** Number of columns of the header, without empty columns at its end. */
   readonly count: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Collects the rows of a chunk, valid rows as columns and invalid ones as errors, and encodes them as COPY tuples once
+ * Collects the rows of a chunk, valid rows as columns and invalid rows as errors, and encodes them as COPY tuples once
  * their targets and labels are resolved. Runs in the parser process, without an object per row.
  */
 
@@ -103,7 +103,7 @@ export class RowCollector {
 
   /**
    * Replaces the parser's numbers with ids of variables, VersionTags and tag sets, replaces local dates with instants,
-   * and divides values. Moves valid rows to the front; the others become errors.
+   * and divides values. Moves valid rows to the front; invalid rows become errors.
    * @returns number of valid rows.
    */
   #settle(): number {

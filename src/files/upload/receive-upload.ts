@@ -65,7 +65,7 @@ function formatOf(filename: string, type: string): FileFormat | undefined {
   return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
 }
 
-/** Returns true when the name has an extension other than those of Standard Files. */
+/** Returns true when the name has an extension that is not .csv or .xlsx. */
 function isAttachment(filename: string | undefined): boolean {
   const extension = extensionOf(filename ?? '');
   return extension !== '' && !EXTENSIONS.has(extension) && !OTHER_WORKBOOKS.has(extension);

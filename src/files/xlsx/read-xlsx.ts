@@ -52,12 +52,12 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
   await emitRows(true);
 }
 
-/** Adds each valid row to the collector and rejects the others; the first row that is not empty is the header. */
+/** Adds each valid row to the collector and rejects invalid rows; the first row that is not empty is the header. */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
   /** Collects the rows; undefined until the header is read. */
   collector: RowCollector | undefined;
-  /** Number of rows read below the header, without empty ones. */
+  /** Number of rows read below the header, without empty rows. */
   rows = 0;
   rowNumber = 0;
   #columns: Columns | undefined;

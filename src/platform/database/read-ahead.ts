@@ -3,7 +3,7 @@
  * slow consumer does. When the memory is used up, the producer waits until the consumer has taken every item.
  */
 
-/** Memory for reading ahead that the reads of an account share. */
+/** Memory budget for reading ahead; all reads of an account share it. */
 export interface ReadAheadBudget {
   /** @returns false, and takes nothing, when fewer bytes are left. */
   take(bytes: number): boolean;

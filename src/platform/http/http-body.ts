@@ -94,7 +94,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Locates the first fault of a JSON text: V8 reports the position of most faults; a tolerant scanner finds the others.
+ * Locates the first fault of a JSON text: V8 reports the position of most faults; a tolerant scanner finds the position
+ * of other faults.
  */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);

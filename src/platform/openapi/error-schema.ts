@@ -27,7 +27,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   invalid_input: 'the request is not valid; `details` lists every problem',
   malformed_json: 'the body is not valid JSON; the message names line and column',
   api_version_unsupported: 'the header `Api-Version` names a version other than 1.7',
-  invalid_token: 'the credentials are missing or not valid',
+  invalid_token: 'the credentials are missing or invalid',
   insufficient_scope: 'the token lacks the scope',
   permission_denied: 'the user lacks the role, permission or right',
   mapping_failed: 'the mapper could not convert the body into push elements',

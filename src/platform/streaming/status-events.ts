@@ -66,7 +66,7 @@ interface States<Status> {
   hasEnded(): boolean;
 }
 
-/** Keeps the newest state for a client that takes longer than an interval to receive one. */
+/** Keeps the newest state for a client that takes longer than an interval to receive a state. */
 function collectStates<Status>(first: Status): {
   readonly states: States<Status>;
   readonly listener: StatusListener<Status>;

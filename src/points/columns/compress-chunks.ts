@@ -31,7 +31,7 @@ const MAX_ROWS_SEC = 480;
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
-/** Lock class of the lease, so that one process compresses at the same time. */
+/** Lock class of the lease, so that only one process compresses at a time. */
 const LOCK_CLASS = 0x636f_6c73;
 /**
  * SQLSTATEs after which a later call compresses the chunk: lock_not_available, deadlock_detected, query_canceled,

@@ -144,8 +144,9 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
 }
 
 /**
- * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a request of REST (R-B15).
- * @throws {DomainError} invalid_token, insufficient_scope or permission_denied; rate_limited.
+ * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a request of REST
+ * (R-B15).
+ * @throws {DomainError} as `authenticateBearer`; rate_limited when the user exceeds the budget.
  */
 export async function authenticateCall({ authentication, users }: AnswerServices, call: AnyCall): Promise<Caller> {
   const caller = await authenticateBearer(authentication, authorizationOf(call), 'datahub-api');

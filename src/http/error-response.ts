@@ -33,7 +33,7 @@ export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONL
   };
 }
 
-/** Members an OAuth client reads (RFC 6749 §5.2, §4.1.2.1), besides those of every error. */
+/** Members an OAuth client reads (RFC 6749 §5.2, §4.1.2.1), besides the members of every error. */
 function oauthError({ code, message }: DomainError): object {
   const { http } = ERROR_MAPPINGS[code];
   const isLater = http === 429 || http === 503;

@@ -25,7 +25,7 @@ export const FAST_PUSH_COST = 0.01;
  * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that
  * ignores many refusals is closed.
  * @param costOf the number of requests that a request counts as.
- * @throws {DomainError} rate_limited.
+ * @throws {DomainError} rate_limited above the user's budget.
  */
 export function limitCaller(
   { users }: RateLimits,
@@ -48,7 +48,7 @@ export function costOfPush({ req }: Context): number {
 /**
  * Middleware that limits POST requests of a client network (R-B15). Reads (keys, discovery, pages) are not counted.
  * @param applies whether requests to a path are counted.
- * @throws {DomainError} rate_limited.
+ * @throws {DomainError} rate_limited above the network's limit.
  */
 export function limitAddress(limits: RateLimits, applies: (path: string) => boolean): MiddlewareHandler {
   return async (c, next) => {
@@ -59,7 +59,7 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 
 /**
  * Counts one attempt to use a secret against the limit of the client's network (R-B15).
- * @throws {DomainError} rate_limited.
+ * @throws {DomainError} rate_limited above that limit.
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;

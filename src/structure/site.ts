@@ -47,8 +47,8 @@ export const SITE: Resource = {
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
- * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds the
- * values that violate a form. The order is that of R-C4, which numbers the levels.
+ * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds
+ * the values that violate a form. R-C4 numbers the levels in this order.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 

@@ -57,7 +57,7 @@ export const SOURCE_LEVELS = {
 
 /**
  * Deletes sources; with `hard` also their variables and points.
- * @throws {DomainError} conflict while one has variables and `hard` is null (R-C7).
+ * @throws {DomainError} conflict while a source has variables and `hard` is null (R-C7).
  */
 export async function deleteSources(
   transaction: Transaction,

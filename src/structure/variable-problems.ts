@@ -1,7 +1,7 @@
 /**
  * Finds calculated variables whose declaration refers to a deleted object, or to an input whose unit cannot be
- * converted any more. Saving keeps such references if they were accepted before, and the runs fail. The reasons are
- * those of `calculation/declaration/check-references.ts`.
+ * converted any more. Saving keeps such references if they were accepted before, and the runs fail.
+ * `calculation/declaration/check-references.ts` reports the same reasons.
  */
 
 import { isOffered } from './catalogue/units.ts';

@@ -80,7 +80,7 @@ function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** @throws {Error} unless key, context and bytes are those of `encrypt`. */
+/** @throws {Error} unless `encrypt` made these bytes with this key and context. */
 function decrypt(key: Buffer, text: string, context: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

@@ -53,7 +53,7 @@ export async function getWebhook(
 
 /**
  * @returns the data of a webhook that deliveries need (R-I1).
- * @throws {DomainError} not_found.
+ * @throws {DomainError} not_found when the webhook does not exist.
  */
 export async function getTarget(queryable: Queryable, vault: SecretVault, webhookId: string): Promise<WebhookTarget> {
   const { rows } = await queryable.query<TargetRow & { readonly accountId: number }>(
@@ -91,7 +91,7 @@ function openRow(vault: SecretVault, { headers, ...row }: WebhookRow, accountId:
 
 /**
  * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction (R-I1).
- * @throws {DomainError} not_found.
+ * @throws {DomainError} not_found as `getWebhook`.
  */
 export async function lockWebhook(
   transaction: Transaction,
@@ -163,8 +163,8 @@ export async function updateWebhook(
  * Deletes a webhook: hides it and erases its credentials (R-I1). The row stays as a tombstone until
  * delivery/purge-history.ts has deleted its history: deleting millions of attempts here would block the fan-out of its
  * events for minutes.
- * @throws {DomainError} not_found.
  * @returns the name of the webhook.
+ * @throws {DomainError} not_found when the account has no such webhook.
  */
 export async function deleteWebhook(transaction: Transaction, accountId: number, id: string): Promise<string> {
   const { rows } = await transaction.query<{ name: string }>(

@@ -70,7 +70,7 @@ export type WrittenAccount = z.output<typeof accountSchema>;
 
 /**
  * @returns these members of the caller's account (R-C1).
- * @throws {DomainError} not_found
+ * @throws {DomainError} not_found when the account was deleted
  */
 export async function getAccount(
   database: Queryable,

@@ -188,7 +188,7 @@ function changedMembers(current: StoredClient, next: StoredClient): Readonly<Rec
   return Object.fromEntries(changed.map((member) => [member, next[member]]));
 }
 
-/** @throws {DomainError} invalid_input */
+/** @throws {DomainError} invalid_input naming the first problem of the registration */
 function assertValid(registration: ClientRegistration): void {
   const problem = findClientProblem(registration);
   if (problem) throw invalidInput([{ path: `$.${problem.member}`, message: problem.rule }]);

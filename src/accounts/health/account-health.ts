@@ -90,7 +90,7 @@ export interface AccountHealth {
 
 /** @returns the health of the caller's account, as far as the caller may see it (R-B9). */
 export async function readHealth(queryable: Queryable, caller: Caller, options: HealthOptions): Promise<AccountHealth> {
-  // One after the other: concurrent queries would take more connections from other requests.
+  // Queries run one after the other, because concurrent queries would take more connections from other requests.
   const variables = await readVariables(queryable, caller, options);
   const calculations = await readCalculations(queryable, caller);
   const pushes = await readPushes(queryable, caller);
@@ -246,7 +246,7 @@ function itemsOf(relation: string, order: string): string {
     ) as items`;
 }
 
-/** A USER sees their own pushes and files (R-D7, R-E1); null: those of all users of the account. */
+/** A USER sees their own pushes and files (R-D7, R-E1); null: the pushes and files of all users of the account. */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;
 }

@@ -95,9 +95,9 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account. A manager of another account may have created that user with this name or address,
- * so the user must prove the address, and their role must not exceed the invitation's.
- * @throws {DomainError} conflict
+ * Adds an existing user to the account. A manager of another account may have created that user with this name or
+ * address, so the user must prove the address, and their role must not exceed the invitation's.
+ * @throws {DomainError} conflict when address or role do not match the invitation
  */
 async function joinAccount(
   transaction: Transaction,

@@ -141,7 +141,7 @@ export async function createInvitation(
 
 /**
  * Queues the mail again; it will hold a new token (R-B10).
- * @throws {DomainError} not_found; conflict after acceptance.
+ * @throws {DomainError} not_found as `getInvitation`; conflict after acceptance.
  */
 export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const invitation = await getInvitation(transaction, context.caller, id);
@@ -151,7 +151,7 @@ export async function resendInvitation(transaction: Transaction, context: AuditC
 
 /**
  * Deletes an invitation: its link stops working, and a waiting mail is not sent (R-B10).
- * @throws {DomainError} not_found
+ * @throws {DomainError} not_found as `getInvitation`
  */
 export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const { email } = await getInvitation(transaction, context.caller, id);

@@ -1,4 +1,4 @@
-/** OpenAPI operations that list and search users, and those of saved views (R-A9, §4.3). */
+/** OpenAPI operations that list and search users, and operations on saved views (R-A9, §4.3). */
 import { z } from 'zod';
 import {
   ADMINS,

@@ -1,4 +1,4 @@
-/** Routes that list and search users (§4.3), and those of saved views. */
+/** Routes that list and search users (§4.3), and routes of saved views. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -29,7 +29,7 @@ import { countViews, createView, deleteView, getView, listViews, saveView, type 
 /** A saved filter as clients write it. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
-/** The only query parameters of these listings are those of paging (§4.3). */
+/** Query of listings that have no parameters besides paging (§4.3). */
 export const USER_MAPPING_LIST = declareQuery(PAGING, { isListing: true });
 
 export interface UserListingServices extends ListingServices {

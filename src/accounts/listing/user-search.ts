@@ -154,7 +154,7 @@ export function toUserSearch(
   };
 }
 
-/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input */
+/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input naming every invalid member */
 export function parseSearchRequest(body: unknown): UserSearch {
   const request = parseInput(requestSchema, body);
   return {

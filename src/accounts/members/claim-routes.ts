@@ -1,4 +1,7 @@
-/** Routes of claims (§4.2). Those under a user's path accept `datapusher.…` only; the others name the user in the body. */
+/**
+ * Routes of claims (§4.2). Routes under a user's path accept only `datapusher.…`; the other routes name the user in the
+ * body.
+ */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Transaction, withTransaction } from '../../platform/database/database.ts';

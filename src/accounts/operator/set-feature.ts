@@ -11,7 +11,7 @@ const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly Fe
 /**
  * Adds and limits the feature `name`; without `name`, changes nothing.
  * @returns a line for each feature of the account.
- * @throws {DomainError} invalid_input, conflict.
+ * @throws {DomainError} invalid_input for a level without name or an unknown level; conflict as `addEntry`.
  */
 export async function describeFeatures(
   database: Database,
@@ -27,7 +27,10 @@ export async function describeFeatures(
   return features.map((feature) => `${feature.id} ${feature.name}: ${feature.level}`);
 }
 
-/** Adds the feature unless the account has one of this name, in any case. @throws {DomainError} invalid_input, conflict. */
+/**
+ * Adds the feature unless the account has a feature of this name, in any case.
+ * @throws {DomainError} as `describeFeatures`.
+ */
 async function setFeature(
   transaction: Transaction,
   auditor: AuditActor,

@@ -24,7 +24,9 @@ export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
  * Saves the members that are present (§4.2).
- * @throws {DomainError} not_found; permission_denied; conflict (name taken, own role, not a member); invalid_input
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
+ * caller's; conflict when the name is taken, the role is the caller's own, or the user is not a member; invalid_input
+ * for unknown features or sites
  */
 export async function saveUser(
   transaction: Transaction,
@@ -153,8 +155,8 @@ export async function announceNewUser(
 
 /**
  * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
- * @throws {DomainError} not_found; permission_denied; conflict when the user is the caller; invalid_input when `until`
- * is in the past.
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when the user is the caller;
+ * invalid_input when `until` is in the past.
  */
 export async function saveLock(
   transaction: Transaction,
@@ -185,7 +187,10 @@ export async function saveLock(
   });
 }
 
-/** Deletes a user, not the caller (§4.2). @throws {DomainError} not_found; permission_denied; conflict */
+/**
+ * Deletes a user (§4.2).
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when the user is the caller
+ */
 export async function deleteUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -201,7 +206,8 @@ export async function deleteUser(
 
 /**
  * Queues a mail with a link to a new password (§4.2).
- * @throws {DomainError} not_found; permission_denied; conflict for a user without a mail address.
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
+ * address.
  */
 export async function requestPasswordReset(
   transaction: Transaction,

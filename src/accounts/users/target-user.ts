@@ -74,7 +74,8 @@ async function lockCaller(
 
 /**
  * Finds a user of the caller's account, locked until the transaction ends, whom the caller may change (R-B8).
- * @throws {DomainError} not_found; permission_denied
+ * @throws {DomainError} not_found for a user outside the account; permission_denied when the caller may not change the
+ * user, or has lost the role
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);
@@ -85,7 +86,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
 
 /**
  * Finds a user of any account of the caller (R-A5). Lock the user before (`lockUsers`).
- * @throws {DomainError} not_found
+ * @throws {DomainError} not_found when the caller may not see the user
  */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   const mine = await findAccountIds(transaction, caller.userId);
@@ -96,7 +97,10 @@ export async function getVisibleUser(transaction: Transaction, caller: Caller, u
   );
 }
 
-/** Requires that the caller may change the user (R-B8). @throws {DomainError} permission_denied */
+/**
+ * Requires that the caller may change the user (R-B8).
+ * @throws {DomainError} permission_denied with the reason of a refusal
+ */
 export async function assertMayChange(database: Queryable, caller: Caller, target: TargetUser): Promise<void> {
   const accountIds = await findAccountIds(database, caller.userId);
   assertAllowed(planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target));
@@ -110,7 +114,7 @@ export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
 }
 
-/** Requires membership, for data stored per account (R-B8). @throws {DomainError} conflict */
+/** Requires membership, for data stored per account (R-B8). @throws {DomainError} conflict for other users */
 export function assertMember(
   { userName, accountIds }: Pick<TargetUser, 'userName' | 'accountIds'>,
   accountId: number,
@@ -122,7 +126,7 @@ export function assertMember(
 /**
  * Requires a user other than the caller (R-B8).
  * @param verb completes the message.
- * @throws {DomainError} conflict
+ * @throws {DomainError} conflict when the user is the caller
  */
 export function assertOther({ userId }: Caller, target: TargetUser, verb: string): void {
   if (target.userId === userId) throw new DomainError('conflict', `you cannot ${verb} yourself`);

@@ -146,7 +146,10 @@ export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unk
   return shown;
 }
 
-/** Reads a user at level Verbose (R-C2). Check visibility before (`getTargetUser`). @throws {DomainError} not_found */
+/**
+ * Reads a user at level Verbose (R-C2). Check visibility before (`getTargetUser`).
+ * @throws {DomainError} not_found when the user does not exist
+ */
 export async function getUserInfo(database: Queryable, { caller, accountId }: InfoScope, userId: string) {
   const { rows } = await database.query<Record<string, unknown>>(
     `select ${LEVEL_COLUMNS.Verbose} from app_user u where u.id = $4`,

@@ -85,7 +85,10 @@ export async function removeUserSites(
   );
 }
 
-/** Replaces the user's access to all sites of the account (R-C3). @throws {DomainError} invalid_input */
+/**
+ * Replaces the user's access to all sites of the account (R-C3).
+ * @throws {DomainError} invalid_input as `assertSites`
+ */
 export async function replaceUserSites(
   database: Queryable,
   accountId: number,

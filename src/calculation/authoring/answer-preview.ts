@@ -115,7 +115,7 @@ async function perform(
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
-  // The last formula that ran is the one that is valid at the trigger date.
+  // The last formula that ran is the formula that is valid at the trigger date.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };

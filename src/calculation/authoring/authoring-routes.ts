@@ -95,7 +95,10 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
     });
 }
 
-/** @returns the variable that the path names by `:id` and `:sourceId`. @throws {DomainError} not_found. */
+/**
+ * @returns the variable that the path names by `:id` and `:sourceId`.
+ * @throws {DomainError} not_found unless the source has this variable and the caller may see it.
+ */
 export async function findVariable(
   { database }: Pick<Asker, 'database'>,
   c: Context,

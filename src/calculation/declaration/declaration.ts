@@ -61,7 +61,7 @@ const tagSchema = z
   .max(1000)
   .regex(/^[^:]+:/, 'must be key:value');
 
-// An input of a formula. The members that select versions are those of a read (R-G2).
+// An input of a formula. The members that select versions are the same as in a read (R-G2).
 const inputSchema = lenientObject({
   alias: aliasSchema,
   variableId: idSchema,

@@ -123,7 +123,7 @@ function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** How to read one input, whatever the dates of the run. */
+/** How to read one input, for any dates of a run. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;

@@ -280,7 +280,7 @@ class FrameReader {
     return this.#bytes.readInt32LE(this.#at - 4);
   }
 
-  /** Reads a count. Requires that so many items of `itemBytes` each fit into the remaining bytes. */
+  /** Reads a count. Requires that the remaining bytes can hold this number of items of `itemBytes` each. */
   count(itemBytes: number): number {
     const count = this.int();
     if (count < 0) throw new FrameError(`a count must not be negative, got ${count}`);

@@ -1,6 +1,7 @@
 /**
- * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of the
- * calculator. So the next calculator recognises those of a live calculator, also where containers share a folder.
+ * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of
+ * the calculator. So the next calculator recognises the folders of a live calculator, even where containers share the
+ * parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';

@@ -140,7 +140,7 @@ export type SandboxOutcome =
       readonly message: string;
       /** The R call that raised the note; empty when R reports none. */
       readonly call: string;
-      /** Line of the script, counted from 1; null when none is to blame. */
+      /** Line of the script, counted from 1; null when no line caused it. */
       readonly line: number | null;
       /** Texts of `Errors` that the script returned without a series. */
       readonly errors?: readonly string[];

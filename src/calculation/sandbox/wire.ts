@@ -47,7 +47,7 @@ export interface Trailer {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;
-  /** Number of bytes that the script printed, including those that were not kept. */
+  /** Number of bytes that the script printed, including dropped bytes. */
   readonly textBytes: number;
   /** Line of the script that was reached last, counted from 1; null when none. The script can forge it. */
   readonly line: number | null;

@@ -7,7 +7,7 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * Maximum ids of one account and urgency that a calculator takes; the others stay in Redis, where every calculator can
+ * Maximum ids of one account and urgency that a calculator takes; further ids stay in Redis, where every calculator can
  * take them.
  */
 const MAX_HELD = 64;

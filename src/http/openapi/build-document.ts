@@ -90,7 +90,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
 }
 
 /**
- * Names the server of a path that belongs to push or the issuer, because their origin may differ from that of the API.
+ * Names the server of a path that belongs to push or the issuer, because their origin may differ from the API's origin.
  */
 function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
   const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));

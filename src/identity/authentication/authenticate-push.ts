@@ -84,7 +84,7 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 /**
  * Refuses Basic for a request that writes and that a page of another origin sends: a browser attaches the password it
  * remembers to forms and scripts of any page. Origins that CORS_ORIGINS names may send it; `*` names none.
- * @throws {DomainError} permission_denied.
+ * @throws {DomainError} permission_denied for such a request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;

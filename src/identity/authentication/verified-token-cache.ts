@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 const MAX_TOKENS = 5000;
-/** Tokens of a withdrawn key are accepted for at most this long. */
+/** Maximum milliseconds for which tokens of a withdrawn key are still accepted. */
 const MAX_AGE_MS = 60_000;
 
 interface CacheEntry {

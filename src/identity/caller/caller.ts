@@ -42,13 +42,16 @@ export interface Actor {
 
 const RANK: Readonly<Record<Role, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };
 
-/** Requires a role or a higher one (R-B8). @throws {DomainError} permission_denied */
+/** Requires a role or a higher one (R-B8). @throws {DomainError} permission_denied for a lower role */
 export function assertRole(caller: Caller, role: Role): void {
   if (RANK[caller.role] >= RANK[role]) return;
   throw new DomainError('permission_denied', `the caller must have the role ${role}, got ${caller.role}`);
 }
 
-/** Requires a permission granted by a claim in the caller's account (R-B8). @throws {DomainError} permission_denied */
+/**
+ * Requires a permission granted by a claim in the caller's account (R-B8).
+ * @throws {DomainError} permission_denied without it
+ */
 export function assertPermission(caller: Caller, permission: Permission): void {
   if (caller.permissions.has(permission)) return;
   throw new DomainError(

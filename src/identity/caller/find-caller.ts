@@ -158,7 +158,10 @@ async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Pr
   return findExternalUser(database, token, externalUsers);
 }
 
-/** The impersonating ADMIN, if any, must still be an unlocked ADMIN (R-B14). @throws {DomainError} invalid_token */
+/**
+ * Finds the impersonating ADMIN of a token, if any (R-B14).
+ * @throws {DomainError} invalid_token unless the impersonator still is an unlocked ADMIN
+ */
 async function findActor(
   { database, ownIssuer }: CallerCacheOptions,
   { actorSubject, issuer }: VerifiedToken,

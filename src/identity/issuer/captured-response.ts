@@ -26,7 +26,7 @@ export function failCapturedResponse(response: ServerResponse, error: unknown): 
   response.failure = { error };
 }
 
-/** A server response that keeps what is written instead of sending it. */
+/** A server response that keeps the written bytes instead of sending them. */
 class CapturedResponse extends ServerResponse {
   failure: { readonly error: unknown } | undefined;
   readonly #chunks: Buffer[] = [];

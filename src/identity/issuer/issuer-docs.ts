@@ -1,4 +1,7 @@
-/** OpenAPI operations of the embedded issuer's token endpoint and discovery (R-A9, R-B3); discovery lists the others. */
+/**
+ * OpenAPI operations of the embedded issuer's token endpoint and discovery (R-A9, R-B3); discovery lists the other
+ * endpoints.
+ */
 import { z } from 'zod';
 import { answersJson, OPEN, type Operation } from '../../platform/openapi/operation.ts';
 import { KNOWN_SCOPES } from './grants/token-request-rules.ts';

@@ -56,7 +56,7 @@ interface CallOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A token is renewed this long before it expires. */
+/** Milliseconds before its expiry at which a token is renewed. */
 const EARLY_MS = 10_000;
 
 /**

@@ -72,7 +72,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const id = await subjectOf(transaction, userId);
       const user = await getUser(admin, id);
       if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
-      // This password is never disclosed; the one that is mailed later replaces it.
+      // This password is never disclosed; the mailed temporary password replaces it.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
       await revokeAccessTokens(transaction, userId);

@@ -11,7 +11,7 @@ export type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails
 /**
  * @returns the interaction of the browser's cookie; undefined when it expired or the page belongs to another
  * interaction.
- * @throws any error of the provider but SessionNotFound.
+ * @throws every error of the provider except SessionNotFound.
  */
 export async function findInteraction(provider: Provider, ctx: PageRequest): Promise<InteractionDetails | undefined> {
   try {

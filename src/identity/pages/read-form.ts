@@ -19,8 +19,8 @@ export async function readForm(request: IncomingMessage): Promise<Form | undefin
 }
 
 /**
- * Whether the browser reports that a form was on a page of `origin`. In addition cookies are SameSite=Lax, so a form on
- * another site is posted without them.
+ * @returns true when the browser reports that the form was on a page of `origin`. In addition, cookies are
+ * SameSite=Lax, so a form on another site is posted without cookies.
  */
 export function isFromOwnPage(headers: IncomingMessage['headers'], origin: string): boolean {
   const site = headers['sec-fetch-site'];

@@ -33,7 +33,7 @@ interface UserRow {
   readonly must_change_password: boolean;
 }
 
-// Characters of temporary passwords, without those that look alike: 0 and O; 1, l and I.
+// Characters of temporary passwords, without characters that look alike: 0 and O; 1, l and I.
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;

@@ -56,7 +56,7 @@ function asRoot(environment: Readonly<Record<string, string>>): readonly string[
   return ['sudo', `--preserve-env=PATH,${Object.keys(environment).join(',')}`];
 }
 
-/** @returns options of `build` and `run` that keep their limits within those of this process. */
+/** @returns options of `build` and `run` that keep the limits of containers within the limits of this process. */
 export function limitOptions(limits = readFileSync('/proc/self/limits', 'utf8')): readonly string[] {
   return Object.entries(WANTED_LIMITS).flatMap(([name, [label, wanted]]) => {
     const hard = Number(new RegExp(`^${label}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? wanted);

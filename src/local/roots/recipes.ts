@@ -46,7 +46,7 @@ const TIMESCALE_DIRECTORIES = {
 
 /**
  * Recipe for TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB
- * (`lib/*.so`, `extension/*`), whose files replace those of Debian's Apache edition.
+ * (`lib/*.so`, `extension/*`), whose files replace the files of Debian's Apache edition.
  * @throws {SetupError} when the directory holds no build.
  */
 export function databaseRecipe(environment: Readonly<Record<string, string | undefined>> = process.env): RootRecipe {

@@ -111,8 +111,7 @@ async function readRedisInfo(url: string): Promise<string> {
 }
 
 /**
- * Whether `version` ("7.0.15") is lower than `oldest` in its first two numbers; a text without a number counts as
- * lower.
+ * @returns true when the first two numbers of `version` ("7.0.15") are lower than `oldest`, or `version` has no number.
  */
 export function isOlder(version: string, oldest: readonly [number, number]): boolean {
   const [major = Number.NaN, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));

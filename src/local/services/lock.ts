@@ -16,7 +16,7 @@ export interface Lock extends Disposable {
 }
 
 /**
- * Takes the lock on `path`, creating the file if need be.
+ * Takes the lock on `path`, creating the file if it is missing.
  * @returns undefined when another process still holds it after `waitSec` seconds.
  * @throws {Error} when `flock` cannot run.
  */

@@ -1,4 +1,4 @@
-/** Maps the names of granularities and aggregates (R-C8) to those of `points/buckets`. */
+/** Maps the names of granularities and aggregates (R-C8) to the names of `points/buckets`. */
 import type { AggregateFunction, Bucket } from '../../points/buckets/bucket.ts';
 import type { Aggregate, Granularity } from './enumerations.ts';
 

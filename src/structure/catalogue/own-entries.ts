@@ -1,4 +1,7 @@
-/** Writes the entries that an account adds to the catalogues (R-C8). Built-in entries and those of other accounts stay as they are. */
+/**
+ * Writes the entries that an account adds to the catalogues (R-C8). Built-in entries and entries of other accounts are
+ * never changed.
+ */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

@@ -9,7 +9,7 @@ import { parseInstant } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
 import type { Resource } from '../resource.ts';
 
-/** Kinds of resources that have forms; the numbers are those of form owners in declarations (R-H1). */
+/** Kinds of resources that have forms; owners of forms in declarations have the same numbers (R-H1). */
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 

@@ -38,8 +38,8 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
 }
 
 /**
- * Whether the user sees everything the filter names. Only then are results of deliveries shown: they would reveal
- * activity of entities the user may not see.
+ * @returns true when the user sees every entity that the filter names. Only then are results of deliveries shown: they
+ * reveal the activity of these entities.
  */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);

@@ -66,7 +66,7 @@ export function planPause({ state, status, retryAfterMs }: TryEnd): number {
 }
 
 /**
- * Whether a failure shows that the receiver is down: it gave no answer, or answered 5xx, 408 or 429. Any other status
+ * @returns true when a failure shows that the receiver is down: no answer, or status 5xx, 408 or 429. Any other status
  * refuses this message only.
  */
 export function isDown({ state, status }: TryEnd): boolean {

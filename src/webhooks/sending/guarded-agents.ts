@@ -24,7 +24,10 @@ export interface GuardedAgents {
   close(): void;
 }
 
-/** Opens the agents for http and https (R-I4). @param ca trusted certificates in place of those of Node; for tests. */
+/**
+ * Opens the agents for http and https (R-I4).
+ * @param ca trusted certificates in place of Node's certificates; for tests.
+ */
 export function openGuardedAgents(options: ConnectOptions, ca?: string): GuardedAgents {
   const plain = new GuardedHttpAgent(POOL, options);
   // The option is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.

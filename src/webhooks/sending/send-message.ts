@@ -26,7 +26,7 @@ export interface SenderOptions {
   readonly clock: Clock;
   /** Resolves host names; default: the name servers of the machine. */
   readonly resolve?: Resolve;
-  /** Certificates to trust instead of those of Node. */
+  /** Certificates to trust instead of Node's certificates. */
   readonly ca?: string;
 }
 

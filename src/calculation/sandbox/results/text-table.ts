@@ -61,8 +61,8 @@ export function findLongerText(table: TextTable, maxCharacters: number): string 
 }
 
 /**
- * Whether a text of the table cannot be stored: it has a NUL or an unpaired surrogate; decoded UTF-8 has no unpaired
- * surrogates.
+ * @returns true when a text of the table cannot be stored, because it has a NUL or an unpaired surrogate. Decoded UTF-8
+ * has no unpaired surrogates.
  */
 export function hasUnstorableText(table: TextTable): boolean {
   if (table instanceof PackedTexts) return table.hasNul();

@@ -1,6 +1,6 @@
 /**
- * Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares this list with that of the
- * service.
+ * Which columns of a Standard File the service reads (§2, R-E2). Pure. A unit test compares this list with the
+ * service's list.
  */
 
 const IDENTIFIERS = [

@@ -1,4 +1,6 @@
-/** Reads rows of a CSV or xlsx file in the browser, to show them before it is sent and to correct those that were rejected. */
+/**
+ * Reads rows of a CSV or xlsx file in the browser, to show them before the file is sent and to correct rejected rows.
+ */
 import Papa from 'papaparse';
 
 /** Maximum size of a workbook to show, because it is read whole into memory. A larger workbook can still be sent. */

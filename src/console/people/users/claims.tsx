@@ -173,7 +173,7 @@ interface FeaturesProps extends UserProps {
   readonly kind: 'features' | 'secondaryAccesses';
 }
 
-/** Levels of features; nothing in an account without any. The service refuses levels above those of the account. */
+/** Levels of features; nothing in an account without any. The service refuses a level above the account's level. */
 export function Features({ user, kind }: FeaturesProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

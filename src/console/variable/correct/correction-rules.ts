@@ -4,7 +4,7 @@ import type { Points } from '../points.ts';
 
 export type ChangeKind = 'set' | 'add' | 'scale' | 'fill';
 
-/** New values by date in Unix seconds; only those that differ from what is stored. */
+/** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
 
 /** Maximum points of one correction. */

@@ -71,7 +71,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns the points merged with those that arrived, from `from` to `to` (exclusive); the same object when none arrived.
+   * @returns the points merged with the points that arrived, from `from` to `to` (exclusive); the same object when none
+   * arrived.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

@@ -54,7 +54,8 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
- * @throws invalid_request, invalid_scope, invalid_grant; the app answers a `DomainError` of `signIn`
+ * @throws invalid_request without user name and password; invalid_scope as `decideScopes`; invalid_grant for wrong
+ * credentials, a temporary password, and as `getHolder`; the app answers a `DomainError` of `signIn`
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -87,7 +88,7 @@ export async function answerPasswordGrant(
  * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
  * the request names another; the user must be a member of that account, set up and not locked. Without a grant: only
  * finds the user.
- * @throws invalid_grant, invalid_request
+ * @throws invalid_grant and invalid_request as `getHolder`
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -167,7 +168,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the active
  * account (R-B4).
  * @param keptAccountId account of the sign-in being refreshed.
- * @throws invalid_grant, invalid_request
+ * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown, locked or
+ * not set up, or has no access to the account
  */
 export async function getHolder(
   { database, clock }: GrantContext,

@@ -47,7 +47,11 @@ export interface ExchangeContext extends GrantContext {
   readonly onImpersonation: (impersonation: Impersonation) => Promise<void>;
 }
 
-/** Handles `grant_type=…:token-exchange` (R-B14). @throws invalid_request, invalid_scope, invalid_grant */
+/**
+ * Handles `grant_type=…:token-exchange` (R-B14).
+ * @throws invalid_request for missing or wrong parameters; invalid_scope as `narrowScopes`; invalid_grant when the
+ * actor is not an ADMIN, or the user cannot be impersonated
+ */
 export async function answerTokenExchange(
   context: ExchangeContext,
   ctx: TokenEndpointGrantContext<ExchangeForm>,
@@ -95,7 +99,7 @@ async function verifySubject({ verifier }: ExchangeContext, token: string): Prom
   return verified;
 }
 
-/** Limits the scopes to those of the subject token. @throws invalid_scope when none is left. */
+/** Limits the scopes to the scopes of the subject token. @throws invalid_scope when none is left. */
 function narrowScopes(scopes: readonly string[], given: ReadonlySet<string>): readonly string[] {
   const kept = scopes.filter((name) => given.has(name));
   if (kept.length > 0) return kept;

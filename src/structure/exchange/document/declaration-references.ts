@@ -13,7 +13,7 @@ export interface Home {
   readonly sourceId: number;
 }
 
-/** Keys of what formulas refer to, by id; a resource that the caller may not read is absent. */
+/** Keys of the resources that formulas refer to, by id; a resource that the caller may not read is absent. */
 export interface ReferenceKeys {
   readonly sites: ReadonlyMap<number, Key>;
   readonly sources: ReadonlyMap<number, Key & { readonly siteId: number }>;

@@ -64,7 +64,7 @@ const SELECTED: Readonly<Record<KindName, readonly [columns: string, from: strin
   ],
 };
 
-/** Reads the keys of resources, and those of their parents. Resources that the caller may not read are absent. */
+/** Reads the keys of resources and of their parents. Resources that the caller may not read are absent. */
 export async function readKeys(
   queryable: Queryable,
   caller: Caller,

@@ -26,8 +26,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems of form values; without any, those of declarations. When the list is not empty, the
- * caller must roll the transaction back.
+ * @returns at most 1,000 problems of form values; without any, the problems of declarations. When the list is not
+ * empty, the caller must roll the transaction back.
  * @throws {StalePlan} when a resource that the plan found was deleted.
  */
 export async function applyImport(

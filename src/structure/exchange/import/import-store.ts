@@ -1,4 +1,6 @@
-/** The stored imports of accounts: creation, states, results and retention. Managers see those of their account. */
+/**
+ * The stored imports of accounts: creation, states, results and retention. Managers see the imports of their account.
+ */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
 import type { PartTable } from '../../../platform/database/stored-parts.ts';
@@ -63,7 +65,7 @@ const SELECT = `
 
 const NONE: ActionCounts = { created: 0, changed: 0, left: 0 };
 
-/** Reads an import of the caller's account. @throws {DomainError} not_found. */
+/** Reads an import of the caller's account. @throws {DomainError} not_found, also for an import of another account. */
 export async function getImport(queryable: Queryable, caller: Caller, id: string): Promise<ImportStatus> {
   const { rows } = isGuid(id)
     ? await queryable.query<ImportRow>(`${SELECT} and id = $1 and account_id = $2`, [id, caller.accountId])

@@ -22,7 +22,7 @@ interface Lookup {
   readonly reference: KeyReference;
 }
 
-/** @returns the declarations that could be resolved, with ids, and the problems of the others. */
+/** @returns the declarations that could be resolved, with ids, and the problems of the other declarations. */
 export async function resolveReferences(
   queryable: Queryable,
   applied: ApplyRef,

@@ -1,6 +1,7 @@
 /**
- * Compares the forms of a document with those of the account, and writes them. A missing form is created; other groups replace
- * those of a form that the account has, as PUT /form/{id} does. A form is found by its kind of resource and its name.
+ * Compares the forms of a document with the account's forms, and writes them. A missing form is created; for an
+ * existing form, changed groups replace its groups, as PUT /form/{id} does. A form is found by its kind of resource and
+ * its name.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../../../platform/database/database.ts';
@@ -47,7 +48,7 @@ type Fault = { readonly path: Path; readonly message: string };
 
 const keyOf = ({ entityType, lowerName }: Pick<KnownForm, 'entityType' | 'lowerName'>) => `${entityType} ${lowerName}`;
 
-/** Plans the rows of the list `forms`, after those of `catalogues`. @returns the number of problems. */
+/** Plans the rows of the list `forms`, after the rows of `catalogues`. @returns the number of problems. */
 export async function planForms(
   transaction: Transaction,
   imported: ImportRef,

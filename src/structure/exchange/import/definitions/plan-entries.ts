@@ -1,6 +1,6 @@
 /**
- * Compares the catalogue entries of a document with those of the account. An entry that the account has, built in or its own,
- * stays; a missing entry gets an id. The conversion of a unit never changes, so another conversion is a problem.
+ * Compares the catalogue entries of a document with the account's entries. An existing entry, built in or the account's
+ * own, stays; a missing entry gets an id. The conversion of a unit never changes, so another conversion is a problem.
  */
 import type { Transaction } from '../../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../../platform/errors.ts';

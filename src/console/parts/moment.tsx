@@ -1,6 +1,7 @@
 /** Instants for people: how long ago, with the exact local time as a tooltip. */
 import { Tooltip } from '@mantine/core';
 import { currentLanguage, currentLocale } from '../texts/language.ts';
+import { writeMoment } from './moment-text.ts';
 
 const UNITS = [
   ['year', 31_557_600],
@@ -18,13 +19,17 @@ export function formatAgo(instant: string, nowMs: number = Date.now()): string {
   return unit ? format.format(Math.trunc(seconds / unit[1]), unit[0]) : format.format(Math.min(0, seconds), 'second');
 }
 
-/** Date and time in a zone; without one, in the zone of the browser. */
+/**
+ * Date and time in a zone; without one, in the zone of the browser. In the hour that a clock shows twice, the offset from GMT
+ * follows.
+ */
 export function formatMoment(instant: string | number, timeZone?: string): string {
-  return new Intl.DateTimeFormat(currentLocale(), {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    ...(timeZone !== undefined && { timeZone }),
-  }).format(new Date(instant));
+  return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone, currentLocale());
+}
+
+/** Date and time with seconds, because several versions may arrive in a minute. */
+export function formatVersion(instant: string | number, timeZone?: string): string {
+  return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'medium' }, timeZone, currentLocale());
 }
 
 /** Shows how long ago an instant was. */

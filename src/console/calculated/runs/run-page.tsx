@@ -3,7 +3,7 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { formatMoment } from '../../parts/moment.tsx';
+import { formatMoment, formatVersion } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
 import view from '../../parts/view.module.css';
@@ -48,7 +48,7 @@ function Details({ run, declaration, context }: RunProps & { readonly context: V
   const { id, state, message, from, to, startedDate, finishedDate, counts, durationsMs } = run;
   const { timeZone } = context;
   const facts = [
-    formatMoment(startedDate, timeZone),
+    formatVersion(startedDate, timeZone),
     finishedDate !== null && secondsText(startedDate, finishedDate),
     counts.stored !== undefined && t('run.stored', { count: counts.stored }),
     t('run.dates', { from: formatMoment(from, timeZone), to: formatMoment(to, timeZone) }),
@@ -135,7 +135,7 @@ function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly time
               </td>
               <td className={view.number}>{formatNumber(points)}</td>
               <td>
-                {[version, known ? t('run.knownAt', { date: formatMoment(known, timeZone) }) : t('run.none')]
+                {[version, known ? t('run.knownAt', { date: formatVersion(known, timeZone) }) : t('run.none')]
                   .flat()
                   .filter(Boolean)
                   .join(', ')}
@@ -151,7 +151,7 @@ function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly time
 /** The declaration that was run: who saved it, and what has changed since. */
 function Ran({ run, declaration, context }: RunProps & { readonly context: VariableContext }) {
   const { t } = useTranslation('calculated');
-  const { variable } = context;
+  const { variable, timeZone } = context;
   const history = useHistory({ sourceId: variable.sourceId, id: variable.id }).data;
   // A declaration may have been saved several times: this finds the last save before the run.
   const save = history?.find(
@@ -176,7 +176,10 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
       <h2>{t('run.declaration')}</h2>
       {save?.userName && (
         <p className={classes.soft}>
-          {t('run.savedBy', { name: save.userName, date: save.date === null ? '' : formatMoment(save.date) })}
+          {t('run.savedBy', {
+            name: save.userName,
+            date: save.date === null ? '' : formatVersion(save.date, timeZone),
+          })}
           {save.note !== null && ` · ${save.note}`}
         </p>
       )}

@@ -6,7 +6,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { formatMoment } from '../../parts/moment.tsx';
+import { formatVersion } from '../../parts/moment.tsx';
 import { variableQuery } from '../variable-queries.ts';
 import type { LineageNode } from './lineage-rules.ts';
 import { describeOrigin, type Origin, originsQuery } from './origins.ts';
@@ -61,7 +61,7 @@ async function trace(tracing: Tracing, state: State, depth: number): Promise<Lin
     kind: 'state',
     title: alias === undefined ? name : t('lineage.input', { alias, name }),
     details: [
-      at === null ? t('lineage.never') : t('lineage.state', { moment: formatMoment(at, timeZone) }),
+      at === null ? t('lineage.never') : t('lineage.state', { moment: formatVersion(at, timeZone) }),
       ...(points === undefined ? [] : [t('lineage.points', { count: points })]),
       ...(origins.length > 0 || at === null ? [] : [t('lineage.brought')]),
     ],
@@ -95,8 +95,8 @@ async function describeRun(tracing: Tracing, runId: number, sourceId: number, de
     kind: 'run',
     title: t('lineage.run', { id: run.id }),
     details: [
-      formatMoment(run.startedDate, timeZone),
-      saved ? t('lineage.script', { date: formatMoment(saved, timeZone) }) : t('lineage.scriptUnknown'),
+      formatVersion(run.startedDate, timeZone),
+      saved ? t('lineage.script', { date: formatVersion(saved, timeZone) }) : t('lineage.scriptUnknown'),
       ...(children.length < inputs.length ? [t('lineage.more')] : []),
     ],
     href: `/console/runs/${run.id}`,

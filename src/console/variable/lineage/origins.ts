@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { formatMoment } from '../../parts/moment.tsx';
+import { formatVersion } from '../../parts/moment.tsx';
 
 export type Origin = components['schemas']['Origin'];
 
@@ -38,7 +38,7 @@ export interface DescribedOrigin {
 /** @returns a sentence that names the origin of a version. */
 export function describeOrigin(origin: Origin, t: TFunction<'variable'>, timeZone: string): DescribedOrigin {
   const { kind, operationId, fileId, filename, runId, acceptedDate, uploadedDate, startedDate, isReplay } = origin;
-  const at = (date: string) => formatMoment(date, timeZone);
+  const at = (date: string) => formatVersion(date, timeZone);
   if (kind === 'File') {
     return {
       title: fileId === undefined ? t('origin.fileOther') : t('origin.file', { name: filename }),

@@ -5,7 +5,7 @@
 import { ActionIcon, SegmentedControl, Select, Slider } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { formatMoment } from '../../parts/moment.tsx';
+import { formatVersion } from '../../parts/moment.tsx';
 import { Icon } from '../../shell/icon.tsx';
 import { useVersions } from '../chart-queries.ts';
 import type { Selection, Side } from '../chart-rules.ts';
@@ -114,7 +114,9 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  const moment = formatMoment(stops[index] ?? '', timeZone);
+  // An address may name an instant before every version.
+  const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
+  const moment = formatVersion(shown, timeZone);
   const play = () => {
     if (!isPlaying && index >= stops.length - 1) show(0);
     setPlaying(!isPlaying);
@@ -165,7 +167,7 @@ function Sides({ labels, stops, timeZone, left, right, onSelect }: SidesProps) {
       group: t('version.kind.known'),
       items: [...new Set([...stops, ...[left, right].filter(isKnown).map((side) => side.slice(6))])]
         .sort()
-        .map((stop) => ({ value: `known:${stop}`, label: formatMoment(stop, timeZone) })),
+        .map((stop) => ({ value: `known:${stop}`, label: formatVersion(stop, timeZone) })),
     },
   ];
   const set = (side: 'left' | 'right', value: string | null) =>

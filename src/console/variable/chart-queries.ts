@@ -1,9 +1,17 @@
 /** What a chart reads: bounds and versions of a variable, and the points of each side in the shown range. */
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
-import type { PointQuery } from '../api/download.ts';
-import { type Bounds, RAW_LIMIT, type Range, type Resolution, type Side, spacingOf, versionOf } from './chart-rules.ts';
-import { loadPoints, loadVersionInstants, type Points } from './points.ts';
+import {
+  type Bounds,
+  type Points,
+  pointQuery,
+  RAW_LIMIT,
+  type Range,
+  type Resolution,
+  type Side,
+  spacingOf,
+} from './chart-rules.ts';
+import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum stops of the slider over the instants at which versions arrived. */
 const MAX_STOPS = 300;
@@ -38,17 +46,6 @@ export function useVersions(variableId: number) {
   });
 }
 
-/** @returns the parameters that read the points of one side of a comparison. */
-export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution): PointQuery {
-  return {
-    variableIds: variableId,
-    from: toInstant(range.from),
-    to: toInstant(range.to),
-    ...versionOf(side),
-    ...(resolution !== 'Raw' && { granularity: resolution, aggregation: 'AVG' }),
-  };
-}
-
 export interface ChartPoints {
   readonly variableId: number;
   readonly side: Side;
@@ -65,12 +62,17 @@ export interface WantedPoints {
 }
 
 /** Reads the points of every line of the chart. */
-export function useChartPoints(wanted: readonly WantedPoints[], range: Range, resolution: Resolution) {
+export function useChartPoints(
+  wanted: readonly WantedPoints[],
+  range: Range,
+  resolution: Resolution,
+  timeZone: string,
+) {
   return useQueries({
     queries: wanted.map(({ variableId, side, hasBand }) => ({
-      queryKey: ['points', variableId, range.from, range.to, side, resolution, hasBand],
+      queryKey: ['points', variableId, range.from, range.to, side, resolution, hasBand, timeZone],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<ChartPoints> => {
-        const query = pointQuery(variableId, range, side, resolution);
+        const query = pointQuery(variableId, range, side, resolution, timeZone);
         const [points, ...extremes] = await Promise.all([
           loadPoints(query, signal),
           ...(hasBand && resolution !== 'Raw'
@@ -122,9 +124,4 @@ function thin(stops: readonly string[]): readonly string[] {
   if (stops.length <= MAX_STOPS) return stops;
   const every = (stops.length - 1) / (MAX_STOPS - 1);
   return Array.from({ length: MAX_STOPS }, (_, index) => stops[Math.round(index * every)] as string);
-}
-
-/** Converts Unix seconds to an ISO 8601 instant. */
-export function toInstant(seconds: number): string {
-  return new Date(Math.round(seconds * 1000)).toISOString();
 }

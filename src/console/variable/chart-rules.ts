@@ -6,6 +6,13 @@ export interface Range {
   readonly to: number;
 }
 
+export interface Points {
+  /** Dates in Unix seconds, ascending. */
+  readonly seconds: Float64Array;
+  /** Values of the dates; NaN for a missing value. */
+  readonly values: Float64Array;
+}
+
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
 /** Maximum points that are drawn without buckets: a year of quarter-hours has 35,136. */
@@ -72,6 +79,15 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
 }
 
 /**
+ * @param dates starts of the shown buckets, ascending. @param start one of them. @returns the period of that bucket; the last
+ * one ends with the range.
+ */
+export function bucketAt(dates: ArrayLike<number>, start: number, range: Range): Range {
+  const next = Array.from(dates).find((date) => date > start) ?? range.to;
+  return { from: start, to: Math.max(next, start + 1) };
+}
+
+/**
  * @returns the last year of points, or all of them when they span less.
  * @param bounds dates of the first and last point.
  */
@@ -133,4 +149,23 @@ export function compareQuery(left: Side, right: Side, now: string) {
   const { version: leftVersion, asOf: leftAsOf } = leftSide;
   const { version: rightVersion, asOf: rightAsOf } = versionOf(right);
   return { leftVersion, leftAsOf, rightVersion, rightAsOf };
+}
+
+/**
+ * @param timeZone zone whose civil days and months are the buckets; raw points have none.
+ * @returns the parameters that read the points of one side of a comparison.
+ */
+export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution, timeZone?: string) {
+  return {
+    variableIds: variableId,
+    from: toInstant(range.from),
+    to: toInstant(range.to),
+    ...versionOf(side),
+    ...(resolution !== 'Raw' && { granularity: resolution, aggregation: 'AVG', timeZoneId: timeZone }),
+  };
+}
+
+/** Converts Unix seconds to an ISO 8601 instant. */
+export function toInstant(seconds: number): string {
+  return new Date(Math.round(seconds * 1000)).toISOString();
 }

@@ -3,22 +3,25 @@ import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { formatMoment } from '../parts/moment.tsx';
+import { formatVersion } from '../parts/moment.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useSession } from '../session/session.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { OtherVariables, useOtherVariables } from './axes/other-variables.tsx';
-import { type ChartPoints, pointQuery, toInstant, useChartPoints, useStops } from './chart-queries.ts';
+import { type ChartPoints, useChartPoints, useStops } from './chart-queries.ts';
 import {
   type Bounds,
+  bucketAt,
   chartStepOf,
   defaultRange,
   planResolution,
+  pointQuery,
   type Range,
   type Resolution,
   type Selection,
   type Side,
   sidesOf,
+  toInstant,
 } from './chart-rules.ts';
 import { CorrectPanel } from './correct/correct-panel.tsx';
 import { type Draft, readDraft } from './correct/draft.ts';
@@ -74,7 +77,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   const newDraft = { range: undefined, edits: new Map(), label: tv('correct.labelDefault'), note: '' };
   const lines = useLines({ context, search, selection, range, read, resolution, live });
   const stops = useStops(variable.id, range, stepSec, live.points.instantsOf(variable.id), isShaded(selection));
-  const main = pointQuery(variable.id, range, sidesOf(selection)[0] ?? 'latest', resolution);
+  const main = pointQuery(variable.id, range, sidesOf(selection)[0] ?? 'latest', resolution, timeZone);
 
   return (
     <>
@@ -109,7 +112,11 @@ export function Charted({ context, bounds, live }: ChartedProps) {
             timeZone={timeZone}
             onRange={setRange}
             onReset={() => change(({ from: _from, to: _to, ...old }) => old)}
-            onPick={(seconds) => change((old) => ({ ...old, point: toInstant(seconds) }))}
+            onPick={(seconds) =>
+              resolution === 'Raw'
+                ? change((old) => ({ ...old, point: toInstant(seconds) }))
+                : setRange(bucketAt(lines.chart?.data[0] ?? [], seconds, range))
+            }
             onMark={draft && ((marked) => setDraft({ ...draft, range: onStep(marked), edits: new Map() }))}
             marked={draft?.range}
           />
@@ -122,7 +129,7 @@ export function Charted({ context, bounds, live }: ChartedProps) {
         />
         <p className={classes.hint}>
           <LiveBadge state={live.state} held={live.points.size()} /> · {t(`chart.resolution.${resolution}`)} ·{' '}
-          {t('chart.hint')} {tv('keys.hint')}
+          {resolution === 'Raw' ? t('chart.hint') : tv('buckets.hint')} {tv('keys.hint')}
         </p>
       </section>
       {draft && (
@@ -199,12 +206,12 @@ function useLines({ context, search, selection, range, read, resolution, live }:
     ...sides.map((side, index) => ({ variableId: variable.id, side, hasBand: index === 0 && others.length === 0 })),
     ...others.map((other) => ({ variableId: other.variable.id, side: otherSide, hasBand: false })),
   ];
-  const results = useChartPoints(wanted, read, resolution);
+  const results = useChartPoints(wanted, read, resolution, timeZone);
   const nameOf = (side: Side): string => {
     if (side === 'latest') return isShaded(selection) ? t('version.latest') : variable.name || t('version.latest');
     return side.startsWith('label:')
       ? side.slice(6)
-      : t('version.knownAt', { moment: formatMoment(side.slice(6), timeZone) });
+      : t('version.knownAt', { moment: formatVersion(side.slice(6), timeZone) });
   };
   const named = results.map((_, index) => {
     const other = others[index - sides.length];

@@ -1,16 +1,10 @@
 /** Points as typed arrays, read from Arrow: a year of quarter-hours needs no object per point. */
 import { type Data, tableFromIPC } from 'apache-arrow';
 import { fetchPoints, type PointQuery } from '../api/download.ts';
+import type { Points } from './chart-rules.ts';
 
 const MICROS_PER_SEC = 1e6;
 const TWO_32 = 2 ** 32;
-
-export interface Points {
-  /** Dates in Unix seconds, ascending. */
-  readonly seconds: Float64Array;
-  /** Values of the dates; NaN for a missing value. */
-  readonly values: Float64Array;
-}
 
 /** @returns the points of one variable. @throws {ApiError} unless the call succeeded. */
 export async function loadPoints(query: PointQuery, signal?: AbortSignal): Promise<Points> {

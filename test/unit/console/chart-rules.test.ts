@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { chartStepOf, planResolution, spacingOf } from '../../../src/console/variable/chart-rules.ts';
+import { writeMoment } from '../../../src/console/parts/moment-text.ts';
+import {
+  bucketAt,
+  chartStepOf,
+  planResolution,
+  pointQuery,
+  spacingOf,
+} from '../../../src/console/variable/chart-rules.ts';
+import { applyChange, toStep } from '../../../src/console/variable/correct/correction-rules.ts';
 
 const DAY_SEC = 86_400;
 const planOf = (granularity: number | null, timeBase: string | null, spacingSec: number | undefined, days: number) => {
@@ -25,4 +33,66 @@ describe('console chart: points are drawn raw while they are few, else as bucket
     expect(spacingOf([30, 10, 20, 5000])).toBe(10);
     expect(spacingOf([1])).toBeUndefined();
   });
+});
+
+test('console chart: a click on an average shows its bucket up to the next one, or to the end of the range', () => {
+  const range = { from: 0, to: 300 };
+  expect(bucketAt([0, 100, 200], 100, range)).toEqual({ from: 100, to: 200 });
+  expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
+});
+
+describe('console moments: the two hours that a clock shows alike have different texts', () => {
+  const shortly = (instant: string) =>
+    writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
+  test('the two hours after the end of summer time carry their offset, others do not', () => {
+    const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
+    expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
+    expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
+    expect(shortly('2026-10-24T23:30:00Z')).not.toContain('GMT');
+  });
+});
+
+describe('console correction: missing dates follow the civil calendar of the zone', () => {
+  const zone = 'Europe/Brussels';
+  const sec = (instant: string) => Date.parse(instant) / 1000;
+  const pointsOf = (...dates: string[]) => ({
+    seconds: Float64Array.from(dates, sec),
+    values: Float64Array.from(dates, (_, index) => 3 * index),
+  });
+  const datesOf = (edits: ReadonlyMap<number, number>) =>
+    [...edits.keys()].sort((a, b) => a - b).map((date) => new Date(date * 1000).toISOString().slice(0, 16));
+  const range = { from: sec('2026-01-01T00:00:00Z'), to: sec('2026-12-31T00:00:00Z') };
+
+  test('days over the end of summer time stay at midnight', () => {
+    const points = pointsOf('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z');
+    const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Day', zone));
+    expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
+    expect([...edits.values()].every((value) => value > 0 && value < 3)).toBe(true);
+  });
+  test('months have their own lengths', () => {
+    const points = pointsOf('2025-12-31T23:00:00Z', '2026-04-30T22:00:00Z');
+    const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Month', zone));
+    expect(datesOf(edits)).toEqual(['2026-01-31T23:00', '2026-02-28T23:00', '2026-03-31T22:00']);
+  });
+  test('a range without points gets every date that the granularity has in it', () => {
+    const hour = { from: sec('2026-05-01T00:10:00Z'), to: sec('2026-05-01T01:00:00Z') };
+    const edits = applyChange('create', 7, pointsOf(), new Map(), hour, toStep(15, 'Minute', zone));
+    expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);
+    expect(new Set(edits.values())).toEqual(new Set([7]));
+  });
+  test('dates before, between and after the points are added, and no stored value is changed', () => {
+    const day = { from: sec('2026-05-01T00:00:00Z'), to: sec('2026-05-01T06:00:00Z') };
+    const points = pointsOf('2026-05-01T01:00:00Z', '2026-05-01T03:00:00Z');
+    const edits = applyChange('create', 7, points, new Map(), day, toStep(1, 'Hour', zone));
+    expect(datesOf(edits).map((date) => date.slice(11))).toEqual(['00:00', '02:00', '04:00', '05:00']);
+  });
+});
+
+test('console chart: averages per day and month are those of the zone of the variable, in the chart and in its export', () => {
+  const range = { from: 0, to: 86_400 };
+  expect(pointQuery(1, range, 'latest', 'Day', 'Europe/Brussels')).toMatchObject({
+    granularity: 'Day',
+    timeZoneId: 'Europe/Brussels',
+  });
+  expect(pointQuery(1, range, 'latest', 'Raw', 'Europe/Brussels')).not.toHaveProperty('timeZoneId');
 });

@@ -7,8 +7,8 @@ import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { currentLocale } from '../../texts/language.ts';
+import type { Points } from '../../variable/chart-rules.ts';
 import { dateLabels, formatSeconds, showLast, widthOf } from '../../variable/plot/plot-options.ts';
-import type { Points } from '../../variable/points.ts';
 import classes from './script.module.css';
 
 export interface ChartLine {

@@ -7,12 +7,20 @@ import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { useSession } from '../../session/session.tsx';
 import { notifyDone } from '../../shell/notify.ts';
-import { pointQuery } from '../chart-queries.ts';
-import { type Range, stepOf } from '../chart-rules.ts';
-import { loadPoints, type Points } from '../points.ts';
+import { type Points, pointQuery, type Range, stepOf } from '../chart-rules.ts';
+import { loadPoints } from '../points.ts';
 import type { Variable } from '../variable-queries.ts';
 import classes from './correct-panel.module.css';
-import { applyChange, type ChangeKind, type Edits, editOne, MAX_CORRECTED, toRows } from './correction-rules.ts';
+import {
+  applyChange,
+  type ChangeKind,
+  type Edits,
+  editOne,
+  MAX_CORRECTED,
+  type Step,
+  toRows,
+  toStep,
+} from './correction-rules.ts';
 import { CorrectionTable } from './correction-table.tsx';
 import { DeletePoints } from './delete-points.tsx';
 import { type Draft, keepDraft } from './draft.ts';
@@ -75,6 +83,7 @@ interface CorrectingProps extends Omit<CorrectPanelProps, 'onClose'> {
 function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: CorrectingProps) {
   const { t } = useTranslation('variable');
   const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
+  const step = toStep(variable.granularity, variable.granularityTimeBase, timeZone);
   const isTooLong = (range.to - range.from) / stepSec > MAX_CORRECTED * 2;
   const points = useQuery({
     queryKey: ['correct', variable.id, range.from, range.to],
@@ -93,7 +102,7 @@ function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: Co
       <p className={classes.note}>
         {rows.length === 0 ? t('correct.empty') : t('correct.points', { count: points.data.seconds.length })}
       </p>
-      <ChangeBar points={points.data} {...{ draft, range, stepSec, setEdits }} />
+      <ChangeBar points={points.data} {...{ draft, range, step, setEdits }} />
       {rows.length > 0 && (
         <CorrectionTable
           rows={rows}
@@ -112,23 +121,23 @@ function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: Co
   );
 }
 
-const KINDS: readonly ChangeKind[] = ['set', 'add', 'scale', 'fill'];
+const KINDS: readonly ChangeKind[] = ['set', 'add', 'scale', 'fill', 'create'];
 
 interface ChangeBarProps {
   readonly points: Points;
   readonly draft: Draft;
   readonly range: Range;
-  readonly stepSec: number;
+  readonly step: Step;
   readonly setEdits: (edits: Edits) => void;
 }
 
 /** Buttons that change all points of the range. */
-function ChangeBar({ points, draft, range, stepSec, setEdits }: ChangeBarProps) {
+function ChangeBar({ points, draft, range, step, setEdits }: ChangeBarProps) {
   const { t } = useTranslation('variable');
   const [kind, setKind] = useState<ChangeKind>('set');
   const [operand, setOperand] = useState<number | string>('');
   const isReady = kind === 'fill' || typeof operand === 'number';
-  const apply = () => setEdits(applyChange(kind, Number(operand), points, draft.edits, range, stepSec));
+  const apply = () => setEdits(applyChange(kind, Number(operand), points, draft.edits, range, step));
   return (
     <Group align="end" gap="sm" className={classes.bar ?? ''}>
       <Select
@@ -172,7 +181,7 @@ function WriteBar({ variable, draft, onDraft, onWritten }: WriteBarProps) {
         const reason = operation.failure ?? operation.rejected[0]?.message ?? operation.state;
         throw new Error(t('correct.rejected', { reason }));
       }
-      for (const name of ['points', 'versions', 'stops', 'point'])
+      for (const name of ['bounds', 'points', 'versions', 'stops', 'point', 'compare'])
         void queries.invalidateQueries({ queryKey: [name, variableId] });
       notifyDone(t('correct.done', { count: operation.accepted.readings }));
       onWritten();

@@ -1,8 +1,8 @@
-/** Computes the edits of a correction: set, add, multiply, fill gaps. Pure. */
-import type { Range } from '../chart-rules.ts';
-import type { Points } from '../points.ts';
+/** Computes the edits of a correction: set, add, multiply, fill gaps, add missing points. Pure. */
+import { Temporal } from 'temporal-polyfill';
+import { type Points, type Range, stepOf } from '../chart-rules.ts';
 
-export type ChangeKind = 'set' | 'add' | 'scale' | 'fill';
+export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 
 /** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
@@ -24,9 +24,45 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
   return dates.map((date) => ({ seconds: date, before: stored.get(date), after: edits.get(date) }));
 }
 
+/** The dates that a variable is expected to have: civil days and months from a granularity of a day on, else seconds. */
+export interface Step {
+  /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
+  readonly move: (seconds: number, count: number) => number;
+  /** @returns the first date at or after `seconds`, counted from the start of its civil day, month or year. */
+  readonly firstFrom: (seconds: number) => number;
+}
+
+const CIVIL: Readonly<Record<string, 'days' | 'weeks' | 'months' | 'years'>> = {
+  ...{ Day: 'days', Week: 'weeks' },
+  ...{ Month: 'months', Year: 'years' },
+};
+
+/** @param timeZone zone of the variable; its days may have 23 or 25 hours. */
+export function toStep(granularity: number | null, timeBase: string | null, timeZone: string): Step {
+  const at = (seconds: number) =>
+    Temporal.Instant.fromEpochMilliseconds(Math.round(seconds * 1000)).toZonedDateTimeISO(timeZone);
+  const first = timeBase === 'Year' ? { month: 1, day: 1 } : timeBase === 'Month' ? { day: 1 } : undefined;
+  const startOf = (seconds: number) => {
+    const date = at(seconds);
+    return (first ? date.with(first) : date).startOfDay().epochMilliseconds / 1000;
+  };
+  const unit = CIVIL[timeBase ?? ''];
+  const stepSec = stepOf(granularity, timeBase);
+  const move = (seconds: number, count: number) =>
+    granularity === null || unit === undefined
+      ? seconds + count * stepSec
+      : at(seconds).add({ [unit]: count * granularity }).epochMilliseconds / 1000;
+  const firstFrom = (seconds: number) => {
+    const start = startOf(seconds);
+    const isCivil = granularity !== null && unit !== undefined;
+    return start >= seconds ? start : move(start, isCivil ? 1 : Math.ceil((seconds - start) / stepSec));
+  };
+  return { move, firstFrom };
+}
+
 /**
- * @param operand of `set`, `add` and `scale`.
- * @param stepSec distance of the dates that `fill` creates.
+ * @param operand of all kinds except `fill`.
+ * @param step distance of the dates that `fill` and `create` add.
  * @returns the edits after a change of every point of the range.
  */
 export function applyChange(
@@ -35,13 +71,14 @@ export function applyChange(
   points: Points,
   edits: Edits,
   range: Range,
-  stepSec: number,
+  step: Step,
 ): Edits {
   const rows = toRows(points, edits).flatMap(({ seconds, before, after }) => {
     const value = after ?? before;
     return value === undefined ? [] : [{ seconds, value }];
   });
-  if (kind === 'fill') return fill(rows, edits, range, stepSec);
+  if (kind === 'fill') return fill(rows, edits, range, step);
+  if (kind === 'create') return create(rows, edits, range, step, operand);
   const change = (value: number) => (kind === 'set' ? operand : kind === 'add' ? value + operand : value * operand);
   return changed(points, new Map([...edits, ...rows.map(({ seconds, value }) => [seconds, change(value)] as const)]));
 }
@@ -60,24 +97,56 @@ function changed(points: Points, edits: Edits): Edits {
   return new Map([...edits].filter(([seconds, value]) => stored.get(seconds) !== value));
 }
 
+interface Valued {
+  readonly seconds: number;
+  readonly value: number;
+}
+
 /** Fills gaps: gives each date of the step without a point the value on the straight line between its neighbours. */
-function fill(
-  rows: readonly { readonly seconds: number; readonly value: number }[],
-  edits: Edits,
-  range: Range,
-  stepSec: number,
-): Edits {
+function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);
   for (let index = 1; index < rows.length; index += 1) {
     const [left, right] = [rows[index - 1], rows[index]];
     if (!left || !right) continue;
-    for (let date = left.seconds + stepSec; date < right.seconds - stepSec / 2; date += stepSec) {
+    for (const date of datesBetween(left.seconds, right.seconds, step)) {
       if (date < range.from || date >= range.to || next.size >= MAX_CORRECTED) continue;
       const part = (date - left.seconds) / (right.seconds - left.seconds);
       next.set(date, left.value + part * (right.value - left.value));
     }
   }
   return next;
+}
+
+/** Gives a value to each date of the range without a point. Dates continue those of the points, else begin at midnight. */
+function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
+  const next = new Map(edits);
+  const add = (date: number) => {
+    if (date >= range.from && date < range.to && next.size < MAX_CORRECTED) next.set(date, value);
+  };
+  const [first, last] = [rows[0], rows.at(-1)];
+  const start = first?.seconds ?? step.firstFrom(range.from);
+  if (!first) add(start);
+  for (let count = -1; first && step.move(start, count) >= range.from && next.size < MAX_CORRECTED; count -= 1)
+    add(step.move(start, count));
+  rows.forEach(({ seconds }, index) => {
+    const right = rows[index + 1];
+    if (right) for (const date of datesBetween(seconds, right.seconds, step)) add(date);
+  });
+  const end = last?.seconds ?? start;
+  for (let count = 1; step.move(end, count) < range.to && next.size < MAX_CORRECTED; count += 1)
+    add(step.move(end, count));
+  return next;
+}
+
+/** Dates of the step after `left`, up to half a step before `right`. */
+function* datesBetween(left: number, right: number, step: Step): Generator<number> {
+  let before = left;
+  for (let count = 1; ; count += 1) {
+    const date = step.move(left, count);
+    if (date >= right - (date - before) / 2) return;
+    yield date;
+    before = date;
+  }
 }
 
 function known(value: number | undefined): number | undefined {

@@ -6,8 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { notifyDone } from '../../shell/notify.ts';
-import { toInstant } from '../chart-queries.ts';
-import type { Range } from '../chart-rules.ts';
+import { type Range, toInstant } from '../chart-rules.ts';
 
 interface DeletePointsProps {
   readonly variableId: number;
@@ -66,7 +65,7 @@ function Question({ onEnd, ...props }: DeletePointsProps & { readonly onEnd: () 
     setRunning(true);
     try {
       const removed = await removePoints(props, false);
-      for (const name of ['bounds', 'points', 'versions', 'stops', 'point', 'correct'])
+      for (const name of ['bounds', 'points', 'versions', 'stops', 'point', 'correct', 'compare'])
         void queries.invalidateQueries({ queryKey: [name, variableId] });
       notifyDone(t('remove.done', { count: removed }));
       onEnd();

@@ -2,7 +2,7 @@
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { settings } from '../../session/settings.ts';
-import { toInstant } from '../chart-queries.ts';
+import { toInstant } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 
 type Operation = components['schemas']['Operation'];

@@ -2,7 +2,8 @@
  * Points that arrived while a chart is open, drawn over the points it has read. Memory is bounded by two generations of at
  * most MAX_POINTS. When a generation is full, the chart reads its points again, and the generation is dropped.
  */
-import type { Points } from '../points.ts';
+
+import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
 export const MAX_POINTS = 5000;

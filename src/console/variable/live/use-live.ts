@@ -99,6 +99,6 @@ async function refresh(queries: QueryClient, id: number): Promise<void> {
     resolution !== 'Raw' || String(side).startsWith('label:');
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['points', id], predicate: ({ queryKey }) => isDerived(queryKey) }),
-    ...['versions', 'point', 'runs'].map((name) => queries.invalidateQueries({ queryKey: [name, id] })),
+    ...['versions', 'point', 'runs', 'compare'].map((name) => queries.invalidateQueries({ queryKey: [name, id] })),
   ]);
 }

@@ -1,6 +1,6 @@
 /** Aligns the points of every line to the arrays that uPlot draws. */
 import uPlot from 'uplot';
-import type { Points } from '../points.ts';
+import type { Points } from '../chart-rules.ts';
 import type { Line } from './plot-props.ts';
 
 const COLORS = ['--tide-line', '--second-line', '--third-line', '--fourth-line', '--fifth-line', '--sixth-line'];

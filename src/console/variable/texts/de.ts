@@ -15,6 +15,10 @@ export const de: TextsOf<typeof en> = {
       'Diagramm: Pfeiltasten gehen von Punkt zu Punkt, Umschalt markiert einen Bereich, Eingabetaste öffnet einen Punkt, Plus und Minus zoomen',
     hint: 'Tastatur: Pfeile, Umschalt für einen Bereich, Eingabetaste, + und −.',
   },
+  buckets: {
+    hint: 'Ziehen zoomt, ein Doppelklick zeigt das letzte Jahr, ein Klick auf einen Mittelwert seine Punkte.',
+  },
+  point: { none: 'Zu diesem Zeitpunkt gibt es keinen Punkt.' },
   axes: {
     add: 'Variable zum Diagramm hinzufügen',
     nothing: 'Keine Treffer. Versuchen Sie andere Wörter.',
@@ -31,11 +35,18 @@ export const de: TextsOf<typeof en> = {
     range: '{{from}} – {{to}}',
     points_one: '{{count}} Punkt',
     points_other: '{{count, number}} Punkte',
-    empty: 'Keine Punkte in diesem Bereich. Markieren Sie einen anderen Bereich, oder füllen Sie diesen.',
+    empty:
+      'Keine Punkte in diesem Bereich. Markieren Sie einen anderen Bereich, oder ergänzen Sie die fehlenden Punkte.',
     tooMany:
       'Höchstens {{max, number}} Punkte lassen sich auf einmal korrigieren. Markieren Sie einen kürzeren Bereich.',
     operation: 'Änderung',
-    kind: { set: 'Alle setzen auf', add: 'Addieren', scale: 'Multiplizieren mit', fill: 'Lücken linear füllen' },
+    kind: {
+      set: 'Alle setzen auf',
+      add: 'Addieren',
+      scale: 'Multiplizieren mit',
+      fill: 'Lücken linear füllen',
+      create: 'Fehlende Punkte ergänzen mit',
+    },
     value: 'Wert',
     apply: 'Auf den Bereich anwenden',
     date: 'Zeitpunkt',

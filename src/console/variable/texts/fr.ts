@@ -15,6 +15,10 @@ export const fr: TextsOf<typeof en> = {
       'Graphique : les flèches vont de point en point, Maj marque une plage, Entrée ouvre un point, plus et moins zooment',
     hint: 'Clavier : flèches, Maj pour une plage, Entrée, + et −.',
   },
+  buckets: {
+    hint: 'Faites glisser pour zoomer, double-cliquez pour revoir la dernière année, cliquez sur une moyenne pour voir ses points.',
+  },
+  point: { none: 'Il n’y a aucun point à cette date.' },
   axes: {
     add: 'Ajouter une variable au graphique',
     nothing: 'Aucun résultat. Essayez d’autres mots.',
@@ -30,7 +34,7 @@ export const fr: TextsOf<typeof en> = {
     range: '{{from}} – {{to}}',
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
-    empty: 'Aucun point dans cette plage. Marquez une autre plage ou comblez celle-ci.',
+    empty: 'Aucun point dans cette plage. Marquez une autre plage ou ajoutez les points manquants.',
     tooMany: 'Vous pouvez corriger au plus {{max, number}} points à la fois. Marquez une plage plus courte.',
     operation: 'Modification',
     kind: {
@@ -38,6 +42,7 @@ export const fr: TextsOf<typeof en> = {
       add: 'Ajouter',
       scale: 'Multiplier par',
       fill: 'Combler les trous par interpolation linéaire',
+      create: 'Ajouter les points manquants avec la valeur',
     },
     value: 'Valeur',
     apply: 'Appliquer à la plage',

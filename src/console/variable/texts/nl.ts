@@ -15,6 +15,10 @@ export const nl: TextsOf<typeof en> = {
       'Grafiek: pijltoetsen gaan van punt naar punt, Shift markeert een bereik, Enter opent een punt, plus en min zoomen',
     hint: 'Toetsen: pijlen, Shift voor een bereik, Enter, + en −.',
   },
+  buckets: {
+    hint: 'Sleep om te zoomen, dubbelklik voor het laatste jaar, klik op een gemiddelde voor de punten ervan.',
+  },
+  point: { none: 'Er is geen punt op dit tijdstip.' },
   axes: {
     add: 'Variabele aan de grafiek toevoegen',
     nothing: 'Geen resultaten. Probeer andere woorden.',
@@ -30,7 +34,7 @@ export const nl: TextsOf<typeof en> = {
     range: '{{from}} – {{to}}',
     points_one: '{{count}} punt',
     points_other: '{{count, number}} punten',
-    empty: 'Geen punten in dit bereik. Markeer een ander bereik of vul dit.',
+    empty: 'Geen punten in dit bereik. Markeer een ander bereik of voeg de ontbrekende punten toe.',
     tooMany: 'U kunt hoogstens {{max, number}} punten tegelijk corrigeren. Markeer een korter bereik.',
     operation: 'Wijziging',
     kind: {
@@ -38,6 +42,7 @@ export const nl: TextsOf<typeof en> = {
       add: 'Optellen',
       scale: 'Vermenigvuldigen met',
       fill: 'Gaten lineair opvullen',
+      create: 'Ontbrekende punten toevoegen met',
     },
     value: 'Waarde',
     apply: 'Op het bereik toepassen',

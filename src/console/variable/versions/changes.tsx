@@ -9,8 +9,7 @@ import type { components } from '../../api/openapi.d.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { currentLocale } from '../../texts/language.ts';
-import { toInstant } from '../chart-queries.ts';
-import { compareQuery, type Range, type Side } from '../chart-rules.ts';
+import { compareQuery, type Range, type Side, toInstant } from '../chart-rules.ts';
 import classes from './changes.module.css';
 
 type Comparison = components['schemas']['Comparison'];

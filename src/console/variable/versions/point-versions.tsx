@@ -9,11 +9,11 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { formatMoment } from '../../parts/moment.tsx';
+import { formatMoment, formatVersion } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Icon } from '../../shell/icon.tsx';
 import { currentLocale } from '../../texts/language.ts';
-import { toInstant } from '../chart-queries.ts';
+import { toInstant } from '../chart-rules.ts';
 import { Lineage } from '../lineage/lineage.tsx';
 import { describeOrigin, type Origin, originsQuery } from '../lineage/origins.ts';
 import classes from './point-versions.module.css';
@@ -73,6 +73,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
       </header>
       {versions.error && <Problem error={versions.error} />}
       {versions.isPending && <Skeleton height={60} />}
+      {versions.data?.length === 0 && <p>{tv('point.none')}</p>}
       <ol className={classes.list}>
         {rows.map(({ versionTimestamp = '', version, rawValue, tags }, index) => {
           const brought = origins.data?.get(versionTimestamp);
@@ -82,7 +83,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
               <span className={classes.value}>{format(rawValue)}</span>
               <span className={classes.label}>{version ?? t('point.unlabelled')}</span>
               <time className={classes.when} dateTime={versionTimestamp}>
-                {formatMoment(versionTimestamp, timeZone)}
+                {formatVersion(versionTimestamp, timeZone)}
               </time>
               <span className={classes.tags}>{tagsText(tags)}</span>
               {run ? <RunNote run={run} /> : brought && <OriginNote origins={brought} timeZone={timeZone} />}

@@ -31,7 +31,7 @@ in_root sh -euc '
   gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c trial.c constants.c freeze.c fill.c pages.c \
     request.c networks.c confine.c spawn.c zygote.c
   # Links musl statically, because every run starts a supervisor. The dynamic linker, or the start of glibc, which
-  # queries the features of the processor, would take longer than the rest of the supervisor's start.
+  # queries the features of the processor, would take longer than the rest of the start of the supervisor.
   musl-gcc -O2 -Wall -Wextra -fstack-protector-strong -static -s -o "$home/supervisor" io.c watch.c supervise.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"

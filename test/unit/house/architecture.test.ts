@@ -224,6 +224,12 @@ test('architecture: a route reads its query through its declaration only, which 
   expect(offenders).toEqual([]);
 });
 
+test('architecture: no indented comment of a shell script has an apostrophe, which ends a program in single quotes', () => {
+  const scripts = globSync(['src/**/*.sh', 'r-runtime/**/*.sh'], { cwd: CHECKOUT });
+  expect(scripts).toContain('r-runtime/build.sh');
+  expect(scripts.filter((file) => /^[ \t]+#.*'/m.test(read(file)))).toEqual([]);
+});
+
 test('architecture: only main.ts and src/local read the environment; settings are passed on (R-K1)', () => {
   const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
   expect(readers).toEqual(['src/main.ts']);

@@ -113,7 +113,7 @@ async function waitForDatabase(database: Queryable, log: Log, signal: AbortSigna
 /**
  * Starts the roles in the order opposite to the flow of data, from the deliverer to the api, so that the consumers of
  * each role are running. Each started role is pushed to `roles` at once, so that a signal can stop it. A process loads
- * the code of its own roles only, which shortens its start and so its recovery after a crash.
+ * only the code of its own roles, which shortens its start, also after a crash.
  */
 async function startRoles(
   parts: Parts,

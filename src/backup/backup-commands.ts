@@ -25,7 +25,11 @@ type BackupCommand = (operands: readonly string[], options: BackupOptions) => Pr
 
 export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 'restore', BackupCommand>>;
 
-/** @returns the commands by name. */
+/**
+ * @returns the commands by name.
+ * @throws {DomainError} invalid_input when called with invalid arguments; conflict when a
+ * command cannot be carried out.
+ */
 export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
   return {
     backup: async (operands, { keep }) => {

@@ -138,7 +138,7 @@ export function startIngester(services: IngesterServices): Ingester {
   };
 }
 
-/** Registers the metrics of the ingester (R-A9). */
+/** Metrics of the ingester (R-A9). */
 interface IngestMetrics {
   readonly batches: Count;
   readonly readings: Count;

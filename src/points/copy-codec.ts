@@ -78,7 +78,7 @@ export function patchVersionTimestamps(tuples: Buffer, versionTimestamp: Micros)
   for (let offset = 0; offset < tuples.length; offset += TUPLE_BYTES) patchVersionTimestamp(tuples, offset, stamp);
 }
 
-/** Sets the VersionTimestamp of the tuple at a byte offset, in place. */
+/** Sets the VersionTimestamp of the tuple at the byte offset `offset`, in place. */
 export function patchVersionTimestamp(tuples: Buffer, offset: number, stamp: VersionStamp): void {
   tuples.writeInt32BE(stamp.high, offset + VERSION_TIMESTAMP);
   tuples.writeUInt32BE(stamp.low, offset + VERSION_TIMESTAMP + 4);
@@ -97,17 +97,17 @@ export function toVersionStamp(versionTimestamp: Micros): VersionStamp {
   return { high: bytes.readInt32BE(0), low: bytes.readUInt32BE(4) };
 }
 
-/** @returns the variable id of the tuple at a byte offset. */
+/** @returns the variable id of the tuple at the byte offset `offset`. */
 export function variableIdOf(tuples: Buffer, offset: number): number {
   return tuples.readInt32BE(offset + VARIABLE_ID);
 }
 
-/** @returns the VersionTag id of the tuple at a byte offset; 0 when it has none. */
+/** @returns the VersionTag id of the tuple at the byte offset `offset`; 0 when it has none. */
 export function versionTagIdOf(tuples: Buffer, offset: number): number {
   return tuples.readInt32BE(offset + VERSION_TAG_ID);
 }
 
-/** Sets the VersionTag id of the tuple at a byte offset to 0, in place. */
+/** Sets the VersionTag id of the tuple at the byte offset `offset` to 0, in place. */
 export function clearVersionTag(tuples: Buffer, offset: number): void {
   tuples.writeInt32BE(0, offset + VERSION_TAG_ID);
 }

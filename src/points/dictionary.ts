@@ -60,7 +60,10 @@ const TAG_SETS: Statements = {
   texts: 'select id, tags::text as text from tag_set where id = any($1::int[])',
 };
 
-/** Opens both dictionaries of a database, with LRU caches of 100,000 entries in this process. */
+/**
+ * Opens both dictionaries of a database, with LRU caches of 100,000 entries in this process.
+ * @throws {Error} (the functions for ids) when an entry can be neither found nor created.
+ */
 export function openDictionary(database: Database): Dictionary {
   const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });
   const versionTagCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });

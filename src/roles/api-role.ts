@@ -185,7 +185,7 @@ function importServices({ config, importQueue, ...parts }: Parts): ImportRouteSe
   };
 }
 
-/** Builds the routes of webhooks, their history and their trial sends (§4.4). */
+/** Builds the routes of webhooks, of their history and of webhook tests (§4.4). */
 function webhookServices({ config, database, webhookQueue, trialQueue, limiter, log }: Parts): AppParts['api'] {
   const targetPolicy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES };
   const secretOverlapHours = config.WEBHOOK_SECRET_OVERLAP_HOURS;

@@ -27,8 +27,9 @@ const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s
 export const CURRENT = 'current';
 
 /**
- * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and seconds are
- * clock time. Of these three, only the last one given may have a fraction, which is rounded to microseconds.
+ * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and
+ * seconds are clock time. Only the last of the given hours, minutes and seconds may have a fraction, which
+ * is rounded to microseconds.
  * @returns undefined for other text, a negative duration, and a part of more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {

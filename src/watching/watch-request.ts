@@ -58,8 +58,8 @@ export async function resolveWatch(
 }
 
 /**
- * Finds the reader's position in each variable. A cursor can be later than the last write when the database was
- * restored from a backup. The reader then has all stored versions, so its position becomes the last write.
+ * Finds the reader's position in each variable. When the database was restored from a backup, a cursor can be later
+ * than the last write. The reader then has all stored versions, so its position becomes the last write.
  */
 async function findPositions(
   database: Database,

@@ -1,5 +1,5 @@
 /**
- * Marks files as Processing, and as Completed or Failed at the end. The files of an account are processed one
+ * Marks files as Processing, and sets their final state. The files of an account are processed one
  * at a time, in upload order.
  */
 import type { Reach } from '../../identity/caller/site-reach.ts';

@@ -13,7 +13,7 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * Converts a serial number to a local date, rounded to the millisecond, because finer digits are
+ * Converts the serial number `serial` (days) to a local date, rounded to the millisecond, because finer digits are
  * rounding errors of the fraction.
  * @returns microseconds of the local clock since 1970-01-01; undefined for 29 February 1900, negative
  * numbers, and 2200 and later.

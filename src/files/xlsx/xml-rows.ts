@@ -3,7 +3,10 @@ import { columnAt, kindOf } from './plain-row.ts';
 import { KIND, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROW_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
 import { attributeOf, damaged, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
-/** Fills the `SheetRow` and passes each complete row to the visitor. */
+/**
+ * Fills the `SheetRow` and passes each complete row to the visitor.
+ * @throws {FileRefusal} damaged_file when a row has too many cells or too much text.
+ */
 export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;

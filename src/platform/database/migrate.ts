@@ -23,7 +23,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** By default, the attempts to take a lock last ten minutes together. */
+/** Default: the attempts to take a lock last ten minutes together. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);

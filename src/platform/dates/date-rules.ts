@@ -181,7 +181,7 @@ interface IsoDate {
   readonly millis: number;
   /** Microseconds after `millis`, from 0 to 999. */
   readonly subMillis: number;
-  /** True when digits finer than microseconds were cut off that were not all zeros. */
+  /** True when digits finer than microseconds, not all of them zero, were cut off. */
   readonly isCut: boolean;
   readonly isLocal: boolean;
 }

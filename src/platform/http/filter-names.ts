@@ -11,9 +11,10 @@ const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
- * @param known names of the listing's parameters, documented ones first.
- * @returns a function that checks the names of a query, given in lower case (R-A12). It throws {DomainError}
- * invalid_input with every unknown name that ends in `id` or `ids`, or nearly equals a known name.
+ * @param known names of the listing's parameters, documented names first.
+ * @returns a function that checks the names of a query, given in lower case (R-A12).
+ * @throws {DomainError} invalid_input (the returned function) with every unknown name that ends in `id` or `ids`, or
+ * nearly equals a known name.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

@@ -141,8 +141,8 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
 }
 
 /**
- * Returns true when `add` may insert at the pointer: the parent is an object, or an array that has
- * the index or ends before it.
+ * Returns true when `add` may insert at the pointer: the parent is an object, or an array and the
+ * index is at most its length.
  */
 function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');

@@ -1,6 +1,6 @@
 /**
  * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas that the route
- * validates with. It does not run when the route is called; http/openapi builds the OpenAPI document from it at the
+ * validates with. Requests of the route do not use it; http/openapi builds the OpenAPI document from it at the
  * first request for the document.
  */
 import { z } from 'zod';

@@ -21,8 +21,8 @@ export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
    * @returns a function that frees the permit; further calls do nothing.
-   * @throws {DomainError} rate_limited when the account waited too long for its own permits, dependency_unavailable
-   * when it waited too long for permits that others held.
+   * @throws {DomainError} after `maxWaitMs`, or at once when too many waiters wait: rate_limited when the account uses
+   * all its permits, otherwise dependency_unavailable.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;

@@ -67,8 +67,8 @@ const OBSERVE = `
   order by is_compressed desc, quiet_sec desc`;
 
 /**
- * Compresses the chunks that are due. Does nothing while another process compresses. The next call
- * compresses a chunk that is in use.
+ * Compresses the chunks that are due. Does nothing while another process compresses. Skips a chunk that is in use,
+ * which the next call tries again.
  * @returns the number of chunks compressed.
  */
 export async function compressChunks(

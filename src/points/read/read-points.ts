@@ -99,7 +99,7 @@ async function* readChosen<Chunk>(
 /**
  * Runs `readPoints` in a new snapshot, after the open writes that an as-of selection may read have ended (R-F5).
  * @param signal ends the read and its statement.
- * @param noteCuts receives the cuts of history that concern the read (R-F9).
+ * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws as `readPoints`; {DomainError} dependency_unavailable when such a write stays open; the reason of `signal`.
  */
 export function streamPoints(

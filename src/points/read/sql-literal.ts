@@ -49,7 +49,7 @@ export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
 }
 
-/** @returns an SQL literal of an integer array. @throws Error for a value that is not an integer. */
+/** @returns an SQL literal of an integer array. @throws {Error} when a value is not an integer. */
 export function integerArrayLiteral(values: readonly number[]): string {
   return `'{${values.map((value) => integerLiteral(value).replace(/[()]/g, '')).join(',')}}'::int[]`;
 }

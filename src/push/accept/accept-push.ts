@@ -1,6 +1,6 @@
 /**
- * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. When it returns, the push
- * is committed (R-D1); the ingester does the rest.
+ * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. When it returns, the
+ * push is committed (R-D1); the ingester writes the points, unless a direct write has written them.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';

@@ -2,8 +2,8 @@
  * Group commit: pushes of any accounts that arrive while a group is being stored form the next group. A group costs one
  * statement and one flush of the WAL. No push is delayed to fill a group. Pushes of one user are never in two groups at
  * the same time, because the second group would wait for the lock that orders the user's pushes (R-D6,
- * store/turn-lock.ts) until the first is flushed; this halved the rate of 64 clients. If a group fails, its pushes are
- * stored one by one, so that one push cannot make other pushes fail.
+ * store/turn-lock.ts) until the first group is flushed; this halved the throughput of 64 clients. If a group fails, its
+ * pushes are stored one by one, so that one push cannot make other pushes fail.
  */
 
 import type { Database } from '../../platform/database/database.ts';

@@ -29,7 +29,10 @@ const FIND = `
          member_readings as "memberReadings"
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
-/** Maximum pushes that are named for a version; all pushes of a write with readings of the variable are named. */
+/**
+ * Maximum pushes named for a version. Several pushes are named when they were written together and each
+ * had readings of the variable.
+ */
 export const MAX_PUSHES = 20;
 
 /**

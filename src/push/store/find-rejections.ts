@@ -24,8 +24,8 @@ export async function findRejections(
 }
 
 /**
- * @returns the first rejected elements that fit into one push: at least one if there is any, even
- * when it is too large (R-D8).
+ * @returns the first rejected elements that fit into one push: at least one, if there is any, even when it is
+ * larger than `maxBytes` (R-D8).
  */
 export async function findReplayable(
   queryable: Queryable,

@@ -1,6 +1,7 @@
 /**
- * The queue of accepted batches that wait for the ingester. Takes the next batches of an account, ends their
- * operations, deletes them, and waits until they are written. src/ingest writes the points between these steps.
+ * The queue of accepted batches that wait for the ingester. Takes the next batches of an account, ends
+ * their operations, deletes the batches, and waits until given pushes are written. src/ingest writes the
+ * points of the taken batches.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';

@@ -61,7 +61,7 @@ export async function* comparePoints(
 /**
  * Runs `comparePoints` in a new snapshot, after the open writes that either side may read have ended (R-F5).
  * @param signal ends the read and its statement.
- * @param noteCuts receives the cut of history that concerns either side (R-F9).
+ * @param noteCuts receives the history cuts and rollups that concern either side (R-F9).
  * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a write stays
  * open; the reason of `signal`.
  */

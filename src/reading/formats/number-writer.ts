@@ -15,8 +15,9 @@ const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 export const NUMBER_BYTES = 25;
 
 /**
- * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after it. It first
- * tries the number of decimals of the last number, because the values of a series mostly have the same.
+ * @returns a function that writes a finite number as ASCII text at an offset and returns the offset after
+ * it. It first tries the number of decimals of the last number, because the values of a series mostly have
+ * the same number of decimals.
  */
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
   let last = 0;
@@ -33,7 +34,10 @@ export function numberWriter(): (bytes: Uint8Array, at: number, value: number) =
   };
 }
 
-/** Writes a short ASCII text. @returns the offset after it. */
+/**
+ * Writes a short ASCII text at the byte offset `at`.
+ * @returns the offset after the text.
+ */
 export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;

@@ -33,7 +33,7 @@ interface Run {
   readonly attempt: number;
 }
 
-/** The runs of a variable, oldest first. */
+/** @returns the runs of a variable, oldest first. */
 const runsOf = async (variableId: number) =>
   (await api.call<Run[]>('GET', `/variables/${variableId}/runs`)).toReversed();
 

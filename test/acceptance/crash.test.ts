@@ -103,7 +103,7 @@ describe('calculation: a calculator killed during a run', () => {
   }, 60_000);
 });
 
-/** The folders and control groups of a calculator. */
+/** @returns the folders and control groups that a calculator has left. */
 function leftoversOf(pid: number): readonly string[] {
   const groups = ['memory', 'pids', ''].flatMap((controller) => {
     const line = new RegExp(`^\\d+:${controller}:(.*)$`, 'm').exec(readFileSync('/proc/self/cgroup', 'utf8'));

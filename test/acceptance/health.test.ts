@@ -41,7 +41,7 @@ async function ready({ health }: RoleProcess) {
   };
 }
 
-/** Running descendants of a process. */
+/** @returns the running descendants of a process. */
 function descendantsOf(pid: number): readonly number[] {
   const children = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
   return children

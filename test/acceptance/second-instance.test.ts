@@ -82,7 +82,7 @@ function cloneCheckout(): string {
   return clone;
 }
 
-/** The environment variables of a shell, without settings of the suite. */
+/** @returns the environment of a shell, without the settings of the suite. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return { PATH, HOME, ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) };

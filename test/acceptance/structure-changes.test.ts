@@ -51,7 +51,7 @@ interface Pushed {
 }
 
 let serial = 0;
-/** A source with a variable `old`, known to the far process. */
+/** Creates a source with a variable `old`, which the far process has cached. */
 async function createMapped() {
   serial += 1;
   const sourceSerialNumber = `S-${serial}`;

@@ -182,7 +182,7 @@ test('console find: words and expressions find variables; an invalid expression 
   await close();
 });
 
-/** Number of dates the chart has drawn. */
+/** @returns the number of dates that the chart has drawn. */
 const drawn = ({ page }: ConsoleWindow) => page.locator('[data-points]').getAttribute('data-points');
 
 test('console variable: labels side by side, the state known at an instant, and what changed (R-F5, R-G4)', async () => {
@@ -241,7 +241,7 @@ test('console variable: the shown points can be exported, or copied as a command
   await close();
 });
 
-/** Every route, and every state of it that an address can name. */
+/** @returns the address of every route, and of each of its states that an address can name. */
 const routes = () => [
   '/',
   '/console/find',

@@ -94,7 +94,7 @@ async function tabThrough(page: Page): Promise<{ readonly stops: readonly string
   throw new Error(`Tab did not leave the content after ${MAX_STOPS} stops: ${stops.join(', ')}`);
 }
 
-/** One address for each view. */
+/** @returns one address for each view. */
 const views = () => [
   '/',
   '/console/find',

@@ -87,7 +87,7 @@ async function growthOf(
   }
 }
 
-/** Resident memory of a process, from /proc. */
+/** @returns the resident memory of a process, from /proc. */
 function residentBytes(pid: number): number {
   const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) * 1024;

@@ -32,7 +32,7 @@ const add = (api: ApiClient, sourceId: number, input: number) =>
 const push = (api: ApiClient, variableId: number, data: readonly unknown[]) =>
   api.call('POST', '/api/data', [{ variableId, data }]);
 
-/** Median and 95th percentile, both in milliseconds. */
+/** @returns the median and the 95th percentile, in milliseconds. */
 async function benchLatency(database: Database, api: ApiClient, sourceId: number): Promise<readonly Figure[]> {
   const input = await createVariable(api, sourceId);
   const output = await add(api, sourceId, input);

@@ -74,7 +74,7 @@ async function rounds(measure: () => Promise<number>, limit: number): Promise<re
   return pairs;
 }
 
-/** A year that ends now, and a million minutes. */
+/** Creates a variable with a year of points until now, and one with a million points a minute apart. */
 async function addVariables(database: Database, api: ApiClient) {
   const { sourceId } = await createSiteAndSource(api);
   const quarterly = { granularity: 15, granularityTimeBase: 'Minute' };

@@ -92,7 +92,7 @@ async function delaysOfLargest(
 }
 
 /**
- * Seconds from the first request until every point can be read.
+ * @returns the seconds from the first request until every point can be read.
  * @param elements of a push.
  */
 async function timePush(

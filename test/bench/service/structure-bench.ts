@@ -116,7 +116,7 @@ async function benchPages(
   return figures;
 }
 
-/** GET without compression, as the bare connection has none. */
+/** Sends GET without compression, because the bare connection has none. */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {

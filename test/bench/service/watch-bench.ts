@@ -123,7 +123,10 @@ async function idleMs(pid: number): Promise<number> {
   return (((readTicks(pid) - startTicks) / TICKS_PER_SECOND) * 1000) / (IDLE_MS / 1000);
 }
 
-/** User and system time (proc_pid_stat(5), fields 14 and 15; the process name before them may contain spaces). */
+/**
+ * @returns user and system time in ticks (proc_pid_stat(5), fields 14 and 15; the process name before them may contain
+ * spaces).
+ */
 function readTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);

@@ -34,7 +34,7 @@ afterAll(async () => {
  */
 type Deed = () => Promise<TestAnswer<unknown>>;
 
-/** A new user of the account on every call. */
+/** Creates a new user of the account on every call. */
 const person = () => addPerson(api, `person ${++count}`, { email: `person${count}@north.example` });
 const onPerson =
   (method: string, path: string, body?: unknown): Deed =>

@@ -127,7 +127,7 @@ async function startRoles(environment: RoleEnvironment, { withIngester = false }
   return { http: `http://127.0.0.1:${listener.port}`, stop };
 }
 
-/** The command as an operator runs it. */
+/** Starts the command `archive` as an operator does. */
 function startArchive(url: string): ChildProcess {
   const environment = { ...world.environment, DATABASE_URL: url, PATH: clusters.path };
   return spawn(process.execPath, [MAIN, 'admin', 'archive', backups()], { env: environment, stdio: 'ignore' });

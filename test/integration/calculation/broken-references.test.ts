@@ -38,7 +38,7 @@ const listed = async (query: string) =>
   (await api.manager.get<Shown[]>(`/variables?sourceId=${sourceId}&${query}`)).body.map(({ id }) => id);
 const INPUT = '$.calculated.calculatedVariableFormulas[0].variables';
 
-/** A calculated variable with two inputs, of which the first is deleted. */
+/** Creates a calculated variable with two inputs, and deletes the first input. */
 async function withDeletedInput() {
   const [gone, kept] = [await addInput(), await addInput()];
   const declaration = calculated('a + b', [

@@ -31,7 +31,7 @@ export const NO_QUEUE = {
   close: async () => {},
 };
 
-/** Outcome of a script that returns these columns; dates in UNIX seconds. */
+/** @returns the outcome of a script that returns these columns; dates in UNIX seconds. */
 export const returned = (
   dates: Iterable<number>,
   values: Iterable<number>,
@@ -46,7 +46,7 @@ export const returned = (
   },
 });
 
-/** Outcome of a script that returns, at each date in UNIX seconds, the date as value. */
+/** @returns the outcome of a script whose value at each date (UNIX seconds) is the date. */
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome =>
   returned(dates, dates, versions);
 
@@ -60,7 +60,7 @@ export const forceRuns = (
 
 type Script = (job: SandboxJob) => Promise<SandboxOutcome> | SandboxOutcome;
 
-/** A sandbox that runs `run` in place of every script. */
+/** @returns a sandbox that calls `run` in place of every script. */
 export const sandboxOf = (run: Script) => ({
   run: async (job: SandboxJob) => run(job),
   checkHealth: async () => {},
@@ -154,5 +154,5 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
   };
 }
 
-/** A declaration of one formula. */
+/** @returns a declaration with one formula. */
 export const formula = (members: object) => ({ calculatedVariableFormulas: [{ formula: 'anything', ...members }] });

@@ -201,7 +201,9 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
   expect(await stack.status(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
 });
 
-/** A workbook of 12 KB whose rows combine long texts, so that the keys of its versions and tags take gigabytes. */
+/**
+ * @returns a workbook of 12 KB whose rows combine long texts, so that the keys of its versions and tags take gigabytes.
+ */
 function makeMemoryBomb(): Buffer {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
   const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;

@@ -108,7 +108,7 @@ function toMessage(asked: Question): object {
   };
 }
 
-/** ISO 8601 to the microsecond. */
+/** Formats an instant as ISO 8601 to the microsecond. */
 function toIso(micros: number): string {
   const millis = Math.floor(micros / 1000);
   return new Date(millis).toISOString().replace('Z', `${String(micros - millis * 1000).padStart(3, '0')}Z`);
@@ -163,7 +163,7 @@ const fromGrpc = (points: PointRows) =>
     tags: JSON.parse(points.tags[(points.tagCodes[row] ?? 0) - 1] ?? '{}') as object,
   }));
 
-/** The answer, or the error code and message of the refusal. */
+/** @returns the answers of REST and gRPC, or error code and message of the refusals. */
 async function ask(asked: Question, [client, reader]: readonly [TestClient, GrpcReader]) {
   const rest = await client.get<readonly Row[] & { code?: string }>(`/data?${toQuery(asked)}`);
   const grpc = await reader.readLast(toMessage(asked)).then(fromGrpc, (error) => toFailure(error).reason);

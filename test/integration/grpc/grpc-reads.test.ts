@@ -49,7 +49,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** variable, date, value and VersionTag of each row. */
+/** @returns variable, date, value and VersionTag of each row. */
 function toRows({ variableIds, dateMicros, values, versionCodes, versions }: PointRows) {
   return variableIds.map((variableId, row) => {
     return [variableId, dateMicros[row], values[row], versions[(versionCodes[row] ?? 0) - 1] ?? null];

@@ -40,10 +40,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/**
- * A deterministic random generator.
- * @returns a function that returns an integer from 0 to `below`, exclusive.
- */
+/** @returns a deterministic random generator: a function that returns an integer from 0 to `below`, exclusive. */
 function generator(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

@@ -35,7 +35,7 @@ function serveEndless(): () => boolean {
   return () => isCancelled;
 }
 
-/** A client that sends a request and never reads. */
+/** Opens a client that sends a request and never reads. */
 async function stall(): Promise<void> {
   const socket = connect(listener.port, '127.0.0.1');
   socket.on('error', () => {});

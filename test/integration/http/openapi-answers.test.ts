@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The query parameters that an operation requires. */
+/** @returns the query that an operation requires. */
 function queryOf({ path }: Operation): string {
   if (path === '/calculated/instants') return '?cron=15%206%20*%20*%20*&timeZoneId=Europe/Amsterdam';
   if (path.endsWith('/retention/preview')) return '?keepRawYears=1';

@@ -35,7 +35,7 @@ const nameOf = ({ method, path }: { readonly method: string; readonly path: stri
   `${method.toUpperCase()} ${path}`;
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
-/** The maximum of an integer parameter. */
+/** @returns the maximum of an integer parameter. */
 function maximumOf(schema: z.ZodType): number | undefined {
   const { type, maximum } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return type === 'integer' ? maximum : undefined;

@@ -63,12 +63,15 @@ export interface TokenAnswer {
   };
 }
 
-/** The header of HTTP Basic for `name:secret`. */
+/** @returns the Authorization header of HTTP Basic for `name:secret`. */
 export function basic(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-/** ada: ADMIN without membership; max: MANAGER of both accounts, may push; uma: USER of the first. */
+/**
+ * Starts an issuer with the users ada (ADMIN without membership), max (MANAGER of both accounts, may push) and uma
+ * (USER of the first account).
+ */
 export async function startIdentity(): Promise<IdentityFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ url: test.url, poolSize: 5, applicationName: 'test', log: SILENT });

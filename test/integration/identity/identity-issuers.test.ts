@@ -42,7 +42,7 @@ async function startForeignIssuer(): Promise<ForeignIssuer> {
 
 const AUTH_URL = 'https://auth.tidemark.example';
 
-/** TRUSTED_ISSUERS with the embedded issuer and the foreign one, as an operator sets it. */
+/** Starts the service with the embedded and the foreign issuer in TRUSTED_ISSUERS. */
 async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise<TestApi> {
   const issuers = [
     { issuer: `${AUTH_URL}/realms/tidemark`, jwksUri: `${AUTH_URL}/unused`, audience: 'tidemark' },

@@ -73,7 +73,7 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/** Everything of the other account and of the hidden site, to detect changes. */
+/** Reads all rows of the other account and of the hidden site, to detect changes. */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],

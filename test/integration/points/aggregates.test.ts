@@ -90,7 +90,7 @@ describe('points: civil buckets', () => {
 describe('points: civil buckets in zones with unusual clocks', () => {
   const LENGTHS: Readonly<Record<string, number>> = { Minute: 60_000, Hour: 3_600_000 };
 
-  /** Start of the bucket of an instant, computed with Temporal. */
+  /** @returns the start of the bucket of an instant, computed with Temporal. */
   function startOf(kind: string, millis: number, zone: string): number {
     const local = Temporal.Instant.fromEpochMilliseconds(millis).toZonedDateTimeISO(zone);
     const [length, offset] = [LENGTHS[kind], local.offsetNanoseconds / 1_000_000];

@@ -76,7 +76,7 @@ describe('points: the indexes of a chunk that stays in rows', () => {
     const [current, history] = [await chunkOf('point'), await chunkOf('point_version')];
     const before = await Promise.all([current, history].map(indexBytes));
     expect(await tableBytes(current)).toBeGreaterThan(130);
-    // One digest of all rows: comparing them one by one would take seconds.
+    // Reads one digest of all rows, because comparing them one by one would take seconds.
     const read = async () => {
       const text = `select count(*)::int, md5(string_agg(stored::text, ';' order by variable_id, date, version_timestamp))
         from (select * from point union all select * from point_version) stored`;

@@ -110,7 +110,7 @@ const history = fc.record({
   }),
 });
 
-/** Every kind of read, of both variables. @param moments the VersionTimestamps of the writes so far. */
+/** @returns every kind of read of both variables. @param moments the VersionTimestamps of the writes so far. */
 function queries(moments: readonly number[]): readonly Query[] {
   const choices: readonly Omit<Choice, 'isEvery'>[] = [
     {},

@@ -23,7 +23,7 @@ const writePeriods = (variableId: number, step: number) =>
 
 const REFRESH = 'select refresh_version_summary($1)';
 
-/** Sessions that wait for a lock, and their row locks on the summary. */
+/** @returns the sessions that wait for a lock, with the number of their row locks on the summary. */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
     `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted

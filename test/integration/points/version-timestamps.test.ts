@@ -36,7 +36,7 @@ async function clockMicros(): Promise<number> {
   return rows[0]?.now ?? 0;
 }
 
-/** Values of a variable as of an instant. */
+/** @returns the values of a variable as of an instant. */
 const valuesAsOf = async (variableId: number, asOfMicros: number) =>
   (await store.read(variableId, { asOfMicros })).map(({ value }) => value);
 

@@ -37,7 +37,7 @@ async function versionsOf(variableId: number): Promise<readonly Version[]> {
 
 const counts = (versions: readonly Version[]) => versions.map(({ version, pointCount }) => [version, pointCount]);
 
-/** The expected listing, computed from the stored rows. */
+/** @returns the expected listing, computed from the stored rows. */
 async function versionsByHand(variableId: number): Promise<readonly Version[]> {
   const { rows } = await withTransaction(api.database, async (transaction) => {
     await holdGate(transaction);

@@ -159,7 +159,7 @@ async function expectCompletion(table: 'push_operation' | 'stored_file'): Promis
   }
 }
 
-/** Everything answered 200 since the beginning is readable, complete and not Failed. */
+/** Expects that everything answered 200 since the beginning is readable, complete and not Failed. */
 async function expectLedgerToHold(): Promise<void> {
   await expectCompletion('push_operation');
   await expectCompletion('stored_file');
@@ -226,9 +226,9 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 }
 
 /**
- * The log gets a new segment of 16 MB first, while the tables have to grow for every few requests, so a statement of the
- * service usually fails before the log is full. Otherwise the server crashes: the disk is freed, and filled again once the
- * server is back.
+ * Fills the disk until a statement of the service fails. The write-ahead log gets a new segment of 16 MB first, and
+ * tables grow every few requests, so a statement usually fails before the log is full. When the server crashes instead,
+ * frees the disk and fills it again once the server is back.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;

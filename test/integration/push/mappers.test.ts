@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** An API that limits mappers to 128 MiB and to `timeoutMs`, whose manager may push through them. */
+/** Starts an API that limits mappers to 128 MiB and to `timeoutMs`, and whose manager may push through them. */
 async function startMapperApi(timeoutMs: number): Promise<TestApi> {
   const started = await startTestApi({ MAPPER_TIMEOUT_MS: String(timeoutMs), MAPPER_MEMORY_MEBIBYTES: '128' });
   const { accountId, database } = started;

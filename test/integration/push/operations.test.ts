@@ -38,7 +38,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** The operations of a label in DataPushCompleted, in order. */
+/** @returns the operations of a label in DataPushCompleted, in order. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told

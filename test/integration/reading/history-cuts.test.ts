@@ -53,7 +53,7 @@ async function stampsOf(variableId: number): Promise<readonly string[]> {
   return body.map(({ versionTimestamp }) => versionTimestamp ?? '');
 }
 
-/** Reads, and returns the `History-From` header and the values. */
+/** @returns the header `History-From` and the values of a read. */
 async function read(query: string) {
   const { headers, body } = await manager.get<readonly Row[]>(`/data?${query}`);
   return { historyFrom: headers.get('history-from'), values: body.map(({ rawValue }) => rawValue) };

@@ -32,7 +32,7 @@ async function push(version: string, values: Readonly<Record<string, number>>, t
   await api.ingest();
 }
 
-/** Rows of the first sheet, header first; undefined for an empty cell. */
+/** @returns the rows of the first sheet, header first; undefined for an empty cell. */
 async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { status, headers, bytes } = await fetchRaw(api, path, XLSX, init);
   expect([status, headers.get('content-type')]).toEqual([200, XLSX]);
@@ -47,7 +47,7 @@ async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (
   return rows;
 }
 
-/** The same rows as CSV; cells that are numbers in a workbook are numbers here. */
+/** @returns the same rows, read as CSV; cells that are numbers in a workbook are numbers here. */
 async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { bytes } = await fetchRaw(api, path, 'text/csv', init);
   const [header = [], ...rows] = parseCsv(bytes.toString());

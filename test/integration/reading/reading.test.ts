@@ -153,7 +153,7 @@ describe('reading: a selection of points', () => {
     },
   );
 
-  // Instants of the service have microseconds, Date has milliseconds.
+  // Parses an instant with microseconds, because Date has milliseconds only.
   function exact(text: string): number {
     const [seconds = '', fraction = ''] = text.replace('Z', '').split('.');
     return micros(`${seconds}Z`) + Number(fraction.padEnd(6, '0'));

@@ -38,7 +38,7 @@ function iso(millis: number): string {
   return new Date(millis).toISOString().replace('.000Z', 'Z');
 }
 
-/** Twelve points a day, from some days before the boundary to some days after it, each written twice. */
+/** Writes twelve points a day twice, from `before` days before the boundary to `after` days after it. */
 async function addDays(before: number, after: number, client = manager, source = sourceId): Promise<number> {
   const variableId = await createVariable(client, source, { isVersioned: true });
   const data = Array.from({ length: (before + after) * 12 }, (_, index) => {

@@ -60,10 +60,10 @@ async function aggregate(variableId: number, { bucket = 'day', timeZoneId = 'UTC
   return found;
 }
 
-/** Values of the points that were not deleted. */
+/** @returns the values of the points that were not deleted. */
 const valuesOf = async (variableId: number) => (await store.read(variableId)).map(({ value }) => value);
 
-/** Hourly points of four days; the value is the number of the hour. */
+/** Writes hourly points of four days; the value is the number of the hour. */
 async function addHours(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   await store.write(variableId, hours(0, 96));

@@ -36,7 +36,7 @@ async function startIngester(): Promise<RoleProcess> {
   return process;
 }
 
-/** A site of three sources with 600 variables. */
+/** Creates a site with three sources and 600 variables. */
 async function createLargeSite(): Promise<number> {
   const siteId = await createSite(api);
   for (const name of ['a', 'b', 'c']) await createSource(api, siteId, { name });

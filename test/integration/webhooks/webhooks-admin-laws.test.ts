@@ -60,7 +60,7 @@ const webhook = fc
     filter: isFilterable(members.eventType) ? members.filter : {},
   }));
 
-/** Members that two webhooks with the same fields share. */
+/** @returns the members in which two webhooks with the same fields are equal. */
 function fieldsOf({ id: _, createdDate, modifiedDate, secret, ...fields }: SeenWebhook) {
   return fields;
 }

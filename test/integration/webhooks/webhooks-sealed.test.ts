@@ -27,7 +27,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Everything the tables `webhook` and `webhook_test` store, as one text. */
+/** @returns all that the tables `webhook` and `webhook_test` store, as one text. */
 async function stored(): Promise<string> {
   const { rows } = await api.database.query<{ text: string }>(
     `select (select json_agg(webhook)::text from webhook) || coalesce((select json_agg(webhook_test)::text from webhook_test), '')

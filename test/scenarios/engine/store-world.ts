@@ -41,7 +41,7 @@ export interface ScenarioStore {
 }
 
 export interface StoreWorld extends World {
-  /** Instant from which the states of a variable are complete (R-F9); null when nothing was cut. */
+  /** @returns the instant from which the states of a variable are complete (R-F9); null when nothing was cut. */
   historyFrom(variable: string): Promise<number | null>;
 }
 
@@ -219,7 +219,9 @@ function toColumn<Item>(
   return texts && { codes: Int32Array.from(texts.keys()), texts };
 }
 
-/** Writes, then moves the assigned VersionTimestamps to the given instant, but never before earlier ones. */
+/**
+ * Writes, then moves the assigned VersionTimestamps to the given instant, but never before the variable's earlier ones.
+ */
 async function writeAt(
   { database, ids, spans }: Store,
   names: readonly string[],

@@ -78,7 +78,7 @@ export function openCursor(file: string, source: string): Cursor {
   };
 }
 
-/** A token as messages show it. */
+/** @returns a token as messages show it. */
 export function show({ kind, text }: Token): string {
   return kind === 'text' ? JSON.stringify(text) : text;
 }

@@ -205,7 +205,7 @@ async function setLayout(send: SendCommand, { width, height, scheme, isWholePage
   await send('Emulation.setDeviceMetricsOverride', { ...size, height: Math.max(height, cssContentSize.height) });
 }
 
-/** Hidden texts have no background and are skipped. */
+/** @returns texts of low contrast. Skips hidden texts, which have no background. */
 async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
   const found = await Promise.all(
     (await findNodes(send, texts)).map(async (nodeId) => {

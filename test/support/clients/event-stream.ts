@@ -16,9 +16,9 @@ export interface EventStream {
   /** Body of a refusal. */
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
   events(): readonly ReceivedEvent[];
-  /** All points so far, in order of arrival. */
+  /** @returns all points so far, in order of arrival. */
   points(): readonly WatchedEventPoint[];
-  /** Id of the last event; undefined before the first. */
+  /** @returns the id of the last event; undefined before the first event. */
   cursor(): string | undefined;
   /** Waits for the first event; later commits are sent. */
   begun(): Promise<void>;

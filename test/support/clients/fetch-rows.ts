@@ -25,7 +25,10 @@ export async function fetchRaw(
   return { status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** Records of a CSV text without quoted line ends: the header, then the rows, cells without their quotes. */
+/**
+ * @returns the records of a CSV text that has no quoted line ends: the header, then the rows, cells without their
+ * quotes.
+ */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const lines = text.split('\r\n');
   if (lines.pop() !== '') throw new Error('the last line has no end');

@@ -17,11 +17,11 @@ export interface WatchedPoint {
 }
 
 export interface Watcher {
-  /** All points so far, in order of arrival. */
+  /** @returns all points so far, in order of arrival. */
   points(): readonly WatchedPoint[];
-  /** Number of messages so far. @throws Error when the server has ended the watch. */
+  /** @returns the number of messages so far. @throws Error when the server has ended the watch. */
   messageCount(): number;
-  /** Cursor of the last message. */
+  /** @returns the cursor of the last message. */
   cursor(): Buffer;
   /** Waits for the first message; later commits are sent. */
   begun(): Promise<void>;

@@ -73,7 +73,7 @@ function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
   );
 }
 
-/** The console asks openapi-fetch for JSON only. */
+/** Keeps only JSON, because the console asks openapi-fetch for nothing else. */
 function jsonOf(content: unknown): object {
   const types = (content ?? {}) as Readonly<Record<string, unknown>>;
   return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;

@@ -16,7 +16,7 @@ export interface Receiver {
   readonly url: string;
   /** Received requests, oldest first. */
   readonly messages: readonly ReceivedMessage[];
-  /** Number of connections so far. */
+  /** @returns the number of connections so far. */
   connections(): number;
   /** Sets the answer from now on; the default is 200. */
   answerWith(answer: RequestListener): void;

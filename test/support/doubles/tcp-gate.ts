@@ -8,13 +8,13 @@ export interface TcpGate {
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
-   * Open connections stay open but forward nothing from now on; new connections work.
+   * Keeps open connections open, but forwards nothing on them from now on; new connections work.
    * @param only 'answers': requests still reach the service, its answers are lost.
    */
   freeze(only?: 'answers'): void;
   /**
-   * Each connection stops its answers after about `bytes` more of them, until `shut`: a network that fails in the
-   * middle.
+   * Lets each connection forward about `bytes` more of its answers and then no more, until `shut`: a network that fails
+   * in the middle.
    */
   holdAnswers(bytes: number): void;
 }

@@ -32,7 +32,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Sample variance; NaN for a single value. */
+/** @returns the sample variance; NaN for a single value. */
 function variance(values: readonly number[]): number | null {
   if (values.length < 2) return null;
   const mean = sum(values) / values.length;
@@ -53,7 +53,7 @@ export function aggregate(points: readonly BucketPoint[], asked: Aggregation, pe
   });
 }
 
-/** Buckets with enough points, by their start. */
+/** @returns the buckets with enough points, by their start. */
 function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const buckets = new Map<number, number[]>();
   for (const { dateMicros, value } of points) {

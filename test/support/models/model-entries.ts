@@ -38,7 +38,7 @@ export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicro
   return stored.filter(({ value }) => Number.isFinite(value));
 }
 
-/** Result of a script that returns its input: values, versions and tags. */
+/** @returns the result of a script that returns its input: values, versions and tags. */
 export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   const rows = input.map(({ dateMicros, value, version, tags }): ScriptRow => {
     return { dateMicros, value, ...(version !== null && { version }), tags: JSON.stringify(tags) };
@@ -46,7 +46,7 @@ export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   return { rows };
 }
 
-/** The version of rows that name none: the UTC hour of the calculation, rounded up (§9.4). */
+/** @returns the Version of rows without one: the UTC hour of the calculation, rounded up (§9.4). */
 function defaultVersion(atMicros: number): string {
   const hour = toInstant(atMicros).round({ smallestUnit: 'hour', roundingMode: 'ceil' });
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);

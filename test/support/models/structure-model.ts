@@ -129,7 +129,7 @@ const form = fc.record({
 });
 type ModelForm = typeof form extends fc.Arbitrary<infer T> ? T : never;
 
-/** Names are unique, since a number in front is the place of each form, group and field. */
+/** Makes names unique: each begins with the position of its form, group or field. */
 function toForms(forms: readonly ModelForm[], unitNames: readonly string[]): readonly ModelRow[] {
   return forms.map(({ name, entityType, groups }, index) => ({
     ...{ entityType, name: `${index} ${name}` },
@@ -245,7 +245,7 @@ function toStructure(given: {
   };
 }
 
-/** Within a source, a mappingConfig is that of one variable, and at most one variable is the default. */
+/** Makes each mappingConfig unique within its source, and leaves at most one default variable per source. */
 function soleInSource<
   V extends { readonly parent: number; readonly mappingConfig: string | null; readonly isDefault: boolean },
 >(variables: readonly V[]): readonly V[] {

@@ -65,7 +65,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
 /** A choice with a resolved instant. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
-/** Matching versions, or the last of each date, by date and VersionTimestamp (R-F5, R-G2). */
+/** @returns the matching versions, or the last one of each date, by date and VersionTimestamp (R-F5, R-G2). */
 export function choose(versions: Versions, choice: ModelChoice): Versions {
   const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
   if (choice.isEvery) return counting;
@@ -86,7 +86,7 @@ function byDate(a: ModelVersion, b: ModelVersion): number {
   return a.dateMicros - b.dateMicros || a.versionMicros - b.versionMicros;
 }
 
-/** Count, first and last VersionTimestamp per VersionTag, newest last VersionTimestamp first (R-F8). */
+/** @returns count, first and last VersionTimestamp per VersionTag, in descending order of the last (R-F8). */
 export function listVersions(versions: Versions): readonly VersionLine[] {
   const names = new Set(versions.map(({ version }) => version));
   const lines = [...names].map((name) => {
@@ -97,7 +97,7 @@ export function listVersions(versions: Versions): readonly VersionLine[] {
   return lines.sort((a, b) => b.lastMicros - a.lastMicros || byName(a.version, b.version));
 }
 
-/** Versions without a VersionTag come last. */
+/** Compares by VersionTag; versions without one come last. */
 function byName(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return a < b ? -1 : 1;

@@ -19,7 +19,7 @@ export interface GatedService {
   readonly api: ApiClient;
   readonly databaseGate: TcpGate;
   readonly redisGate: TcpGate;
-  /** The nth push sends the value n at hour n. @returns the answer. */
+  /** Pushes; the nth push sends the value n at hour n. @returns the answer. */
   push(): ReturnType<ApiClient['post']>;
   /** Pushes, repeats the push while the answer is 503, as shipped clients do, and then waits for the computed point. */
   expectPushToBeComputed(withinMs: number): Promise<void>;

@@ -23,7 +23,7 @@ export interface OwnClusters {
   readonly directory: string;
   /** PATH with PostgreSQL's client programs. */
   readonly path: string;
-  /** Directory of the cluster called `name`, which its server's user owns, and of nothing else. */
+  /** @returns the directory of the cluster `name`, which holds nothing else and belongs to the user of its server. */
   locate(name: string): string;
   /** Starts the cluster called `name`; creates it when its directory is absent. */
   start(name: string): Promise<OwnCluster>;

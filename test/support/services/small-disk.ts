@@ -22,7 +22,7 @@ export interface SmallDisk {
   /** Fills the disk to the last byte. */
   fill(): void;
   free(): void;
-  /** Number of times the server ended and was started again, as an orchestrator does. */
+  /** @returns how often the server has ended and was started again, as an orchestrator does. */
   restarts(): number;
   stop(): Promise<void>;
 }

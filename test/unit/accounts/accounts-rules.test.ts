@@ -65,7 +65,7 @@ describe('planUserChange: permission to change a user (R-B8)', () => {
 });
 
 describe('accounts: the rate limit (R-B15)', () => {
-  /** Instants at which requests come → those that pass. */
+  /** @returns the instants of the requests that are allowed. */
   const pass = (instants: readonly number[], perMinute: number): readonly number[] => {
     let fullAtMs: number | undefined;
     return instants.filter((now) => {

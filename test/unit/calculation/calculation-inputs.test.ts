@@ -10,7 +10,7 @@ const LABELS = {
   tags: (id: number) => (id === 0 ? null : `{"t":"${id}"}`),
 };
 
-/** Points at dates in microseconds. Values are 0, 1, 2, … from `first`; the label ids follow from the value. */
+/** @returns points at dates in microseconds. Values count up from `first`; label ids are derived from the value. */
 function chunk(dates: readonly number[], first = 0): PointChunk {
   const values = dates.map((_, index) => first + index);
   return {

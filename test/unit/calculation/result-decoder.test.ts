@@ -25,14 +25,16 @@ function receive(frame: Buffer): readonly Buffer[] {
   return reader.answer().result;
 }
 
-/** @returns the frame, and how long the event loop was blocked meanwhile, in milliseconds of processor time. */
+/**
+ * @returns the decoded result, and how long the event loop was blocked meanwhile, in milliseconds of processor time.
+ */
 async function decodeTimed(frame: Buffer) {
   const parts = receive(frame);
   const { result: decoded, maxTurnMs } = await measureTurns(() => decoder.decode(parts, LIMITS));
   return { decoded, maxTurnMs };
 }
 
-/** A frame of `rows` points whose tags differ from row to row. */
+/** @returns a frame of `rows` points whose tags differ from row to row. */
 function frameOfTags(rows: number): Buffer {
   const tags = Array.from({ length: rows }, (_, row) => `{"n":"${row}"}`);
   const dates = Float64Array.from({ length: rows }, (_, row) => row);

@@ -32,7 +32,7 @@ async function load(language: string): Promise<Texts> {
   return Object.fromEntries(all.flat());
 }
 
-/** Texts for which a rule does not hold. */
+/** @returns the texts that match `rule`, which describes a mistake. */
 function broken(language: string, rule: RegExp): readonly string[] {
   return Object.entries(texts[language] ?? {}).flatMap(([name, text]) =>
     rule.test(text) ? [`${name} = ${text}`] : [],

@@ -38,7 +38,7 @@ function read(file: string): string {
   return readFileSync(join(CHECKOUT, file), 'utf8');
 }
 
-/** The area of a file: the folder below src, or `root`. */
+/** @returns the area of a file: the folder below src, or `root`. */
 function roomOf(file: string): string {
   const [top, folder, rest] = file.split('/');
   return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';

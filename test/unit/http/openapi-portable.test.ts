@@ -100,7 +100,7 @@ describe('openapi: portability', () => {
     expect(unknown).toEqual([]);
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
-    /** Whether a fixed segment of one path is not a valid value of the other path's parameter. */
+    /** @returns true when the fixed segment of one path is not a valid value of the other path's parameter. */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];
       const words = fixed.split('/');
@@ -112,7 +112,7 @@ describe('openapi: portability', () => {
     }
   });
 
-  /** The schema of a parameter of a path. */
+  /** @returns the schema of a parameter of a path. */
   function parameterOf(path: string, name: string): Members {
     const operations = Object.values(document.paths[path] ?? {}) as readonly Members[];
     const parameters = operations.flatMap((operation) => (operation.parameters ?? []) as readonly Members[]);

@@ -4,7 +4,7 @@ import { planRequest } from '../../../src/http/rate-rules.ts';
 
 const PER_MINUTE = 60;
 
-/** A limiter in memory that counts the calls for each key. */
+/** Opens a limiter in memory that counts the calls for each key. */
 function openLimiter() {
   const fullAtMs = new Map<string, number>();
   const calls: string[] = [];

@@ -36,7 +36,7 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
   };
 }
 
-/** A verifier over issuers whose key sets are served from memory, counting the requests. */
+/** Creates a verifier of tokens whose issuers serve their key sets from memory; counts the requests. */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
   const fetchKeys: typeof fetch = async (input) => {

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const log = createLog('silent', 'test');
 
-/** Lanes whose writes end when the test ends them. */
+/** Opens lanes whose writes end when the test ends them. */
 function openLanes() {
   const asked: boolean[] = [];
   const writes: PromiseWithResolvers<number>[] = [];

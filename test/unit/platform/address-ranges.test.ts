@@ -72,7 +72,10 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
   );
 });
 
-/** A second implementation, independent of the product: the bits of an address, from its eight groups or four bytes. */
+/**
+ * @returns the bits of an address, from its eight groups or four bytes: a second implementation, independent of the
+ * product.
+ */
 function bitsOf(address: string): string {
   const [groups, radix, width] = address.includes(':') ? [expand(address), 16, 16] : [address.split('.'), 10, 8];
   return groups.map((group) => Number.parseInt(group, radix).toString(2).padStart(width, '0')).join('');

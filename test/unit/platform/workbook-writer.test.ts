@@ -17,7 +17,7 @@ async function written(sheet: Omit<WorkbookSheet, 'name' | 'header'>): Promise<E
   return workbook;
 }
 
-/** Cells of every row of a sheet, without the empty first place exceljs gives. */
+/** @returns the cells of every row of a sheet, without the empty first element that exceljs adds. */
 function rowsOf(sheet: Excel.Worksheet | undefined): readonly (readonly unknown[])[] {
   const rows: unknown[][] = [];
   sheet?.eachRow((row) => rows.push((row.values as unknown[]).slice(1)));

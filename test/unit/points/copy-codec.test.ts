@@ -31,7 +31,7 @@ const double = (value: number) => {
 };
 const instant = (micros: number) => bigint(BigInt(micros) - POSTGRES_EPOCH_MICROS);
 
-/** date, value, version_timestamp, variable_id, version_tag_id, tag_set_id; each after its length. */
+/** @returns date, value, version_timestamp, variable_id, version_tag_id and tag_set_id, each after its length. */
 function expectedTuple({ variableId, dateMicros, value, versionTagId, tagSetId }: PointEntry, stamp: Buffer): Buffer {
   const columns = [
     instant(dateMicros),

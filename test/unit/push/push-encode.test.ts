@@ -76,7 +76,7 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** The readings with a target in body order, without those repeated later. */
+/** @returns the readings with a target, in body order, without readings that a later one repeats. */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings, divider }) =>
     readings.map(({ date, value, label }) => {

@@ -192,7 +192,7 @@ describe('push: a parsed body', () => {
   });
 });
 
-/** Texts with at most one character removed, inserted or replaced. */
+/** Generates texts with at most one character removed, inserted or replaced. */
 const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
   return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {

@@ -43,7 +43,7 @@ async function stage(pieces: AsyncIterable<Uint8Array>, read: Read) {
   };
 }
 
-/** As an export writes it: with every member, null where it has no value. */
+/** @returns a row as an export writes it: with every member, null for absent ones. */
 const complete = (kind: KindName, row: DocumentRow): DocumentRow => ({
   ...Object.fromEntries(KINDS[kind].fields.slice(2).map((field) => [field, null])),
   ...(kind === 'variables' && { calculated: null }),
@@ -64,7 +64,7 @@ async function* encoded<Encoded>(
   for await (const batch of batchesOf(document)) yield encode(batch);
 }
 
-/** The order of members does not count. */
+/** @returns rows whose members are parsed, so that the order of members does not count. */
 const comparable = ({ rows }: Awaited<ReturnType<typeof stage>>) =>
   rows.map((row) => ({ ...row, members: JSON.parse(row.members) as unknown }));
 

@@ -148,7 +148,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/** Types and nesting of a value, without its texts. */
+/** @returns types and nesting of a value, without its texts. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

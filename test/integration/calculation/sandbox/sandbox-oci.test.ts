@@ -25,7 +25,7 @@ const LIMITS = {
   CALC_CONCURRENCY: 3,
 };
 
-/** Why podman cannot be used here; undefined when it can. */
+/** @returns why podman cannot be used here; undefined when it can. */
 function findObstacle(): string | undefined {
   if (process.getuid?.() !== 0) return 'it is only tried as root';
   const { status, error, stderr } = spawnSync(COMMAND[0] ?? '', [...COMMAND.slice(1), 'info'], { encoding: 'utf8' });

@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => store?.close());
 
-/** A point every hour from `start` on. */
+/** Inserts a point every hour from `start` on. */
 function insertPoints(table: string, versions: number, variableIds: readonly number[], start: number) {
   return store.database.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -39,10 +39,10 @@ export interface ExchangeStack {
     options?: SendOptions,
   ): Promise<ImportResult>;
   rows(client: TestClient, id: string, query?: string): Promise<readonly ImportedRow[]>;
-  /** The text of an export. */
+  /** @returns the text of an export. */
   text(client: TestClient, query?: string): Promise<string>;
   workbook(client: TestClient): Promise<Uint8Array>;
-  /** A MANAGER of a new, empty account. */
+  /** Signs in a MANAGER of a new, empty account. */
   newAccount(): Promise<TestClient & { readonly accountId: number }>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { openAccountPace } from '../../../../src/platform/shares/account-pace.ts
 
 const [A, B] = [1, 2];
 
-/** A clock that only the test moves, and units of work that end when the test ends them. */
+/** Opens a pace with a clock that only the test moves, and units of work that end when the test ends them. */
 function openBench(share: number) {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];

@@ -48,7 +48,7 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // These files lock or compress chunks at moments of their own, or write hundreds of chunks.
+                // These files lock or compress chunks themselves, or write hundreds of chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
                 // Every write waits until its chunks are compressed.

@@ -61,8 +61,8 @@ const read = (variableId: number, query = '') => api.call<Row[]>('GET', `/data?v
 const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variableId}/runs`);
 
 /**
- * Waits until everything pushed so far is written and the runs it triggers are requested. It pushes to an input of its
- * own, whose run comes after the requests of all earlier writes.
+ * Waits until everything pushed so far is written and its runs are requested. Pushes to a further input, whose run is
+ * requested after those of all earlier writes.
  */
 async function settled(): Promise<void> {
   const input = await createVariable(api, sourceId);

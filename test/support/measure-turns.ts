@@ -1,9 +1,9 @@
 /**
- * Measures work by the processor time of this thread. Other processes and threads, such as test files of other workers,
- * do not add to it, as they do to the time of a clock.
+ * Measures work by the processor time of this thread. Unlike clock time, it does not include other processes and
+ * threads, such as test files of other workers.
  */
 
-/** Interval of the timer between whose calls a turn is measured. */
+/** Interval of the timer; a turn is the time between two of its calls. */
 const INTERVAL_MS = 5;
 
 /** @returns the processor time of this thread since `before`, in milliseconds. */

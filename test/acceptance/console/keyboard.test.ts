@@ -24,10 +24,10 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * Runs in the page. `walk.stop()` describes the focused control of the content, null when the focus has left it, and
- * what is wrong with it: it is hidden, or outside of the window, or behind another part of the page. It also reports
- * the previous control when that looks the same with and without the focus. A checkbox that its neighbours draw looks
- * as they look.
+ * Runs in the page. `walk.stop()` returns the name of the focused control, null when the focus has left the content,
+ * and the problems of the control: hidden, outside of the window, or behind another part of the page. It also reports
+ * the previous control when that control looks the same with and without the focus. For a checkbox that its neighbours
+ * draw, the look of the neighbours counts.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

@@ -141,7 +141,7 @@ function readSize(pid: string): readonly number[] {
   }
 }
 
-/** Tells whether this process started the given one: other programs on the machine may run R as well. */
+/** @returns true when this process started `pid`: other programs on the machine may run R as well. */
 function isOurs(pid: string): boolean {
   if (pid === String(process.pid)) return true;
   const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';

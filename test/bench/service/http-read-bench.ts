@@ -114,7 +114,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** @returns what the limit is, in words. */
+/** Runs the statement of a limit. @returns the name of the limit in words. */
 async function runLimit(database: Database, { sql, copyFormat, words }: Limit): Promise<string> {
   if (copyFormat === undefined) await database.query(sql);
   else {

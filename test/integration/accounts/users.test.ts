@@ -294,7 +294,7 @@ describe('accounts: claims', () => {
 });
 
 describe('accounts: the lock', () => {
-  it('a lock revokes live tokens, and GET shows its end (§4.2, R-B5, R-B11)', async () => {
+  it('a lock revokes live tokens, and GET shows when it ends (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();

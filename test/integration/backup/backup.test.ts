@@ -45,7 +45,10 @@ let variableId: number;
 let instant: string;
 /** Output of the command for the backup before the archive was started, and for the backup after it. */
 let printed: readonly string[];
-/** Whether the points of the backup are compressed, as the Community edition of TimescaleDB can (TIMESCALEDB_BUILD). */
+/**
+ * True when the points of the backup are compressed, which needs the Community edition of TimescaleDB
+ * (TIMESCALEDB_BUILD).
+ */
 let hasColumns = false;
 const backups = () => join(clusters.directory, 'backups');
 

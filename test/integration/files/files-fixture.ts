@@ -56,7 +56,7 @@ export interface FileStack {
   close(): Promise<void>;
 }
 
-/** Files a user may follow at a time. */
+/** Maximum number of files that a user may follow concurrently. */
 export const MAX_FOLLOWED = 3;
 
 export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {

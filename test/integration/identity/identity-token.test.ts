@@ -230,7 +230,7 @@ describe('identity: a refused token request', () => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  it('a wrong client in HTTP Basic is challenged with the scheme (R-B3)', async () => {
+  it('a wrong client secret in HTTP Basic is answered with a challenge of that scheme (R-B3)', async () => {
     const answer = await identity.requestToken(MAX, { headers: { authorization: basic('demo:50%off') } });
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);

@@ -215,7 +215,7 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Compares the states of the store with those of a history from which nothing was ever cut.
+ * Compares the states of the store with the states of a history from which nothing was ever cut.
  * @param latest greatest VersionTimestamp seen of each variable: deletions may remove that version.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {

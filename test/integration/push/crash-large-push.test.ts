@@ -102,7 +102,7 @@ interface Stored {
 
 interface LargePush {
   readonly send: (client: ApiClient) => Promise<unknown>;
-  /** Sends what a client sends after a time-out: the same body under the same label, to a new process. */
+  /** Sends the push again as a client does after a time-out: the same body under the same label, to a new process. */
   readonly sendAgain: () => Promise<void>;
   readonly stored: () => Promise<Stored>;
 }

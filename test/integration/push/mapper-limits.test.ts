@@ -44,12 +44,12 @@ describe('mapper: accounts', () => {
   });
 });
 
-describe('mapper: its answer', () => {
+describe('mapper: the answer of a mapper', () => {
   test.each([
     ['within 1000 bytes is returned', '$pad("",996,"x")', undefined],
-    ['of 1001 bytes is refused', '$pad("",997,"x")', 1001],
-    ['counts bytes, not characters', '$pad("",499,"é")', 1002],
-  ])('%s, and the error names the limit (R-D9)', async (_what, expression, bytes) => {
+    ['of 1001 bytes is refused with an error that names the limit', '$pad("",997,"x")', 1001],
+    ['of 503 characters and 1002 bytes is refused likewise', '$pad("",499,"é")', 1002],
+  ])('%s (R-D9)', async (_what, expression, bytes) => {
     const run = open().run({ accountId: 1 }, { expression, body: BODY, maxBytes: 1000 });
     if (bytes === undefined) expect((await run).kind).toBe('mapped');
     else {

@@ -84,7 +84,7 @@ const hold = (variableId: number) =>
 
 /**
  * Waits until `count` writes wait for the lock of the test.
- * @param since leaves out those of connections opened earlier.
+ * @param since leaves out writes of connections opened earlier.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {

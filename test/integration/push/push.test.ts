@@ -72,7 +72,7 @@ describe('push: an accepted push', () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
-    // An ingest that finds the variable being written leaves its batches to the others.
+    // An ingester that finds its variable locked by another writer leaves the batches to that writer.
     const counts = await Promise.all([drain(), drain(), drain(), drain()]);
     expect(Math.max(...counts)).toBe(1);
     await api.ingest();

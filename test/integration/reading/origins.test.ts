@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('name a file, and a run that was running', async () => {
+  it('name a file, and the run that was running when the version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });
@@ -143,7 +143,7 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Variables of one push, and whether it shares an operation with the other plain pushes of its user. */
+/** Pushes by their variables; plain pushes of a user share an operation. */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),

@@ -16,7 +16,7 @@ const MANY = 400_000;
 const FEW = 60_000;
 
 let api: TestApi;
-/** Variables of the account with MANY and with FEW points, and one of the other account with FEW. */
+/** Two variables of the account, with MANY and with FEW points, and one of the other account with FEW points. */
 let many: number;
 let few: number;
 let others: number;

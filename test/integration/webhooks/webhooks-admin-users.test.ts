@@ -14,7 +14,7 @@ let granted: SiteStructure;
 /** A site of which only the first source is granted. */
 let partial: SiteStructure;
 let hidden: SiteStructure;
-/** A USER with access to both. */
+/** A USER with access to `granted` and to a source of `partial`. */
 let user: TestClient;
 beforeAll(async () => {
   api = await startTestApi();

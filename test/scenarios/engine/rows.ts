@@ -81,7 +81,7 @@ interface DatedValue<Value> {
   readonly value: Value;
 }
 
-/** Parses `date value`, or `date step duration times n value [up difference]`, which stands for n of them. */
+/** Parses `date value`, or `date step duration times n value [up difference]`, which stands for n rows. */
 function datedValues<Value extends number | null>(
   cursor: Cursor,
   value: () => Value,

@@ -1,4 +1,4 @@
-/** JSON by columns, as the rows it stands for. */
+/** Converts JSON by columns to rows. */
 
 /** @returns the rows of an object: element i of every array, other members as they are, and no label that is null. */
 export function rowsOfColumns(columns: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {

@@ -33,7 +33,7 @@ interface Cookie {
 
 const MAX_REDIRECTS = 10;
 
-/** @param stopsAt origins that the browser does not request; it shows an empty page instead. */
+/** @param stopsAt origins that the browser does not request: it shows an empty page for them. */
 export function createBrowser(stopsAt: readonly string[] = []): Browser {
   const jar = new Map<string, Cookie>();
   const cookiesFor = (url: string) => {

@@ -8,7 +8,7 @@ export interface Screen {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  /** Height follows the page, so that a picture shows all of it. */
+  /** True: the height follows the page, so that a picture shows the whole page. */
   readonly isWholePage?: boolean;
 }
 
@@ -142,7 +142,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
 const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
-/** Repeats the commands when the page loads another document between them. */
+/** Runs the commands again when the page has loaded another document between two of them. */
 async function onOneDocument<Result>(setLayout: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {

@@ -11,7 +11,7 @@ export type Bindings = Map<string, string>;
 
 interface Recording {
   readonly client: string;
-  /** Headers of every request that has none of its own. */
+  /** Headers of every request that has no own headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly exchanges: readonly Exchange[];
 }
@@ -81,9 +81,9 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 }
 
 /**
- * Objects may have more members than expected; a list has as many items, unless it ends with `{{more}}`. `{{absent}}`: no such
- * member. `{{any}}`: any value. Another placeholder takes the value where it stands first and has the same value thereafter;
- * tokens are renewed.
+ * Objects may have more members than expected; a list has as many items, unless it ends with `{{more}}`. `{{absent}}`:
+ * no such member. `{{any}}`: any value. Any other placeholder takes the value at its first use and keeps it; tokens are
+ * renewed.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

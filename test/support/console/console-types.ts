@@ -1,6 +1,7 @@
 /**
- * Types of the console's calls, from the same description that `/openapi.json` serves. Operations the console does not
- * call, request headers and error answers are left out: the file stays readable, and changes only with what it uses.
+ * Types of the console's calls, from the same description that `/openapi.json` serves. Leaves out request headers,
+ * error answers and operations that the console does not call, so that the file stays readable and changes only with
+ * the calls.
  */
 import { registerHooks } from 'node:module';
 import { readConfig } from '../../../src/config.ts';

@@ -10,7 +10,7 @@ const RUN = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => v
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
-/** @returns one text a rule: its id and the HTML of the elements that break it. */
+/** @returns one text per rule: its id and the HTML of the elements that break the rule. */
 export async function findObstacles(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   return page.evaluate<readonly string[]>(RUN);

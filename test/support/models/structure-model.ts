@@ -13,7 +13,7 @@ export interface ModelStructure {
     readonly sources: readonly ModelRow[];
     readonly variables: readonly ModelRow[];
   };
-  /** Pairs of indexes of variables: a formula and what it reads; sorted. */
+  /** Sorted pairs of variable indexes: a calculated variable, and an input that its formula reads. */
   readonly inputs: readonly (readonly [reader: number, input: number])[];
 }
 

@@ -9,7 +9,7 @@ import { cloneTemplate, dropDatabase } from './template.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     /**
-     * Whether every chunk of points is kept compressed: true in the vitest project that repeats the tests of points.
+     * True in the vitest project that repeats the tests of points on compressed chunks.
      */
     isInColumns: boolean | undefined;
   }
@@ -24,7 +24,7 @@ export const BEGIN_HOLDING = 'begin; set local idle_in_transaction_session_timeo
 export interface TestDatabase {
   readonly url: string;
   readonly database: string;
-  /** Set in the vitest project that keeps chunks compressed. */
+  /** Compresses the chunks; defined only in the vitest project that keeps them compressed. */
   readonly columns: ColumnsKeeper | undefined;
   /** Drops the database, ending connections left open. */
   drop(): Promise<void>;

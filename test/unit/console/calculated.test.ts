@@ -94,7 +94,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
     expect(suggest(text)).toContain(label);
   });
 
-  test('a $ after a name asks again, for the members of the list', () => {
+  test('a $ after a name ends the suggestions of names, so that members are suggested', () => {
     const text = 'inputVariables';
     const names = complete(new CompletionContext(EditorState.create({ doc: text }), text.length, true));
     expect(names?.validFor).toEqual(/^[\w.]*$/);

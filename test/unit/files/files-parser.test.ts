@@ -13,7 +13,7 @@ afterAll(() => parser.close());
 
 type ReadPart = (part: Buffer, index: number) => Promise<Buffer>;
 
-/** Parses a file whose parts `readPart` releases. @returns number of valid rows. */
+/** Parses a file whose parts come from `readPart`. @returns the number of valid rows. */
 async function countRows(text: string, readPart: ReadPart): Promise<number> {
   const file = Buffer.from(text);
   const order = { format: 'csv', sizeBytes: file.length, partBytes: PART_BYTES, limits: LIMITS, from: START } as const;

@@ -195,7 +195,7 @@ test('architecture: files have at most 400 lines, tests 500', () => {
 
 test('architecture: a file of at most 30 lines is merged into its only importer', () => {
   const exempt = [
-    // Decides by a rule of §9, so it has a file of its own like every `*-rules.ts`.
+    // Has a rule of §9, and is a separate file like every `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
     // Every role has a file, so that main.ts reads as a list.
     'src/roles/grpc-role.ts',

@@ -20,7 +20,7 @@ interface ExportedFunction {
   /** `src/file.ts#name`. */
   readonly name: string;
   readonly docstring: string;
-  /** Whether the body of the function throws, outside of functions within it. */
+  /** True when the body of the function throws, outside of functions within it. */
   readonly hasThrow: boolean;
 }
 

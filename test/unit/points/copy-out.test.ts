@@ -44,7 +44,7 @@ class Socket extends EventEmitter {
 
   pause(): void {}
 
-  /** The driver continues with what the COPY has left. */
+  /** The driver continues with the bytes that the COPY has left. */
   resume(): void {
     for (let piece = this.read(); piece; piece = this.read()) this.emit('data', piece);
   }

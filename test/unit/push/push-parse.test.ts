@@ -171,7 +171,7 @@ describe('push: a parsed body', () => {
       }),
       { numRuns: runs },
     );
-    // The property must see accepted and refused bodies.
+    // The property must generate accepted and refused bodies.
     expect(accepted).toBeGreaterThan(runs / 10);
     expect(accepted).toBeLessThan(runs / 2);
   }, 60_000);

@@ -123,7 +123,7 @@ describe('reading: Arrow rows (R-G4)', () => {
     ]);
   });
 
-  // The batches of 1,000 repetitions share record batches; those of 5,000 have one each.
+  // Batches with 1,000 repetitions share record batches; batches with 5,000 have one each.
   test.each([1, 1000, 5000])(
     'keep the ids and texts of every batch, with dictionaries kept or replaced: %i',
     async (times) => {

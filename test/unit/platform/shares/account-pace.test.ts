@@ -16,7 +16,7 @@ function openBench(share: number) {
   const ends = new Map<string, () => void>();
   return {
     begun,
-    /** Every step of `run` that needs no time. */
+    /** Resolves after every step of `run` that needs no time. */
     settle: () => new Promise(setImmediate),
     start: (accountId: number, name: string) => {
       const unit = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // 300 ms of work, less what decays meanwhile and the credit: a rest of 400 ms.
+    // 300 ms of work, less the decay and the credit, need a pause of 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

@@ -95,7 +95,7 @@ export const sitesSchema = z
 /** Ids of sites whose access is revoked. */
 export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
 
-/** UserLock (R-B11). */
+/** The body `UserLock` (R-B11). */
 export const lockSchema = lenientObject({
   isLocked: booleanSchema,
   until: z

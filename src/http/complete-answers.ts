@@ -21,7 +21,10 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 
 const gzipInThread = promisify(gzip);
 
-/** Mount inside `compress`, which would compress even a tiny answer without `Content-Length`. */
+/**
+ * Middleware that completes answers. Mount it inside `compress`, which would compress even a tiny answer without
+ * `Content-Length`.
+ */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();

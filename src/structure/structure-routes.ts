@@ -278,7 +278,10 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
     );
 }
 
-/** A JSON Patch always may declare a calculation: it saves the stored declaration again. */
+/**
+ * @returns true when the body may declare a calculation. A JSON Patch always may: it saves the stored declaration
+ * again.
+ */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   if (Array.isArray(body)) return true;

@@ -27,7 +27,7 @@ export interface AttemptOutcome {
 
 /** A message to the receiver of a webhook. */
 export interface Message {
-  /** Header `webhook-id`. */
+  /** Value of the header `webhook-id`. */
   readonly id: string;
   readonly type: string;
   /** Instant of the event, as ISO 8601. */

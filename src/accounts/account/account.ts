@@ -113,7 +113,7 @@ export async function countAccounts(database: Queryable, { userId, role }: Calle
   return rows[0]?.count ?? 0;
 }
 
-/** Whether the caller may use the account: as a member, or as an ADMIN (R-B8). */
+/** @returns true when the caller may use the account: as a member, or as an ADMIN (R-B8). */
 export async function isAllowedOn(database: Queryable, { userId, role }: Caller, accountId: number): Promise<boolean> {
   const { rowCount } = await database.query(`select from account a where a.id = $3 and ${IS_ALLOWED_ACCOUNT}`, [
     userId,

@@ -11,7 +11,7 @@ export interface AuditContext {
   readonly requestId: string;
 }
 
-/** The audit context of a request. */
+/** @returns the caller and the id of a request, for its audit entries. */
 export function auditContextOf(c: Context<AccountEnv>): AuditContext {
   return { caller: c.var.caller, requestId: c.var.requestId };
 }

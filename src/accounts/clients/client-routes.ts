@@ -41,7 +41,7 @@ export interface ShownClient extends StoredClient {
   readonly isBuiltIn: boolean;
 }
 
-/** Mount at the root, behind bearer authentication. */
+/** Routes of OAuth clients and signing keys. Mount at the root, behind bearer authentication. */
 export function clientRoutes({ database }: { readonly database: Database }): Hono<Env> {
   const admin = requireRole('ADMIN');
   return new Hono<Env>()

@@ -34,7 +34,7 @@ export const CHANGED_CLIENT = lenientObject({
   ...shape,
 });
 
-/** ClientSecretReplacement. */
+/** The body `ClientSecretReplacement`. */
 export const REPLACED_SECRET = lenientObject({
   overlapHours: integerFrom(0, MAX_OVERLAP_HOURS).nullish().meta({
     description: 'Hours for which the old secret stays valid; default 0: it stops working at once.',

@@ -246,7 +246,10 @@ function itemsOf(relation: string, order: string): string {
     ) as items`;
 }
 
-/** A USER sees their own pushes and files (R-D7, R-E1); null: the pushes and files of all users of the account. */
+/**
+ * @returns the user whose pushes and files are shown: a USER sees only their own (R-D7, R-E1); null: all users of the
+ * account.
+ */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;
 }

@@ -22,9 +22,9 @@ export interface InstallationServices {
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
 }
 
-/** Storage is measured at most this often, and only while an administrator asks. */
+/** Minimum milliseconds between two measurements of storage, which only a request starts. */
 const STORAGE_MAX_AGE_MS = 10 * 60_000;
-/** A longer measurement continues in the background; a later call returns its result. */
+/** Maximum milliseconds that a call waits; a longer measurement continues in the background for a later call. */
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;
 

@@ -118,7 +118,10 @@ async function joinAccount(
   return userId;
 }
 
-/** An ADMIN may use every account, so only a MANAGER's role can exceed the invitation's. */
+/**
+ * Requires that address and role match. An ADMIN may use every account, so only a MANAGER's role can exceed the
+ * invitation's.
+ */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {
     throw new DomainError('conflict', `the user ${existing.userName} exists with another mail address`);

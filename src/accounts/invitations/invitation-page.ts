@@ -80,7 +80,10 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
   );
 }
 
-/** The page gives no reason, because the user may belong to another account. */
+/**
+ * Answers that the invitation does not match the user. The page gives no reason, because the user may belong to another
+ * account.
+ */
 function sendMismatch(c: Context<Env>, { language: userLanguage, email }: OpenInvitation): Response {
   const language = choosePageLanguage(userLanguage);
   const { failedTitle, mismatchLead } = PAGE_TEXTS[language];

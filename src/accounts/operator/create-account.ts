@@ -5,7 +5,7 @@ export interface NewAccount {
   readonly language?: string;
   /** Time zone as IANA name; default UTC. */
   readonly timeZoneId?: string;
-  /** ISO 4217. */
+  /** ISO 4217 code of the currency. */
   readonly currency?: string;
   /** Versions kept per point, 1 to 1000; default 7 (R-C1). */
   readonly versionLimit?: number;

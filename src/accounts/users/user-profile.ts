@@ -2,7 +2,10 @@
 import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Call it in the transaction that created or locked the user. @throws Error when the user does not exist. */
+/**
+ * Reads a user as the directory stores it. Call it in the transaction that created or locked the user.
+ * @throws Error when the user does not exist.
+ */
 export async function getProfile(database: Queryable, userId: string): Promise<DirectoryUser> {
   const { rows } = await database.query<DirectoryUser>(
     `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language

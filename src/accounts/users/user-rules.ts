@@ -21,8 +21,8 @@ const RANK: Readonly<Record<RoleName, number>> = { USER: 0, MANAGER: 1, ADMIN: 2
 const ALLOWED: ChangeDecision = { kind: 'allowed' };
 
 /**
- * An ADMIN may change every user (R-B8). A MANAGER may change a user other than an ADMIN when the MANAGER is a member
- * of all accounts of that user. A USER may change no user.
+ * Decides whether a user may change another. An ADMIN may change every user (R-B8). A MANAGER may change a user other
+ * than an ADMIN when the MANAGER is a member of all accounts of that user. A USER may change no user.
  */
 export function planUserChange(changer: Changer, changed: Changed): ChangeDecision {
   if (changer.role === 'ADMIN') return ALLOWED;
@@ -34,7 +34,7 @@ export function planUserChange(changer: Changer, changed: Changed): ChangeDecisi
     : refuse('the user also belongs to accounts you do not manage; an ADMIN may change the user');
 }
 
-/** A user may grant roles up to their own (R-B8). */
+/** Decides whether a user may grant a role: roles up to the user's own (R-B8). */
 export function planRoleGrant(changer: Pick<Changer, 'role'>, granted: RoleName): ChangeDecision {
   return RANK[granted] <= RANK[changer.role] ? ALLOWED : refuse(`only an ADMIN may grant the role ${granted}`);
 }

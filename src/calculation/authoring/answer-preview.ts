@@ -79,7 +79,10 @@ export async function findWaitingPreviews(database: Database): Promise<readonly 
   return (await database.query<Turn>(FIND_WAITING)).rows;
 }
 
-/** The signal is aborted when the API has deleted the task, or no longer waits for it. */
+/**
+ * Watches whether the client still waits: the signal is aborted when the API has deleted the task, or no longer waits
+ * for it.
+ */
 function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const timer = setInterval(async () => {

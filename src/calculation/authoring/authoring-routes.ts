@@ -192,7 +192,9 @@ function findUndeclared(
 /** Dates of a preview as a body or a query gives them. */
 type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment | null | undefined>>>;
 
-/** A date without a zone is local time of the source of the variable (R-A11). */
+/**
+ * Converts the dates of a preview to instants. A date without a zone is local time of the variable's source (R-A11).
+ */
 async function settleDates(
   { database }: Asker,
   c: Context<CallerEnv>,

@@ -42,7 +42,7 @@ export function findPartialPeriods(
   });
 }
 
-/** An absolute window is the same for every run. */
+/** @returns true when the window holds whole periods, or is absolute and therefore the same for every run. */
 function isWhole({ periodType, granularity, alignTo }: InputDeclaration, period: Period): boolean {
   const covering: readonly string[] = COVERING[period];
   return (

@@ -63,7 +63,10 @@ export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   return first !== undefined && first === second;
 }
 
-/** JSON with sorted names, without nulls, and without the members that an answer adds (present-declarations.ts). */
+/**
+ * @returns JSON with sorted names, without nulls, and without the members that an answer adds
+ * (present-declarations.ts).
+ */
 function comparable(declaration: unknown): string | undefined {
   if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return undefined;
   if (Object.entries(declaration).some(([name, value]) => name.toLowerCase() === 'note' && value)) return undefined;

@@ -43,7 +43,7 @@ const instantSchema = z
     examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
   });
 
-/** A declared instant, to the microsecond (R-H1). */
+/** @returns the microseconds of a declared instant (R-H1); undefined when none is declared. */
 export function instantMicros(instant: string | null | undefined): Micros | undefined {
   return instant ? parseDate(instant)?.micros : undefined;
 }
@@ -194,8 +194,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Where formulas overlap, the one with the latest `validFrom` is valid, so no two formulas may have the same
- * `validFrom`.
+ * Refuses two formulas with the same `validFrom`: where formulas overlap, the formula with the latest `validFrom` is
+ * valid.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
@@ -225,7 +225,7 @@ export function hashDeclaration(declaration: Declaration): string {
   return `${FORM}-${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** An absent member and a null one mean the same (R-H1). */
+/** Sorts members and drops nulls: an absent member and a null member mean the same (R-H1). */
 function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);

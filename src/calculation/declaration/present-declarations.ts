@@ -120,7 +120,7 @@ function rename(object: Members, names: ReadonlyMap<string, string>): Members {
   );
 }
 
-/** Ids may be stored as strings of digits (R-A3). */
+/** @returns an id as a number; ids may be stored as strings of digits (R-A3). */
 function idOf(value: unknown): number | null {
   const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && id >= 1 && id <= 2_147_483_647 ? id : null;

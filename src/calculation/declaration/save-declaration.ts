@@ -24,7 +24,10 @@ const ROOT = '$.calculated';
 /** Maximum variables that the error of a cycle names; the middle of a longer cycle is left out. */
 const MAX_NAMED = 20;
 
-/** Hook of `structure/`: called when a variable is saved (R-H1). Its methods throw {DomainError} as `checkDeclaration`. */
+/**
+ * Opens the hook of `structure/` that is called when a variable is saved (R-H1). Its methods throw {DomainError} as
+ * `checkDeclaration`.
+ */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
   return {
@@ -115,7 +118,10 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   );
 }
 
-/** An input that an earlier save accepted may have been deleted meanwhile; it gets no edge. */
+/**
+ * Replaces the edges of a variable in the graph. An input that was deleted after an earlier save accepted it gets no
+ * edge.
+ */
 async function replaceEdges(
   transaction: Transaction,
   variableId: number,

@@ -88,7 +88,7 @@ async function parse(queryable: Queryable, sourceId: number, given: unknown): Pr
   }
 }
 
-/** Problems that the references of the declarations have, and inputs that would trigger their own variable. */
+/** Finds problems of the declarations' references, and inputs that would trigger their own variable. */
 async function findBroken(
   transaction: Transaction,
   caller: Caller,
@@ -209,7 +209,7 @@ export async function findGraphCycle(
   return searchCycle(inputs);
 }
 
-/** Depth-first search with an explicit stack, because chains may be longer than the call stack allows. */
+/** Searches a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows. */
 function searchCycle(inputs: ReadonlyMap<number, readonly number[]>): readonly number[] | undefined {
   const done = new Set<number>();
   for (const start of inputs.keys()) {

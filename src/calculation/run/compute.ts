@@ -65,7 +65,7 @@ export interface Computed {
     | { readonly kind: 'failed'; readonly outcome: string; readonly message: string };
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
-  /** Points read. */
+  /** Number of points read. */
   readonly read: number;
   readonly notes: Readonly<Record<string, unknown>>;
   /** Duration of each phase of the run, in milliseconds. */

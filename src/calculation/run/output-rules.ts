@@ -179,7 +179,7 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts): readon
   return [`nothing is stored: none of the ${returned} returned rows has both a date and a finite value`];
 }
 
-/** Labels of rows; rows of a slice with equal texts share one object. */
+/** @returns a function that reads the labels of a row; rows of a slice with equal texts share one object. */
 function labelReader(
   { versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,

@@ -50,7 +50,7 @@ export async function writeOutputs(
   return { ranges: whole ? [whole] : [], warnings, versions };
 }
 
-/** Label ids are created outside the transaction, on another connection. */
+/** Encodes a slice for storage. Label ids are created outside the transaction, on another connection. */
 async function encodeSlice(
   dictionary: Dictionary,
   { accountId, variableId }: Writer,

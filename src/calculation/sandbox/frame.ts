@@ -206,7 +206,7 @@ function writeScalar(writer: FrameWriter, value: ScalarValue): void {
   }
 }
 
-/** R has no integer −2³¹, which stands for NA, and no integer −0. */
+/** @returns true for a number that R can hold as an integer. R has no integer −2³¹, which stands for NA, and no −0. */
 function isRInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
 }

@@ -49,7 +49,7 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
 }
 
-/** Whether this process runs as root, which changes how the sandbox is entered. */
+/** @returns true when this process runs as root, which changes how the sandbox is entered. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

@@ -26,7 +26,9 @@ export async function findLeftovers(parent: string): Promise<readonly string[]> 
   return names.filter(isLeft).map((name) => join(parent, name));
 }
 
-/** Inode of the PID namespace, such as `4026531836`: a process id has a meaning within its namespace only. */
+/**
+ * @returns the inode of the PID namespace, such as `4026531836`: a process id has a meaning only within its namespace.
+ */
 function pidNamespace(): string {
   return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
 }

@@ -64,7 +64,7 @@ function reportedOutcome(frame: ResultFrame, limits: DecidedLimits, ending: Endi
   return { kind: 'script_error', message, call, errors, ...filesOf(frame), ...ending, line: frame.line };
 }
 
-/** The runner enforces these bounds too; they are checked again because a script can forge a frame. */
+/** Checks the bounds of a successful result again: the runner enforces them too, but a script can forge a frame. */
 function okOutcome(
   frame: Extract<ResultFrame, { status: 'ok' }>,
   limits: DecidedLimits,
@@ -82,7 +82,10 @@ function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile
   return files.length > 0 ? { files } : {};
 }
 
-/** R ended without a readable result: quit(), a crash of a package, or bytes that the script wrote into the result. */
+/**
+ * Describes a run that ended without a readable result: quit(), a crash of a package, or bytes that the script wrote
+ * into the result.
+ */
 function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimits, ending: Ending): SandboxOutcome {
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =

@@ -164,8 +164,8 @@ async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: Sand
 }
 
 /**
- * The limits minus the time that earlier scripts of the run took. The wire format has no limit of 0, so at least a
- * millisecond is left, which ends the script.
+ * @returns the limits minus the time that earlier scripts of the run took. The wire format has no limit of 0, so at
+ * least a millisecond is left, which ends the script.
  */
 function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
   return {

@@ -64,7 +64,7 @@ export function hasNextInstant(cron: string): boolean {
   }
 }
 
-/** In other cron dialects `?` means "any"; in this library it means "now". */
+/** Parses a cron expression. `?` is replaced by `*`: in other cron dialects it means "any", in this library "now". */
 function openCron(cron: string, timeZoneId: string): Cron {
   return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
 }

@@ -183,7 +183,7 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-/** The variables with their source and site, as events need them. */
+/** Reads variables with their source and site, as events need them. */
 async function findWithParents(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(
     `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"

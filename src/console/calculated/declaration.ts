@@ -115,7 +115,7 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** A constant as a person types it: numbers, TRUE and FALSE are values, everything else is text. */
+/** Parses a constant as a person types it: numbers, TRUE and FALSE are values, everything else is text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
@@ -133,7 +133,7 @@ export function toTexts(declaration: Declaration): { readonly script: string; re
   return { script, settings: JSON.stringify({ friendlyName: declaration.friendlyName, formulas: rest }, null, 2) };
 }
 
-/** An absent member and a null one mean the same (R-H1). */
+/** Sorts members and drops nulls: an absent member and a null member mean the same (R-H1). */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;

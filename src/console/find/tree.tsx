@@ -155,7 +155,7 @@ type Step =
   | { readonly kind: 'toggle' }
   | { readonly kind: 'move'; readonly index: number };
 
-/** Keyboard of a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. */
+/** @returns the step for a key in a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. */
 function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
   const row = rows[active];
   const isOpen = row !== undefined && 'isOpen' in row && row.isOpen;

@@ -165,7 +165,7 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** At most two decimal digits, as in the list of runs. */
+/** Formats seconds with at most two decimal digits, as in the list of runs. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }

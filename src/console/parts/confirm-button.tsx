@@ -11,7 +11,7 @@ interface ConfirmButtonProps {
   readonly onConfirm: () => void;
 }
 
-/** The question says what will happen. The confirming button has the same label as the first button. */
+/** A button that asks `question` before it acts. The confirming button has the same label as the first button. */
 export function ConfirmButton({ label, question, isBusy = false, size = 'sm', onConfirm }: ConfirmButtonProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);

@@ -11,7 +11,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** `3 days ago` in the person's language; `in 2 hours` for an instant to come. */
+/** Formats an instant relative to now, in the person's language: `3 days ago`, `in 2 hours`. */
 export function formatAgo(instant: string, nowMs: number = Date.now()): string {
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
   const format = new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'auto' });
@@ -20,14 +20,14 @@ export function formatAgo(instant: string, nowMs: number = Date.now()): string {
 }
 
 /**
- * Date and time in a zone; without one, in the zone of the browser. In the hour that a clock shows twice, the offset from GMT
- * follows.
+ * Formats date and time in a zone; without `timeZone`, in the zone of the browser. In the hour that a clock shows twice,
+ * the offset from GMT follows.
  */
 export function formatMoment(instant: string | number, timeZone?: string): string {
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone, currentLocale());
 }
 
-/** Date and time with seconds, because several versions may arrive in a minute. */
+/** Formats date and time with seconds, because several versions may arrive in a minute. */
 export function formatVersion(instant: string | number, timeZone?: string): string {
   return writeMoment(instant, { dateStyle: 'medium', timeStyle: 'medium' }, timeZone, currentLocale());
 }

@@ -126,7 +126,7 @@ function SchemeItems() {
   );
 }
 
-/** A token is for one account: the issuer issues a token for the other account, then returns to Home. */
+/** Changes the account. A token is for one account, so the issuer issues another one, and returns to Home. */
 async function switchAccount(accountId: number): Promise<void> {
   try {
     const path = { accountId };

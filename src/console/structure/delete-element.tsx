@@ -72,7 +72,7 @@ async function call(kind: Kind, { id, sourceId = 0 }: Stored, hardDelete: boolea
 
 const POLL_MS = 1000;
 
-/** How far a deletion is, until it has ended. */
+/** Shows the progress of a deletion until it has ended. */
 export function DeletionProgress({ id }: { readonly id: string }) {
   const { t } = useTranslation('structure');
   const deletion = useQuery({

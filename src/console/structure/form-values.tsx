@@ -48,7 +48,10 @@ interface ValueProps {
   readonly onChange: (text: string) => void;
 }
 
-/** Not `required` in the browser: a required field counts only when its form is filled in, which the service checks. */
+/**
+ * The input of one field. It is not `required` in the browser: a required field counts only when its form is filled in,
+ * which the service checks.
+ */
 function Value({ field, label, text, onChange }: ValueProps) {
   const { t } = useTranslation('structure');
   const common = { label, description: field.description ?? undefined, withAsterisk: field.isRequired ?? false };

@@ -120,7 +120,7 @@ function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly strin
   return role === 'MANAGER' ? ['MANAGER', 'ADMIN'] : ['USER', 'MANAGER', 'ADMIN'];
 }
 
-/** Role, permission and scope as text, because many tools do not show extensions. */
+/** Describes role, permission and scope as text, because many tools do not show extensions. */
 function describeAccess(access: Access): string {
   if (access.kind === 'open') return 'Needs no token.';
   const callers = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
@@ -128,7 +128,7 @@ function describeAccess(access: Access): string {
   return `For ${callers}${permission}; scope \`${access.scope}\`.`;
 }
 
-/** Bearer first: generated clients sign with the first scheme. */
+/** Describes the accepted credentials. Bearer comes first: generated clients use the first scheme. */
 function describeSecurity({ access, method, path }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access.kind === 'open') return [];
   const tokens = [{ bearer: [] }, { oauth2: [access.scope] }];

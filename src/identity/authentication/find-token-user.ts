@@ -7,7 +7,7 @@ export interface TokenUser {
   readonly userId: string;
   readonly userName: string;
   readonly role: Role;
-  /** ISO 639-1. */
+  /** ISO 639-1 code of the language. */
   readonly language: string;
   readonly isLocked: boolean;
   /** Whether the password is temporary and must be changed (R-B10). */

@@ -107,13 +107,16 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
   });
 }
 
-/** A token issued in the second of a password change counts as valid: it may have been issued for the new password. */
+/**
+ * @returns true for a token from before the last password change or sign-out. A token issued in the same second counts
+ * as valid: it may have been issued for the new password.
+ */
 function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: TokenValidity): boolean {
   if (passwordFingerprint !== undefined && passwordFingerprint !== validity.passwordFingerprint) return true;
   return issuedSec !== undefined && issuedSec < validity.tokensValidFromSec;
 }
 
-/** Key of the cache; building it takes 0.2 µs. */
+/** @returns the key in the cache; building it takes 0.2 µs. */
 function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): string {
   return JSON.stringify([issuer, subject, accountId, actorSubject]);
 }

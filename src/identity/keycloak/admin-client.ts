@@ -152,7 +152,7 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
   }
 }
 
-/** The details are logged as the cause, and not sent to the caller. */
+/** @returns the error for the caller; `details` are its cause, which is logged and not sent. */
 function unavailable(details: string, cause?: unknown): DomainError {
   const error = new DomainError('dependency_unavailable', 'the identity provider failed to answer; try again');
   error.cause = new Error(details, { cause });

@@ -148,8 +148,8 @@ async function getSubject(
 }
 
 /**
- * Only users with the attribute are taken over: a manager who chooses the name of another user of the realm must not gain
- * control of that user.
+ * Finds a user that may be taken over. Only users with the attribute may: a manager who chooses the name of another
+ * user of the realm must not gain control of that user.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);
@@ -181,7 +181,7 @@ async function readUser(database: Queryable, userId: string) {
   return user;
 }
 
-/** Empty text clears a member; an absent member is cleared by some versions of Keycloak only. */
+/** Converts a user for Keycloak. Empty text clears a member; only some versions of Keycloak clear an absent member. */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

@@ -8,7 +8,7 @@ export interface FieldHtml {
   readonly name: string;
   readonly label: string;
   readonly type: 'text' | 'password';
-  /** https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#autofill */
+  /** Autofill name of the field (https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#autofill). */
   readonly autocomplete: 'username' | 'current-password' | 'new-password';
   readonly value?: string;
   readonly hint?: string;

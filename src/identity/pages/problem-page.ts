@@ -5,13 +5,13 @@ import { type RenderedPage, renderPage } from './layout.ts';
 import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export interface Problem {
-  /** HTTP status. */
+  /** HTTP status of the answer. */
   readonly status: number;
   /** Seconds until the next attempt may succeed; undefined: unknown. */
   readonly waitSec?: number | undefined;
   /** Request id, under which the service logs the problem. */
   readonly requestId: string;
-  /** `Accept-Language`. */
+  /** Header `Accept-Language` of the request. */
   readonly languages: string | undefined;
 }
 

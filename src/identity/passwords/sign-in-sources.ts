@@ -158,7 +158,7 @@ export async function writeFailure(
   ]);
 }
 
-/** Two bytes: enough to recognise a repeated password, too few to guess it by. */
+/** @returns two bytes of a hash: enough to recognise a repeated password, too few to guess the password. */
 function markOf(salt: string, password: string): number {
   return createHash('sha256')
     .update(JSON.stringify([salt, password]))

@@ -1,7 +1,7 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml and runs them with podman on networks of their own. Waits
  * until all are healthy, checks their confinement from inside, pushes a point, and reads it and the point computed from
- * it. Restarts the database, restores it from a backup, stops everything and removes it. The database is built from
+ * it. Restarts the database, restores it from a backup, then stops and removes everything. The database is built from
  * Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official image needs a registry. The
  * command cannot check what needs a Docker host: Docker's name service, published ports, AppArmor, restarts after a
  * crash.

@@ -71,7 +71,10 @@ function securityOption({ directory }: CheckPlan, option: string): string {
   return kind === 'seccomp' && value !== 'unconfined' ? `seccomp=${directory}/${value}` : option;
 }
 
-/** Without an interval, podman needs no systemd timer; the check runs the health check itself. */
+/**
+ * @returns the options of the health check. Without an interval, podman needs no systemd timer; the check runs the
+ * health check itself.
+ */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;

@@ -88,7 +88,7 @@ export async function buildImages(file: ComposeFile, directory: string, progress
   await podman(['image', 'prune', '--force', '--filter', `label=${CHECK_LABEL}`]);
 }
 
-/** npm inside the build must trust the certificate authority that this machine trusts. */
+/** @returns options by which npm inside the build trusts the certificate authority that this machine trusts. */
 function authorityOptions(): readonly string[] {
   const bundle = process.env.NODE_EXTRA_CA_CERTS;
   return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];

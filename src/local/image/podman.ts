@@ -16,7 +16,7 @@ export interface PodmanOptions {
    * Variables added to podman's own environment; `--env NAME` passes a value on without showing it in process lists.
    */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Standard input. */
+  /** Text for the standard input of podman. */
   readonly input?: string;
   /** Called for every line of stdout and stderr. */
   readonly onLine?: (line: string) => void;

@@ -120,7 +120,7 @@ function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {
   ];
 }
 
-/** mmdebstrap leaves signals to its children, so the whole group gets them. */
+/** Stops a process group: mmdebstrap leaves signals to its children, so the whole group gets the signal. */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGTERM');

@@ -108,7 +108,10 @@ export function prepareState(kind: LauncherKind, root: string, localPath: string
   return state;
 }
 
-/** Under chroot, only the root file system is visible, so the directory is inside it. */
+/**
+ * Finds the paths of the writable directory. Under chroot, only the root file system is visible, so the directory is
+ * inside it.
+ */
 export function locateState(kind: LauncherKind, root: string, localPath: string): State {
   if (kind === 'bwrap') return { hostPath: localPath, innerPath: '/data' };
   const innerPath = `/data/${createHash('sha256').update(localPath).digest('hex').slice(0, 16)}`;

@@ -80,7 +80,7 @@ function serverArguments(options: StackServiceOptions, state: State, port: numbe
   ];
 }
 
-/** Sized for a developer's machine: shared buffers are a sixteenth of its memory, 128 MiB to 1 GiB. */
+/** Settings sized for a developer's machine: shared buffers are a sixteenth of its memory, 128 MiB to 1 GiB. */
 function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<string, string>> {
   const sharedMebibytes = Math.max(128, Math.min(1024, Math.floor(totalmem() / MEBIBYTE / 16)));
   return {

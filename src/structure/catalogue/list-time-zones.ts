@@ -21,7 +21,10 @@ export function timeZoneLister(queryable: Queryable): () => Promise<readonly Tim
   };
 }
 
-/** The runtime alone would list old names, such as Asia/Calcutta, which newer tz databases omit. */
+/**
+ * Lists the zones that database and runtime share. The runtime alone would list old names, such as Asia/Calcutta, which
+ * newer tz databases omit.
+ */
 async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(
     `select name as id from pg_timezone_names where name = 'UTC' or name ~ '^[A-Z][A-Za-z]+/[A-Z]'

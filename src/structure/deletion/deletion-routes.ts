@@ -57,7 +57,7 @@ export function deleteHandler({ database, audit }: Parts, resource: Resource, re
   };
 }
 
-/** `GET /deletions/{id}` (R-C7). */
+/** Routes of `GET /deletions/{id}` (R-C7). */
 export function deletionRoutes(database: Database): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/deletions/:id', requireRole('MANAGER'), async (c) =>
     c.json(await getDeletion(database, c.var.caller.accountId, c.req.param('id'))),

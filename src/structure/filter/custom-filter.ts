@@ -120,7 +120,7 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
   return operator.startsWith('!') ? `not coalesce(${matches}, false)` : matches;
 }
 
-/** A list of texts matches when one of its texts equals, contains or starts with the value. */
+/** Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. */
 function compareTexts(
   { expression }: Operand,
   operator: FilterOperator,
@@ -166,7 +166,7 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   return member;
 }
 
-/** An integer is compared as `int`, so that the index of an id can be used. */
+/** @returns the type of the comparison. An integer is compared as `int`, so that the index of an id can be used. */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {
   if (type === 'number' && (members || INTEGER.test(text))) return 'int';
   return { text: 'text', number: 'numeric', boolean: 'boolean', texts: 'text[]', json: 'text' }[type];

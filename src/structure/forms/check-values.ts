@@ -71,7 +71,7 @@ function hasMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** A missing required field is an old problem only when the former clientData had values of the form. */
+/** @returns true when clientData has values of the form. Only then is a missing required field an old problem. */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);
   return values !== undefined && values !== null;

@@ -93,7 +93,10 @@ export async function deleteForm(transaction: Transaction, accountId: number, id
 const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 'sources', Variable: 'variables' };
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
-/** Values are found by the name of their form, so after a change of name they would no longer belong to the form. */
+/**
+ * Requires that no resource has values of the form: values are found by the name of their form, and would be lost to it
+ * after a change of name.
+ */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(
     `select id from ${TABLE[entityType]} where account_id = (select account_id from form where id = $1) and client_data ? $2

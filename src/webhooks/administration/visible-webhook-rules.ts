@@ -67,7 +67,10 @@ function isEmpty(filter: WebhookFilter): boolean {
   return countIds(filter) === 0;
 }
 
-/** `https://receiver.example/…`: path and query are often the only credential of a receiver. */
+/**
+ * Hides all but the origin, as in `https://receiver.example/…`: path and query are often the only credential of a
+ * receiver.
+ */
 function hidePath(url: string): string {
   return `${new URL(url).origin}/${HIDDEN}`;
 }

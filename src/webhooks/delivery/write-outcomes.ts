@@ -30,7 +30,7 @@ const WRITE = `
   from write_webhook_outcomes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /**
- * Writes the outcomes of ended attempts and disables hopeless webhooks (R-I3, R-I5).
+ * Writes the outcomes of ended attempts, and disables webhooks that fail for too long (R-I3, R-I5).
  * @param disableAfterDays days without a success after which a webhook is disabled.
  * @returns ids of the webhooks that were disabled.
  */

@@ -66,7 +66,8 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
 }
 
 /**
- * An event about a site, source or variable has the id of that resource as `id`.
+ * Reads the entities that an event names. An event about a site, source or variable has the id of that resource as
+ * `id`.
  * @param type type of the event; empty for one variable of an event.
  */
 export function readConcern(type: string, data: Members): Concern {

@@ -27,7 +27,7 @@ export interface WebhookHistory {
 }
 
 export interface HistoryPage {
-  /** Empty: all. */
+  /** States of the attempts to read; empty: all. */
   readonly states: readonly AttemptState[];
   readonly limit: number;
   readonly offset: number;

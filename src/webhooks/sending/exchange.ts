@@ -52,7 +52,9 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
   }
 }
 
-/** `isStale`: the receiver had closed the kept-alive connection, so it never got the request. */
+/**
+ * Sends the request once. `isStale`: the receiver had closed the kept-alive connection, so it never got the request.
+ */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,
   agents: GuardedAgents,

@@ -112,7 +112,7 @@ function reading(label: string, language: StreamParser<unknown>): readonly Exten
   ];
 }
 
-/** Tab leaves the editor, as everywhere else on a page. */
+/** @returns the extensions for editing. Tab leaves the editor, as everywhere else on a page. */
 function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
   const { symbols } = latest.current;
   const run = () => {

@@ -141,7 +141,7 @@ function InputRow({ input, isReadOnly, onChange }: RowProps) {
   );
 }
 
-/** Buckets, unit and versions: most inputs take every point of the latest version. */
+/** Fields that most inputs leave empty: buckets, unit and versions. */
 function MoreFields({ input, onChange }: RowProps) {
   const { t } = useTranslation('calculated');
   const { version, asOf, relativeVersion, horizon, tags, alignTo, unitId } = input;

@@ -79,7 +79,7 @@ interface DrawingProps {
   readonly data: string;
 }
 
-/** The script wrote the picture, so it is shown as an image only: an image runs no scripts and loads nothing. */
+/** Shows a picture that the script wrote, as an image only: an image runs no scripts and loads nothing. */
 function Drawing({ name, format, data }: DrawingProps) {
   const [address, setAddress] = useState<string>();
   useEffect(() => {

@@ -216,7 +216,7 @@ interface FormulasProps {
   readonly onChange: (declaration: Declaration) => void;
 }
 
-/** A variable may have a formula for each period; most have one for all dates. */
+/** Chooses the formula to edit: a variable may have a formula for each period; most have one for all dates. */
 function Formulas({ declaration, index, isReadOnly, onShow, onChange }: FormulasProps) {
   const { t } = useTranslation('calculated');
   const formulas = declaration.calculatedVariableFormulas;

@@ -129,7 +129,10 @@ function toOptions(
 
 const scaleOf = (unit: string) => `unit ${unit}`;
 
-/** The first and last second of lines and spans, with a margin, so that a span that ends with the data can be seen. */
+/**
+ * @returns the first and last second of lines and spans, with a margin, so that a span that ends with the data is
+ * visible.
+ */
 function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly [number, number] {
   const dates = lines.flatMap(({ points: { seconds } }) => [seconds[0] ?? Number.NaN, seconds.at(-1) ?? Number.NaN]);
   const all = [...dates, ...spans.flatMap(({ from, to }) => [from, to])].filter((second) => Number.isFinite(second));
@@ -139,7 +142,7 @@ function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly
   return [least - margin, greatest + margin];
 }
 
-/** Each span is a light area and a bar above the chart, so that windows over each other can be told apart. */
+/** Draws each span as a light area and a bar above the chart, so that overlapping windows can be told apart. */
 function shade(plot: uPlot, spans: readonly Span[], color: (name: string) => string): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;

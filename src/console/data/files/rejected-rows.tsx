@@ -116,7 +116,7 @@ interface RowsProps {
   readonly onCorrect: (row: number, column: number, text: string) => void;
 }
 
-/** A virtual table: only the visible rows are rendered. */
+/** The rejected rows in a virtual table, which renders only the visible rows. */
 function Rows({ errors, content: { header, rows }, corrected, onCorrect }: RowsProps) {
   const { t } = useTranslation('data');
   const frame = useRef<HTMLElement>(null);

@@ -33,7 +33,7 @@ export const NEW_CLIENT: ClientFields = {
   logoutUris: '',
 };
 
-/** The fields of a stored client. */
+/** @returns the fields of a stored client. */
 export function toFields({
   clientId,
   name,
@@ -47,7 +47,7 @@ export function toFields({
   return { clientId, name: name ?? '', isPublic, scopes, grantTypes, ...lines };
 }
 
-/** The members that a change may have; a new client also has `clientId` and `isPublic`. */
+/** @returns the members that a change may have; a new client also has `clientId` and `isPublic`. */
 export function toChange({ name, scopes, grantTypes, redirectUris, logoutUris }: ClientFields) {
   const known = <Name extends string>(all: readonly Name[], chosen: readonly string[]) =>
     all.filter((value) => chosen.includes(value));
@@ -60,7 +60,7 @@ export function toChange({ name, scopes, grantTypes, redirectUris, logoutUris }:
   };
 }
 
-/** The body that creates a client. */
+/** @returns the body that creates a client. */
 export function toNewClient(fields: ClientFields): Written {
   return { clientId: fields.clientId.trim(), isPublic: fields.isPublic, ...toChange(fields) };
 }

@@ -80,7 +80,9 @@ export function ClientForm({ fields, isNew, onChange }: ClientFormProps) {
   );
 }
 
-/** A public client signs in through a browser; one with a secret may also use the password grant. */
+/**
+ * @returns the fields after the choice. A public client signs in through a browser; a client with a secret by password.
+ */
 function publicChoice(fields: ClientFields, isPublic: boolean): ClientFields {
   return { ...fields, isPublic, grantTypes: [isPublic ? 'authorization_code' : 'password', 'refresh_token'] };
 }

@@ -25,7 +25,8 @@ const MAX_POLL_MS = 3000;
 
 /**
  * @param onRunning called with the label of the operation while it runs.
- * @returns the operation in its final state. @throws {ApiError} when the push is refused.
+ * @returns the operation in its final state.
+ * @throws {ApiError} when the push is refused.
  */
 export async function writeCorrection(
   { variableId, divider, edits, label, note }: Correction,
@@ -49,7 +50,7 @@ export async function writeCorrection(
   }
 }
 
-/** 128 random bits. `crypto.randomUUID` is missing on pages without TLS. */
+/** @returns 128 random bits. `crypto.randomUUID` is missing on pages without TLS. */
 function randomHex(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

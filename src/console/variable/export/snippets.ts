@@ -54,7 +54,7 @@ function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A JSON string is a string of R and of Python. */
+/** Quotes a text. A JSON string is also a string of R and of Python. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -62,7 +62,7 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   );
 }
 
-/** A virtual table: only the visible rows are rendered. */
+/** The differing dates in a virtual table, which renders only the visible rows. */
 function Rows({ rows, timeZone }: { readonly rows: Comparison['rows']; readonly timeZone: string }) {
   const { t } = useTranslation();
   const frame = useRef<HTMLElement>(null);

@@ -54,7 +54,7 @@ export function VersionBar(props: VersionBarProps) {
   );
 }
 
-/** The two newest labels, else the first state and the latest. */
+/** @returns the sides of a new comparison: the two newest labels, else the first state and the latest. */
 function firstComparison(
   labels: readonly string[],
   stops: readonly string[],

@@ -104,7 +104,7 @@ export async function findTokenAccount(
   return toAccount(context, userId);
 }
 
-/** The user as oidc-provider sees it. ID tokens have the claims of userinfo. */
+/** Reads the user as oidc-provider needs it. ID tokens have the claims of userinfo. */
 async function toAccount({ database, clock }: GrantContext, userId: string): Promise<Account | undefined> {
   const profile = await findProfile(database, userId, new Date(clock.nowMillis()));
   return profile && { accountId: userId, claims: () => ({ ...profile }) };

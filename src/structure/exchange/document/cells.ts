@@ -94,7 +94,10 @@ function readDefinitionCell(member: string, cell: unknown): unknown {
   return member === 'divisor' || member === 'offset' ? cell : String(cell);
 }
 
-/** Keys, references and occurrences name a resource, so an empty cell does not clear them. */
+/**
+ * @returns true when an empty cell keeps the member: keys, references and occurrences name a resource, and some members
+ * cannot be cleared.
+ */
 function isKept(kind: KindName, member: string): boolean {
   const { self, parents, keyField } = KINDS[kind];
   const keys = [keyField, self.occurrence, ...parents.flatMap(({ own, name, occurrence }) => [own, name, occurrence])];

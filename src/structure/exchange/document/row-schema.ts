@@ -10,7 +10,9 @@ const occurrence = integerFrom(1).nullish().meta({
   description: 'Distinguishes resources that share a key within their parent: 1 is the one with the lowest id.',
 });
 
-/** An own catalogue entry is named, because its id differs between accounts. */
+/**
+ * Schema of a catalogue entry by id or name. An account's own entry is named, because its id differs between accounts.
+ */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
   return z.union([schema, name], {

@@ -113,7 +113,7 @@ export async function toRows(
   });
 }
 
-/** A blank identifier is left out: an import cannot distinguish it from an empty cell. */
+/** @returns true for a blank identifier, which is left out: an import cannot distinguish it from an empty cell. */
 function isBlank(identifier: unknown): boolean {
   return typeof identifier !== 'string' || identifier.trim() === '';
 }

@@ -173,7 +173,7 @@ async function announceRows(
   }
 }
 
-/** A new variable with a declaration is announced as created only. */
+/** @returns which of the variables are new: a new variable with a declaration is announced as created only. */
 async function createdAmong(
   transaction: Transaction,
   id: string,

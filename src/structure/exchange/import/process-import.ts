@@ -202,7 +202,10 @@ async function noteChanged(database: Database, id: string, changed: readonly Cha
   );
 }
 
-/** JSON path of a member, or the cell of a sheet where the sheet has the column. */
+/**
+ * @returns a function that names a member of a row: by JSON path or by cell; a member without a column, by the row of
+ * its sheet.
+ */
 function pathsOf({ columns }: DocumentNote): ApplyRef['pathOf'] {
   return (place, member) => {
     const [, sheet, row] = /^([^$].*)!(\d+)$/.exec(place) ?? [];

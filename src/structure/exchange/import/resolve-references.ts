@@ -67,7 +67,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Names of own units ignore case, and so do names of members. */
+/** Replaces the name of an own unit by its id. Names of units and of members ignore case. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;

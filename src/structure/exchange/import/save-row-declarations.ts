@@ -102,7 +102,7 @@ async function readStored(
   return new Map(items.map((item, index) => [item.id, shown[index]?.calculated]));
 }
 
-/** JSON with sorted members and without nulls. */
+/** @returns JSON with sorted members and without nulls, for comparison. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

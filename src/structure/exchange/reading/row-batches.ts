@@ -82,7 +82,7 @@ function parseListed(kind: ListName, place: string, pathOf: (member: string) => 
   return kind === 'forms' ? parseFormRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
 }
 
-/** The kind that a list or sheet is called, in any case; a sheet may be continued as `variables 2`. */
+/** @returns the kind that a list or sheet is named after, in any case; a sheet may be continued as `variables 2`. */
 export function kindCalled(name: string): ListName | undefined {
   const plain = name.trim().toLowerCase().replace(/ \d+$/, '');
   return LIST_NAMES.find((kind) => kind === plain);

@@ -232,7 +232,7 @@ function decodeEscape(_escape: string, code: string): string {
   return String.fromCharCode(Number.parseInt(code, 16));
 }
 
-/** The value of a cell: the text of rich text and links, the result of a formula. */
+/** @returns the plain value of a cell: the text of rich text and links, the result of a formula. */
 function plainValue(value: unknown): string | number | boolean | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value.replace(ESCAPED, decodeEscape);

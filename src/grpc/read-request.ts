@@ -119,7 +119,7 @@ export function toSelection(message: SelectionMessage) {
   } satisfies Partial<ReadRequest>;
 }
 
-/** An empty text counts as absent, as in REST. */
+/** Maps an empty text to undefined: it counts as absent, as in REST. */
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {

@@ -7,7 +7,7 @@ import type { PacedLimiter } from './paced-refusals.ts';
 export interface UserBudget {
   /** @returns milliseconds to wait; 0 when the request passes. */
   count(userId: string, cost?: number): Promise<number>;
-  /** For the fast path. @returns false when the user exceeds the limit. */
+  /** Counts a request on the fast path. @returns false when the user exceeds the limit. */
   countInMemory(userId: string, cost: number): boolean;
   /** Whether the user continues to send requests despite many refusals. */
   isFlooding(userId: string): boolean;

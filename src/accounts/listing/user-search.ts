@@ -176,7 +176,7 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
-  // An empty value counts as absent: any value of the type matches.
+  // The last text of an index. An empty value counts as absent: any value of the type matches.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = indices.map((index) => {

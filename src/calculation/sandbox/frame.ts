@@ -355,7 +355,7 @@ class FrameReader {
     return kept;
   }
 
-  /** The runner writes distinct texts, so a table is at most as long as its column. */
+  /** Reads the table of a column. The runner writes distinct texts, so a table is at most as long as its column. */
   #table(rows: number): TextTable {
     const count = this.count(4);
     if (count > rows) throw new FrameError(`a table must have at most ${rows} texts, got ${count}`);

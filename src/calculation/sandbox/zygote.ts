@@ -191,7 +191,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** A zygote may end while its standby starts: waiting for the standby is faster than another start. */
+  /** Waits for a standby that is starting: when a zygote ends meanwhile, this is faster than another start. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

@@ -85,7 +85,7 @@ export function useSearch(text: string) {
 async function search(text: string): Promise<Hits> {
   const query = (kind: ElementKind) => ({ customFilter: toFilter(text, kind), pageNumber: 0, itemsPerPage: MAX_HITS });
   const refusals: unknown[] = [];
-  // An expression may name a field that only one kind of element has; searches of the other kinds then find nothing.
+  // Treats a refused filter as no hits: an expression may name a field that only one kind of element has.
   const found = <Item>(call: Promise<Found<Item>>) =>
     call.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;

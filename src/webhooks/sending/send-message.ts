@@ -36,7 +36,7 @@ export interface SendOutcome extends AttemptOutcome {
 }
 
 export interface Sender {
-  /** Never rejects because of the receiver, its name or the template. */
+  /** Sends a message. Never rejects because of the receiver, its name or the template. */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
   /** Closes all connections, including those with a request in progress. */
   close(): void;

@@ -15,7 +15,6 @@ import {
   chartStepOf,
   defaultRange,
   planResolution,
-  pointQuery,
   type Range,
   type Resolution,
   type Selection,
@@ -77,7 +76,6 @@ export function Charted({ context, bounds, live }: ChartedProps) {
   const newDraft = { range: undefined, edits: new Map(), label: tv('correct.labelDefault'), note: '' };
   const lines = useLines({ context, search, selection, range, read, resolution, live });
   const stops = useStops(variable.id, range, stepSec, live.points.instantsOf(variable.id), isShaded(selection));
-  const main = pointQuery(variable.id, range, sidesOf(selection)[0] ?? 'latest', resolution, timeZone);
 
   return (
     <>
@@ -88,7 +86,10 @@ export function Charted({ context, bounds, live }: ChartedProps) {
               {tv('correct.open')}
             </Button>
           )}
-          <ExportMenu query={{ ...main, timeZoneId: timeZone }} name={variable.name || `variable-${variable.id}`} />
+          <ExportMenu
+            shown={{ variableId: variable.id, others: search.with ?? [], selection, range, resolution, timeZone }}
+            name={variable.name || `variable-${variable.id}`}
+          />
         </div>
       </Heading>
       <section className={classes.card} aria-label={t('chart.title')}>

@@ -8,6 +8,8 @@ import {
   spacingOf,
 } from '../../../src/console/variable/chart-rules.ts';
 import { applyChange, toStep } from '../../../src/console/variable/correct/correction-rules.ts';
+import { toExports } from '../../../src/console/variable/export/export-rules.ts';
+import { toSnippet } from '../../../src/console/variable/export/snippets.ts';
 
 const DAY_SEC = 86_400;
 const planOf = (granularity: number | null, timeBase: string | null, spacingSec: number | undefined, days: number) => {
@@ -95,4 +97,31 @@ test('console chart: averages per day and month are those of the zone of the var
     timeZoneId: 'Europe/Brussels',
   });
   expect(pointQuery(1, range, 'latest', 'Raw', 'Europe/Brussels')).not.toHaveProperty('timeZoneId');
+});
+
+describe('console export: a file has all points that the chart shows', () => {
+  const shown = {
+    ...{ variableId: 1, others: [2, 3], range: { from: 0, to: 3600 } },
+    ...({ resolution: 'Raw', timeZone: 'Europe/Brussels' } as const),
+  };
+  const now = '2026-11-20T00:00:00.000Z';
+  test('the latest versions of several variables are one call', () => {
+    const [only, ...more] = toExports({ ...shown, selection: { kind: 'latest' } }, now);
+    expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
+    expect(more).toEqual([]);
+  });
+  test('labels side by side are a call each, and other variables one more', () => {
+    const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
+    expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
+      ['1', 'a'],
+      ['1', 'b'],
+      ['2,3', undefined],
+    ]);
+    expect(toSnippet('Python', 'https://api.test', exports).match(/points_\d = /g)).toHaveLength(3);
+  });
+  test('a comparison has both sides', () => {
+    const selection = { kind: 'compare', left: 'label:a', right: 'latest' } as const;
+    const [only] = toExports({ ...shown, others: [], selection }, now);
+    expect(only).toMatchObject({ path: '/data/compare', query: { variableId: 1, leftVersion: 'a' }, part: undefined });
+  });
 });

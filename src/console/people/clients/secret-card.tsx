@@ -1,14 +1,14 @@
 /** The secret of a client, which the API returns once: shown until the page is left or reloaded. */
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { copyText } from '../../parts/copy-text.ts';
 import classes from '../../parts/view.module.css';
 import { notifyDone, notifyProblem } from '../../shell/notify.ts';
 
 /** Asks to copy the secret now. */
 export function SecretCard({ secret }: { readonly secret: string }) {
   const { t } = useTranslation('people');
-  const copy = () =>
-    navigator.clipboard.writeText(secret).then(() => notifyDone(t('clients.secretCopied')), notifyProblem);
+  const copy = () => copyText(secret).then(() => notifyDone(t('clients.secretCopied')), notifyProblem);
   return (
     <section className={classes.card} aria-labelledby="client-secret" role="status">
       <h2 id="client-secret">{t('clients.secret')}</h2>

@@ -1,27 +1,32 @@
 /** Exports the shown points: as a file, or as a program that reads them. */
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type PointQuery, savePoints } from '../../api/download.ts';
+import { savePoints } from '../../api/download.ts';
+import { copyText } from '../../parts/copy-text.ts';
 import { settings } from '../../session/settings.ts';
 import { Icon } from '../../shell/icon.tsx';
 import { notifyDone, notifyProblem } from '../../shell/notify.ts';
+import { type Shown, toExports } from './export-rules.ts';
 import { type Language, toSnippet } from './snippets.ts';
 
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' } as const;
 const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 
-/** @param query reads the shown points. @param name of the file, without its ending. */
-export function ExportMenu({ query, name }: { readonly query: PointQuery; readonly name: string }) {
+/** @param shown what the chart shows. @param name of the file, without its ending. */
+export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();
   const save = async (format: string) => {
     try {
-      await savePoints('/data', { ...query, format }, `${name.replaceAll(/[^\p{L}\p{N}]+/gu, '-')}.${format}`);
+      for (const { path, query, part } of toExports(shown, new Date().toISOString())) {
+        const title = part === undefined ? name : `${name} ${part}`;
+        await savePoints(path, { ...query, format }, `${title.replaceAll(/[^\p{L}\p{N}]+/gu, '-')}.${format}`);
+      }
     } catch (error) {
       notifyProblem(error);
     }
   };
   const copy = async (language: Language) => {
-    await navigator.clipboard.writeText(toSnippet(language, settings.api, query));
+    await copyText(toSnippet(language, settings.api, toExports(shown, new Date().toISOString())));
     notifyDone(t('export.copied', { language }));
   };
   return (

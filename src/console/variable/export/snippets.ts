@@ -1,44 +1,71 @@
 /** Writes a program that reads the shown points: curl, R, Python. Pure. */
-import type { PointQuery } from '../../api/download.ts';
+import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';
 
 /** @param api public address of the API. The token is read from the environment variable TOKEN. */
-export function toSnippet(language: Language, api: string, query: PointQuery): string {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
-  const pairs = entries.map(([name, value]) => [name, String(value)] as const);
-  switch (language) {
-    case 'curl':
-      return [
-        `curl --get ${shellQuote(`${api}/data`)}`,
+export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {
+  const calls = exports.map(({ path, query }, index) => ({
+    address: api + path,
+    pairs: Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+    ),
+    /** Name of the table that is read. */
+    points: exports.length === 1 ? 'points' : `points_${index + 1}`,
+  }));
+  const { head, write } = WRITERS[language];
+  return [...head, ...calls.map(write)].join('\n');
+}
+
+interface Call {
+  readonly address: string;
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly points: string;
+}
+
+interface Writer {
+  readonly head: readonly string[];
+  readonly write: (call: Call) => string;
+}
+
+const AS_CSV = ['format', 'csv'] as const;
+
+const WRITERS: Readonly<Record<Language, Writer>> = {
+  curl: {
+    head: [],
+    write: ({ address, pairs }) =>
+      [
+        `curl --fail-with-body --get ${shellQuote(address)}`,
         `--header "Authorization: Bearer $TOKEN" --header 'Accept: text/csv'`,
         ...pairs.map(([name, value]) => `--data-urlencode ${shellQuote(`${name}=${value}`)}`),
-      ].join(' \\\n  ');
-    case 'R':
-      return [
-        'library(httr2)',
-        `points <- request(${quote(`${api}/data`)}) |>`,
+      ].join(' \\\n  '),
+  },
+  R: {
+    head: ['library(httr2)'],
+    write: ({ address, pairs, points }) =>
+      [
+        `${points} <- request(${quote(address)}) |>`,
         '  req_auth_bearer_token(Sys.getenv("TOKEN")) |>',
-        `  req_url_query(${[...pairs, ['format', 'csv'] as const].map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}) |>`,
+        `  req_url_query(${[...pairs, AS_CSV].map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}) |>`,
         '  req_perform() |>',
         '  resp_body_string() |>',
         '  read.csv(text = _)',
-      ].join('\n');
-    case 'Python':
-      return [
-        'import io, os',
-        'import pandas, requests',
-        '',
+      ].join('\n'),
+  },
+  Python: {
+    head: ['import io, os', 'import pandas, requests', ''],
+    write: ({ address, pairs, points }) =>
+      [
         'answer = requests.get(',
-        `    ${quote(`${api}/data`)},`,
-        `    params={${[...pairs, ['format', 'csv'] as const].map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(', ')}},`,
+        `    ${quote(address)},`,
+        `    params={${[...pairs, AS_CSV].map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(', ')}},`,
         '    headers={"Authorization": "Bearer " + os.environ["TOKEN"]},',
         ')',
         'answer.raise_for_status()',
-        'points = pandas.read_csv(io.StringIO(answer.text))',
-      ].join('\n');
-  }
-}
+        `${points} = pandas.read_csv(io.StringIO(answer.text))`,
+      ].join('\n'),
+  },
+};
 
 /** Writes a curl command that pushes one point of this moment. @param push public address of push. */
 export function toPush(push: string, variableId: number): string {

@@ -1,0 +1,70 @@
+/** Which calls read all points that a chart shows. Pure. */
+import {
+  compareQuery,
+  pointQuery,
+  type Range,
+  type Resolution,
+  type Selection,
+  type Side,
+  sidesOf,
+  toInstant,
+} from '../chart-rules.ts';
+
+/** A call of the API; its answer is one file. */
+export interface Export {
+  readonly path: '/data' | '/data/compare';
+  readonly query: Readonly<Record<string, string | number | undefined>>;
+  /** What tells the file from others of the same chart; undefined when there is one. */
+  readonly part: string | undefined;
+}
+
+export interface Shown {
+  readonly variableId: number;
+  /** Further variables in the chart. */
+  readonly others: readonly number[];
+  readonly selection: Selection;
+  readonly range: Range;
+  readonly resolution: Resolution;
+  readonly timeZone: string;
+}
+
+/**
+ * One call for each version, because a call reads one version of a date; a comparison has both sides beside each other.
+ * Other variables are read as the chart shows them: at the same instant, else their latest versions.
+ * @param now ISO 8601, at which the latest version is compared.
+ */
+export function toExports(
+  { variableId, others, selection, range, resolution, timeZone }: Shown,
+  now: string,
+): Export[] {
+  const read = (ids: readonly number[], side: Side, part: string | undefined): Export => ({
+    path: '/data',
+    query: {
+      ...pointQuery(variableId, range, side, resolution, timeZone),
+      variableIds: ids.join(','),
+      timeZoneId: timeZone,
+    },
+    part,
+  });
+  const sides = sidesOf(selection);
+  const [first = 'latest'] = sides;
+  if (selection.kind === 'latest' || selection.kind === 'known')
+    return [read([variableId, ...others], first, undefined)];
+  const own =
+    selection.kind === 'compare' ? [compare(selection)] : sides.map((side) => read([variableId], side, nameOf(side)));
+  const all = others.length === 0 ? own : [...own, read(others, 'latest', 'others')];
+  return all.length === 1 ? all.map((only) => ({ ...only, part: undefined })) : all;
+
+  function compare({ left, right }: { readonly left: Side; readonly right: Side }): Export {
+    const between = { from: toInstant(range.from), to: toInstant(range.to) };
+    return {
+      path: '/data/compare',
+      query: { variableId, ...between, ...compareQuery(left, right, now), timeZoneId: timeZone },
+      part: 'compare',
+    };
+  }
+}
+
+function nameOf(side: Side): string {
+  return side.startsWith('label:') ? side.slice('label:'.length) : side;
+}

@@ -95,7 +95,7 @@ test('console variable: an hour of live points does not increase memory, because
     await devtools.send('HeapProfiler.collectGarbage');
     return (await devtools.send('Runtime.getHeapUsage')).usedSize;
   };
-  /** An hour at fifty points a second, each date new. */
+  /** An hour with fifty points a second; no date repeats. */
   const events = Array.from({ length: 360 }, (_, second) => {
     const dates = Array.from({ length: 500 }, (_, index) =>
       new Date(START_MS + (second * 500 + index) * 100).toISOString(),

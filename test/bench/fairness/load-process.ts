@@ -26,7 +26,7 @@ const receive = async <Message>(): Promise<Message> => {
   return message;
 };
 
-// The bench has ended.
+// The bench disconnects when it ends.
 process.once('disconnect', () => process.exit());
 setPriority(constants.priority.PRIORITY_LOW);
 const { resource, load } = await receive<LoadOrder>();

@@ -12,10 +12,12 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
   return sum('VmHWM') - before;
 }
 
+/** @returns the ids of the direct children of a process. */
 export function childrenOf(pid: number): readonly number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
+/** @param name a line of /proc/PID/status in kB, such as VmHWM. @returns MB. */
 export function memoryOf(pid: number, name: string): number {
   const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return (Number(line?.[1]) * 1024) / 1e6;

@@ -55,7 +55,7 @@ async function isCompleted(api: ApiClient, id: string): Promise<boolean> {
   throw new Error(`the import ended as ${state}`);
 }
 
-/** @returns 0 when the child has ended. */
+/** @returns the peak resident memory of a child in MB; 0 when the child has ended. */
 function peakOf(child: number): number {
   try {
     return memoryOf(child, 'VmHWM') || 0;

@@ -1,6 +1,6 @@
 /**
  * Every route that changes data either writes an audit entry after success, or is listed here with the reason why it is
- * not an administrative action. A new route is in neither list and fails the test.
+ * not an administrative action. A new route fails the test until it is listed.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AuditAction } from '../../../src/accounts/audit/audit.ts';

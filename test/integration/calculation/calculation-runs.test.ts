@@ -101,7 +101,7 @@ describe('calculation: a run over many points', () => {
 });
 
 describe('calculation: the versions of a run', () => {
-  test('are recorded with the run, so a version after the end of the run names it too (R-H12, R-F1)', async () => {
+  test('are recorded with the run, so a version later than the end of the run leads to the run too (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
     // A stored version from the future: the run's version is later than it, and the next version later than the run's.
     await store.write(variableId, [[START, 0]]);
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays dates requested %s its repetition was tried, without counting an attempt for them (R-H5)',
+    'also delays dates that were requested %s its repetition, and counts no attempt for them (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

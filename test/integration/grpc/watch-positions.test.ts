@@ -30,7 +30,7 @@ const event = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('write' as const),
-      // Appends after all earlier dates, or writes anywhere.
+      // True: appends after all earlier dates. False: writes at any date.
       isAppend: fc.boolean(),
       points: fc.array(fc.tuple(date, fc.constantFrom(null, 'A', 'B')), { minLength: 1, maxLength: 6 }),
     }),

@@ -66,7 +66,7 @@ async function signInBrowser(name: string): Promise<Browser> {
   return browser;
 }
 
-/** Changes the password at the page for it, in a browser with a session. */
+/** Changes the password on its page, in a browser with a session. */
 async function change(browser: Browser, name: string): Promise<void> {
   const client = await signInPerson(api, name);
   await choose(browser, (await client.get<{ link: string }>('/user/updatePasswordLink')).body.link);

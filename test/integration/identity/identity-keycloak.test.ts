@@ -344,7 +344,7 @@ describe('Keycloak: the realm export', () => {
       'jsonType.label': 'int',
       'user.attribute': 'account',
     });
-    // Claims that EXTERNAL_USERS may identify users by.
+    // Claims by which EXTERNAL_USERS may identify users.
     const claims = scopes.get('tidemark-account')?.map(({ config }) => config['claim.name']);
     expect(claims).toEqual(expect.arrayContaining(['email', 'email_verified', 'businessId']));
     const { KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID } = api.parts.config;

@@ -115,7 +115,7 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 /** Maximum number of concurrent requests. */
 const GROUP = 14;
 
-/** Every path that is requested without an id. The list of R packages takes no query, and waits for a calculator. */
+/** @returns every path that has no id. The list of R packages takes no query, and waits for a calculator. */
 const listPaths = () =>
   allRoutes()
     .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
@@ -150,7 +150,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   }
   expect(raw).not.toContain(String(SECRET_VALUE));
   expect(response.status).toBeLessThan(500);
-  // Members that are new in every answer.
+  // Removes members that are new in every answer.
   let text = raw.replace(/"(requestId|operationId|checkedDate)":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');

@@ -117,7 +117,7 @@ describe.concurrent('network faults', () => {
             await receiver.waitFor(count);
           }
           expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
-          // One warning a minute for each connection that is down, however much was pushed.
+          // The log has one warning per minute for each lost connection, whatever the number of pushes.
           const lines = roles.log().split('\n');
           const purposes = lines
             .filter((line) => line.includes('"purpose":'))

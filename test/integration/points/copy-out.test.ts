@@ -98,7 +98,7 @@ describe('points: rows of CopyOut', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    // The signature, rows of ten bytes, the trailer, and a head for each row and the trailer.
+    // The sum of the signature, rows of ten bytes, the trailer, and a head for each row and for the trailer.
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(19 + 300_000 * 10 + 2 + 300_001 * HEAD_BYTES);
   });
 });

@@ -21,7 +21,7 @@ async function chunkOf(table: string): Promise<string> {
   return rows[0]?.name ?? '';
 }
 
-/** Bytes of all indexes of a chunk by its rows. */
+/** @returns the bytes of all indexes of a chunk, divided by its rows. */
 async function indexBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_indexes_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,
@@ -30,7 +30,7 @@ async function indexBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** Bytes of the table of a chunk by its rows. */
+/** @returns the bytes of the table of a chunk, divided by its rows. */
 async function tableBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_relation_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,

@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const MAX_VARIABLES = 3;
 const MAX_PER_USER = 3;
-/** One account may have at most half of them. */
+/** Maximum open watches of the process; one account may have half of them. */
 const MAX_WATCHES = 8;
 const MANY = 200_000;
 const MAX_SEC = 6;

@@ -71,7 +71,7 @@ const KEYS = { Enter: { code: 13, text: '\r' }, Tab: { code: 9, text: '' } } as 
 
 /** Selector of elements with text. */
 const TEXTS = 'h1, p, label, input, button, a';
-/** Least contrast that WCAG 2.2 (1.4.3) allows for text of ordinary size. */
+/** Minimum contrast that WCAG 2.2 (1.4.3) allows for text of ordinary size. */
 const MIN_CONTRAST = 4.5;
 
 export function createTab(send: SendCommand, complaints: readonly string[]): Tab {

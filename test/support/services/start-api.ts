@@ -114,7 +114,10 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
   };
 }
 
-/** Checkers of this worker, by the given settings. Building the document and compiling its schemas takes 0.2 s of CPU. */
+/**
+ * Checkers of this worker, by the settings of the role. Building the document and compiling its schemas takes 0.2 s of
+ * CPU.
+ */
 const answerCheckers = new Map<string, CheckAnswer>();
 
 /** A checker serves every role with the same settings: it ignores the addresses of the document, which differ. */

@@ -43,7 +43,7 @@ test('console chart: a click on an average shows its bucket up to the next one, 
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
 });
 
-describe('console moments: the two hours that a clock shows alike have different texts', () => {
+describe('console instants: the two hours that a clock repeats have different texts', () => {
   const shortly = (instant: string) =>
     writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
   test('the two hours after the end of summer time carry their offset, others do not', () => {
@@ -76,7 +76,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Month', zone));
     expect(datesOf(edits)).toEqual(['2026-01-31T23:00', '2026-02-28T23:00', '2026-03-31T22:00']);
   });
-  test('a range without points gets every date that the granularity has in it', () => {
+  test('a range without points gets every date of the granularity', () => {
     const hour = { from: sec('2026-05-01T00:10:00Z'), to: sec('2026-05-01T01:00:00Z') };
     const edits = applyChange('create', 7, pointsOf(), new Map(), hour, toStep(15, 'Minute', zone));
     expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);
@@ -90,7 +90,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
   });
 });
 
-test('console chart: averages per day and month are those of the zone of the variable, in the chart and in its export', () => {
+test('console chart: averages per day and month follow the time zone of the variable, in the chart and in its export', () => {
   const range = { from: 0, to: 86_400 };
   expect(pointQuery(1, range, 'latest', 'Day', 'Europe/Brussels')).toMatchObject({
     granularity: 'Day',

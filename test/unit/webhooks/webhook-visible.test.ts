@@ -28,7 +28,10 @@ const webhookOf = (given: WebhookFilter): StoredWebhook => ({
   ...{ lastExecution: null, successCount: 1, failureCount: 2 },
 });
 
-/** Lists every id of a filter, with two flags: whether the user sees the entity, and whether they see everything in it. */
+/**
+ * Lists every id of a filter, with two flags: whether the user sees the entity, and whether the user sees everything in
+ * the entity.
+ */
 function entitiesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedEntities) {
   const inside = (set: ReadonlySet<number>) => (id: number) => ({ id, isShown: set.has(id), isWhole: set.has(id) });
   return {

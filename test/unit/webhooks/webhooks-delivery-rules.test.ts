@@ -159,7 +159,7 @@ test('webhook delivery: a freed permit is reserved for one second for the webhoo
   const semaphore = openAccountSemaphore(1, () => nowMs);
   expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);
   expect(semaphore.leave(1)).toBe('b');
-  // A webhook that asks before the wake-up of `b` has arrived.
+  // Webhook `c` asks for a permit before the wake-up of `b` has arrived.
   expect(['c', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([false, true]);
   expect(semaphore.leave(1)).toBe('c');
   nowMs = 999;

@@ -18,7 +18,7 @@ export interface Figure {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
-  if (middle === undefined) throw new Error('no values');
+  if (middle === undefined) throw new Error('a median needs at least one value');
   return middle;
 }
 
@@ -48,6 +48,6 @@ export function report(figures: readonly Figure[], argv: readonly string[]): voi
   }
   const index = argv.indexOf('--json');
   const file = index < 0 ? undefined : argv[index + 1];
-  if (index >= 0 && file === undefined) throw new Error('--json needs a file');
+  if (index >= 0 && file === undefined) throw new Error('--json needs the name of a file');
   if (file !== undefined) writeFileSync(file, `${JSON.stringify({ figures }, null, 2)}\n`);
 }

@@ -25,7 +25,8 @@ export async function eventually<Result>(
       lastError = error;
     }
     const now = performance.now();
-    if (now > deadline) throw new Error(`${what} did not come within ${timeoutMs} ms`, { cause: lastError });
+    if (now > deadline)
+      throw new Error(`${what}: the condition was not met within ${timeoutMs} ms`, { cause: lastError });
     await new Promise((resolve) => {
       setTimeout(resolve, Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, (now - start) / 20)));
     });

@@ -51,7 +51,7 @@ async function timeRead(database: Database, selection: PointSelection): Promise<
   const startMs = performance.now();
   let points = 0;
   for await (const { dates } of streamPoints(database, selection)) points += dates.length;
-  if (points !== POINTS) throw new Error(`${points} points were read instead of ${POINTS}`);
+  if (points !== POINTS) throw new Error(`expected ${POINTS} points, got ${points}`);
   return performance.now() - startMs;
 }
 

@@ -94,7 +94,12 @@ async function benchThroughput(pool: SandboxPool): Promise<Figure> {
     const alone = await runsPerSecond(pool, 1, 60);
     pairs.push([await runsPerSecond(pool, CONCURRENCY, 200), alone]);
   }
-  return figure(`trivial runs of ${ACCOUNTS} accounts, ${CONCURRENCY} at a time`, 'of one at a time', 'runs/s', pairs);
+  return figure(
+    `trivial runs of ${ACCOUNTS} accounts, ${CONCURRENCY} at a time`,
+    'of runs one at a time',
+    'runs/s',
+    pairs,
+  );
 }
 
 async function runsPerSecond(pool: SandboxPool, concurrency: number, count: number): Promise<number> {
@@ -115,9 +120,12 @@ async function benchMemory(pool: SandboxPool): Promise<Figure> {
   for (let account = 0; account < MANY_ACCOUNTS; account += 1) {
     await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: account } });
   }
-  return figure(`memory of R after runs of ${MANY_ACCOUNTS} accounts`, 'of after runs of one', 'MB', [
-    [await idleMegabytes(), one],
-  ]);
+  return figure(
+    `memory of R after runs of ${MANY_ACCOUNTS} accounts`,
+    'of the memory after runs of one account',
+    'MB',
+    [[await idleMegabytes(), one]],
+  );
 }
 
 /**

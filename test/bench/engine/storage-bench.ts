@@ -45,7 +45,7 @@ export async function benchStorage(database: Database): Promise<readonly Figure[
     `select current_setting('timescaledb.license') as license`,
   );
   if (rows[0]?.license !== 'timescale') {
-    process.stdout.write('storage: left out, TIMESCALEDB_BUILD names no build of the Community edition\n');
+    process.stdout.write('storage: skipped, because TIMESCALEDB_BUILD names no build of the Community edition\n');
     return [];
   }
   const accountId = await addAccount(database, 'Archive');

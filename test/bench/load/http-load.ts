@@ -56,6 +56,6 @@ function answerLength(received: Buffer): number | undefined {
   if (headEnd < 0) return undefined;
   const head = received.toString('latin1', 0, headEnd);
   const [, digits] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-  if (digits === undefined) throw new Error(`an answer without length:\n${head}`);
+  if (digits === undefined) throw new Error(`an answer must have a Content-Length:\n${head}`);
   return headEnd + HEAD_END.length + Number(digits);
 }

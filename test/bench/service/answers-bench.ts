@@ -50,7 +50,7 @@ async function benchAnswer(
   const { growth, seconds, bytes } = await growthOf(pid, work);
   const size = `${seconds.toFixed(1)} s, ${Math.round(bytes / MEBIBYTE)} MiB`;
   const name = `${which} answer of 5 million points as ${accept}, ${size}`;
-  return figure(name, 'growth of the API process, of what it may be', 'MiB', [[growth / MEBIBYTE, MOST_GROWTH]]);
+  return figure(name, 'growth of the API process, of the allowed growth', 'MiB', [[growth / MEBIBYTE, MOST_GROWTH]]);
 }
 
 /** @returns the bytes of an answer. */

@@ -35,31 +35,31 @@ export async function benchConsole(database: Database, { api, http }: ConsoleSer
   try {
     const { page, firstViewKb } = await openFirst(browser, http);
     return [
-      figure('first view of the console', 'bytes over the network, of what they may be', 'kB', [
+      figure('first view of the console', 'bytes over the network, of the allowed bytes', 'kB', [
         [firstViewKb, MOST.firstViewKb],
       ]),
       figure(
         'console until it can be used',
-        'duration, of what it may be',
+        'duration, of the allowed duration',
         'ms',
         await rounds(() => reopen(page, http), MOST.interactiveMs),
       ),
       figure(
-        'a year of quarters of an hour',
-        'duration from the click to the drawn chart, of what it may be',
+        'a year of 15-minute points',
+        'duration from the click to the drawn chart, of the allowed duration',
         'ms',
         await rounds(() => openVariable(page, http, yearId, 'Year'), MOST.yearMs),
       ),
       figure(
         'a million raw points, drawn as the band of minimum and maximum, which fills the same pixels',
-        'duration from the click to the drawn chart, of what it may be',
+        'duration from the click to the drawn chart, of the allowed duration',
         'ms',
         await rounds(() => showAll(page, http, manyId), MOST.manyMs),
       ),
-      figure('moving the period', 'frames that must be, of those that were', 'frames/s', [
+      figure('moving the period', 'required frames, of the measured frames', 'frames/s', [
         [LEAST_FRAMES, await countFrames(page, http, yearId)],
       ]),
-      figure('memory while points arrive', 'growth of the page, of what it may be', 'MiB', [
+      figure('memory of the page while points arrive', 'growth, of the allowed growth', 'MiB', [
         [await growth(page, http, api, yearId), MOST.growthMib],
       ]),
     ];

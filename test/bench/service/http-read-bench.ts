@@ -156,7 +156,7 @@ async function benchCorrection(api: ApiClient, read: (query: string) => Promise<
     while ((await read(day)) === before);
     if (round > 0) pairs.push([performance.now() - startMs, READABLE_MS]);
   }
-  return figure('a correction of a day until it is readable', 'of what it may take', 'ms', pairs);
+  return figure('a correction of a day until it is readable', `of the ${READABLE_MS} ms allowed`, 'ms', pairs);
 }
 
 async function addYear(database: Database, ids: readonly number[]): Promise<void> {

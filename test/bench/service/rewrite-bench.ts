@@ -55,10 +55,12 @@ export async function benchRewrite(service: RewriteService): Promise<readonly Fi
     waits.push(...beside.map((ms): Pair => [ms, quiet]));
     longest.push(Math.max(...beside));
   }
-  process.stdout.write(`rewrite: longest waits of the day beside it ${longest.map(Math.round).join(', ')} ms\n`);
+  process.stdout.write(
+    `rewrite: longest wait of a pushed day in each round ${longest.map(Math.round).join(', ')} ms\n`,
+  );
   return [
     figure('rewriting 1.4 million points over HTTP until readable', 'of the writer alone', 'points/s', rates),
-    figure('a pushed day beside it until readable', 'of the same without it', 'ms', waits),
+    figure('a pushed day beside that rewrite until readable', 'of a day pushed without the rewrite', 'ms', waits),
   ];
 }
 

@@ -160,6 +160,6 @@ async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();
   const tookMs = performance.now() - startMs;
-  if (count !== PAGE) throw new Error(`${count} rows or pages instead of ${PAGE}`);
+  if (count !== PAGE) throw new Error(`expected ${PAGE} rows or pages, got ${count}`);
   return tookMs;
 }

@@ -31,7 +31,7 @@ export async function fetchRaw(
  */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const lines = text.split('\r\n');
-  if (lines.pop() !== '') throw new Error('the last line has no end');
+  if (lines.pop() !== '') throw new Error('the last line must end with CRLF');
   return lines.map((line) =>
     [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
       ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',

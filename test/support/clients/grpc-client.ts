@@ -127,7 +127,7 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
         () => undefined,
         (failure: ServiceError) => failure,
       );
-      if (!error) throw new Error('the call succeeded');
+      if (!error) throw new Error('the call succeeded, but a refusal was expected');
       return toFailure(error);
     },
     close: () => client.close(),

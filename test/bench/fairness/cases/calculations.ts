@@ -80,5 +80,5 @@ async function poll(isDone: () => Promise<boolean>): Promise<void> {
     if (await isDone()) return;
     await wait(POLL_MS);
   }
-  throw new Error('it did not end within a minute');
+  throw new Error('the run did not end within a minute');
 }

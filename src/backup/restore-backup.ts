@@ -86,7 +86,7 @@ async function assertEmpty(target: string): Promise<void> {
     throw new DomainError('conflict', `a server runs on ${target}; stop it and move its directory away first`);
   }
   if (names.length > 0) {
-    throw new DomainError('conflict', `${target} must be absent or empty; move what it holds away first`);
+    throw new DomainError('conflict', `${target} must be absent or empty; move its contents away first`);
   }
 }
 
@@ -97,7 +97,7 @@ function chooseBackup(backups: readonly Backup[], { directory, until }: Restore)
   if (chosen) return chosen;
   throw new DomainError(
     'conflict',
-    `--to must not be before the oldest backup, which restores from ${oldest.restorableFrom} on, got ${until}`,
+    `--to must not be before the oldest backup, which can be restored from ${oldest.restorableFrom} on, got ${until}`,
   );
 }
 

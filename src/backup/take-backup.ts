@@ -114,7 +114,7 @@ async function assertReplication(database: Queryable): Promise<void> {
   if (!found?.mayReplicate) {
     throw new DomainError(
       'conflict',
-      'the role of DATABASE_URL must have the attribute REPLICATION; a superuser gives it: `alter role … replication`',
+      'the role of DATABASE_URL must have the attribute REPLICATION; a superuser can grant it with `alter role … replication`',
     );
   }
   if (found.walLevel === 'minimal' || found.senders < 3) {

@@ -1,10 +1,16 @@
 /**
  * Codec of points as COPY BINARY tuples. Every tuple has 62 bytes, so a batch is encoded when it is accepted, and
- * writing it only patches its VersionTimestamps. All integers are big-endian.
+ * writing it only patches its VersionTimestamps. All integers are big-endian; `4+` is the length of a column, which
+ * precedes its content.
  *
- * offset  bytes  content 0      2  number of columns: 6 2   4+ 8  date, microseconds since 2000-01-01 UTC 14   4+ 8
- * value, IEEE 754 26   4+ 8  VersionTimestamp, as date 38   4+ 4  variable id 46   4+ 4  VersionTag id, 0 when none 54
- * 4+ 4  tag set id, 0 when none (each column is preceded by its length)
+ *   offset  bytes  content
+ *        0      2  number of columns: 6
+ *        2   4+ 8  date, microseconds since 2000-01-01 UTC
+ *       14   4+ 8  value, IEEE 754
+ *       26   4+ 8  VersionTimestamp, in the form of the date
+ *       38   4+ 4  variable id
+ *       46   4+ 4  VersionTag id, 0 when none
+ *       54   4+ 4  tag set id, 0 when none
  */
 import { POSTGRES_EPOCH_MICROS } from '../platform/dates/instant-rules.ts';
 import type { Micros, PointEntry } from './point.ts';

@@ -56,7 +56,7 @@ const operation = z
     userId: z.string(),
     state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
       description:
-        'Poll until it is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` counts. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+        'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` counts. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
     }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),

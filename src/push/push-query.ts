@@ -42,7 +42,7 @@ export const PUSH_QUERY = declareQuery({
 const MAX_ITEMS = 1000;
 const itemsPerPage = integerParameter('Items per page.', { min: 1, max: MAX_ITEMS, default: MAX_ITEMS });
 export const OPERATION_QUERY = declareQuery({ all, ...PAGING, itemsPerPage });
-export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Variables to push to.') });
+export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the variables to check.') });
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /** Returns the address with `&` in place of a second `?` (R-A3). */

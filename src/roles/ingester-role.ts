@@ -33,7 +33,7 @@ export function startIngesterRole(parts: Parts): Role {
   const endStalledSessions = createStalledSessionEnder(database);
   const endSessions = async (): Promise<void> => {
     const ended = await endStalledSessions();
-    if (ended > 0) log.warn({ ended }, 'database sessions of stopped processes ended');
+    if (ended > 0) log.warn({ ended }, 'ended database sessions of suspended or crashed processes');
   };
   let isStopped = false;
   const columns = { quietSec: config.COLUMNS_QUIET_HOURS * 3600, settleSec: config.COLUMNS_SETTLE_SEC };

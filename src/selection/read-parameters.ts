@@ -47,7 +47,7 @@ const relativeVersion = parsedParameter(
   RELATIVE_RULE,
 );
 const horizon = parsedParameter(
-  'Reads for every date the version known this long before it. An ISO 8601 duration.',
+  'Reads, for every date, the version that was known this long before the date. An ISO 8601 duration.',
   text('PT24H', 'P1D'),
   parseDuration,
   DURATION_RULE,
@@ -92,7 +92,9 @@ export const READ_QUERY = declareQuery(
     sourceIds: named(idsParameter('Reads every variable of these sources.'), 'sourceId'),
     ...PERIOD,
     version: textsParameter('Only versions with one of these VersionTags.'),
-    asOf: dateOfReadParameter('Reads the state known at this instant: for each date the newest version not after it.'),
+    asOf: dateOfReadParameter(
+      'Reads the state known at this instant: for each date, the newest version not later than the instant.',
+    ),
     relativeVersion,
     horizon,
     versions: choiceParameter(

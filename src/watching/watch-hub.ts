@@ -124,7 +124,7 @@ class WatchRegistry {
     if (ofUser >= perUser) {
       throw new DomainError(
         'rate_limited',
-        `a user may have at most ${perUser} open watches, ${userName} has ${ofUser}; close one first`,
+        `a user may have at most ${perUser} open watches, and ${userName} has ${ofUser}; close one first`,
       );
     }
     const perAccount = Math.ceil(total / 2);

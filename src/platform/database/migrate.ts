@@ -162,7 +162,7 @@ async function withLocks(
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || !LOCK_FAILURES.has(error.code ?? '')) throw error;
       if (attempt === tries) {
-        const rule = `${name} did not get the locks it needs in ${tries} tries of ${lockTimeoutMs} ms`;
+        const rule = `${name} did not get the locks within ${tries} attempts of ${lockTimeoutMs} ms each`;
         throw new Error(`${rule}; end the long transactions that pg_stat_activity lists, then start again`, {
           cause: error,
         });

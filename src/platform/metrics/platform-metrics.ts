@@ -20,7 +20,7 @@ export function watchDependencies(metrics: Metrics, checks: Readonly<Record<stri
   metrics.gauge(
     {
       name: 'tidemark_dependency_up',
-      help: 'Whether a dependency of the process answers: 1 or 0.',
+      help: '1 when a dependency of the process answers, otherwise 0.',
       labels: ['dependency'],
     },
     () => Promise.all(samples.map((sample) => sample())),
@@ -89,7 +89,7 @@ export const MAIL_BACKLOG: BacklogQuery = {
            (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= now()
                                   limit ${MAX_COUNTED}) due)::int as due`,
   gauges: [
-    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not yet sent, including delayed ones.' },
+    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not yet sent, including delayed mails.' },
     { column: 'due', name: 'tidemark_mails_due', help: 'Mails due to be sent now.' },
   ],
 };

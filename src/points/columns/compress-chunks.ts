@@ -86,7 +86,10 @@ export async function compressChunks(
       const isDone = await compressChunk(connection, name);
       if (isDone) count += 1;
       const durationMs = Math.round(performance.now() - startMs);
-      log.info({ chunk: name, durationMs }, isDone ? 'chunk compressed' : 'chunk in use; it is compressed later');
+      log.info(
+        { chunk: name, durationMs },
+        isDone ? 'chunk compressed' : 'the chunk is in use; a later run compresses it',
+      );
     }
     // Frees the pages of chunks that were in use directly after their compression.
     await freePages(connection);

@@ -76,7 +76,7 @@ export async function packIndexes(
       count += 1;
       log.info(
         { chunk: chunk.name, durationMs: Math.round(performance.now() - startMs) },
-        'indexes of a chunk rebuilt',
+        'rebuilt the indexes of a chunk',
       );
     }
     return count;

@@ -2,8 +2,9 @@
  * Builds the SQL of a selection: the rows and versions of one variable (R-F5, R-G2). Rows always come from the indexes
  * in the requested order, without a sort that grows with the period:
  *
- * latest            `point` alone every version     `point` and history, merged by date and VersionTimestamp chosen
- * versions   the same with conditions; the first row of each date by descending VersionTimestamp
+ *   latest            `point` alone
+ *   every version     `point` and history, merged by date and VersionTimestamp
+ *   chosen versions   the same with conditions; the first row of each date by descending VersionTimestamp
  */
 
 import { instantOfLocal, offsetAtInstant } from '../buckets/civil-sql.ts';

@@ -113,7 +113,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       metrics.queueFull.inc();
       throw new DomainError(
         'queue_full',
-        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them of this ` +
+        `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them from this ` +
           'account; an account may hold at most as much as is free; try again later',
       );
     },

@@ -70,7 +70,7 @@ function describeFailure(error: unknown): string {
   if (error instanceof DomainError) return error.message;
   const state = sqlStateOf(error);
   const cause = state === undefined ? 'an internal error' : `the database refused them with SQLSTATE ${state}`;
-  return `the readings could not be written: ${cause}; they are kept, and a replay of the operation tries again`;
+  return `the readings could not be written: ${cause}; they are kept, so replay the operation to try again`;
 }
 
 async function note(transaction: Transaction, accountId: number, batchId: number, reason: string): Promise<boolean> {

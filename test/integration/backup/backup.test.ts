@@ -203,7 +203,7 @@ describe('backup', () => {
     await expect(admin('restore', foreign, join(clusters.directory, 'none'))).rejects.toThrow(
       'is not a backup directory',
     );
-    await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move what it holds');
+    await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move its contents');
     await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('a server runs on');
     await expect(admin('restore', backups())).rejects.toThrow('must name DIR and TARGET');
   });

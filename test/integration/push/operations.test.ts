@@ -106,7 +106,7 @@ describe('push: an operation', () => {
     }
     expect(outcomes).toEqual([false, false, false, false, true]);
     const failure =
-      'the readings could not be written: an internal error; they are kept, and a replay of the operation tries again';
+      'the readings could not be written: an internal error; they are kept, so replay the operation to try again';
     expect((await find(label)).body).toMatchObject({ state: 'Failed', failure });
     expect(await announced(label)).toMatchObject([{ state: 'Failed', failure }]);
     await api.database.query('delete from push_batch where set_aside_date is not null');

@@ -13,13 +13,29 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
+/** Ids of open rows, kept in the tab: the way back from a variable leads to the same part of the tree. */
+const OPEN_KEY = 'tidemark.tree';
+
+function readOpen(): ReadonlySet<string> {
+  const text = sessionStorage.getItem(OPEN_KEY) ?? '';
+  return new Set(text === '' ? [] : text.split(','));
+}
+
+function keepOpen(open: ReadonlySet<string>): void {
+  try {
+    sessionStorage.setItem(OPEN_KEY, [...open].join(','));
+  } catch {
+    // A full storage: the page alone knows the open rows.
+  }
+}
+
 /** The sites, sources and variables of the account as a tree. */
 export function Tree() {
   const { t } = useTranslation();
   const { mayManage } = useSession();
   const navigate = useNavigate();
   const { lists, want } = useLists();
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState(readOpen);
   const [active, setActive] = useState(0);
   const frame = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => toRows(lists, open), [lists, open]);
@@ -47,6 +63,7 @@ export function Tree() {
       want(list, 1);
     }
     setOpen(next);
+    keepOpen(next);
   };
   const choose = (row: Row | undefined) => {
     if (row?.kind === 'variable') {

@@ -150,7 +150,7 @@ test('console home: a USER without sites sees no silent variables and no webhook
   await close();
 });
 
-test('console find: the tree opens by keyboard alone, and Enter shows the variable', async () => {
+test('console find: the tree opens by keyboard alone, Enter shows the variable, and the tree is as open on the way back', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
   await page.locator('[role=treeitem][id^=site-]').waitFor();
   await page.getByRole('tree').focus();
@@ -162,6 +162,8 @@ test('console find: the tree opens by keyboard alone, and Enter shows the variab
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: NAME }).waitFor();
+  await page.goBack();
+  await page.getByRole('treeitem', { level: 3, name: NAME }).waitFor();
   expect(complaints).toEqual([]);
   await close();
 });

@@ -70,7 +70,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-test('console variable: points that are committed while the page is open appear in the chart, as do their versions (R-J1)', async () => {
+test('console variable: points that are committed while the page is open appear in the chart, as do their versions, and those of a lost connection once it is back (R-J1)', async () => {
   const window = await openVariable(ids.heat, '?v=known');
   const { page, complaints, close } = window;
   await page.getByText('Live', { exact: true }).waitFor();
@@ -83,6 +83,13 @@ test('console variable: points that are committed while the page is open appear 
   await page.getByText('As of', { exact: true }).click();
   await page.getByText(`of ${stops + 1}`).waitFor();
   expect(complaints).toEqual([]);
+  await page.getByText('Latest', { exact: true }).first().click();
+  await page.context().setOffline(true);
+  await page.getByText('Connection lost. Reconnecting…').waitFor();
+  await push(ids.heat, QUARTERS + 2, QUARTERS + 3, () => 7000);
+  await page.context().setOffline(false);
+  await untilDrawn(window, QUARTERS + 3);
+  await page.getByText('Live', { exact: true }).waitFor();
   await close();
 });
 

@@ -23,6 +23,8 @@ export interface Follower {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
+/** Three heartbeats of the service: a connection that is silent for longer was lost without an end. */
+const SILENT_MS = 90_000;
 /** Codes with which the service ends a watch that may be continued; an expired token can be renewed. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
@@ -69,7 +71,13 @@ async function connect(
   const connection = new AbortController();
   const leave = () => connection.abort();
   const leaveHidden = () => document.hidden && leave();
+  let silence = setTimeout(leave, SILENT_MS);
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(leave, SILENT_MS);
+  };
   signal.addEventListener('abort', leave);
+  window.addEventListener('offline', leave);
   document.addEventListener('visibilitychange', leaveHidden);
   let outcome: 'begun' | 'refused' = 'refused';
   try {
@@ -77,6 +85,7 @@ async function connect(
     const { body } = await fetchPoints('/data/watch', query, connection.signal);
     for await (const { event, id, data } of readEvents(body ?? new ReadableStream())) {
       if (signal.aborted) return outcome;
+      heard();
       if (event === 'end') return PASSING.includes((data as { code: string }).code) ? outcome : 'off';
       holder.cursor = id ?? holder.cursor;
       if (outcome === 'refused') follower.onState('live');
@@ -87,7 +96,9 @@ async function connect(
     // After these statuses, the service would refuse the next call too; any other error is an interruption.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
+    clearTimeout(silence);
     connection.abort();
+    window.removeEventListener('offline', leave);
     signal.removeEventListener('abort', leave);
     document.removeEventListener('visibilitychange', leaveHidden);
   }
@@ -102,16 +113,17 @@ function untilVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits, at most until the browser has a network again. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const done = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      done.abort();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    window.addEventListener('online', end, { signal: done.signal });
+    signal.addEventListener('abort', end, { signal: done.signal });
   });
 }

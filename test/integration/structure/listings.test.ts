@@ -74,7 +74,7 @@ test.each([
   ['/account', 'displayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/users', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
   ['/account/webhooks', 'DisplayLevel', ['Light', 'Normal', 'Verbose']],
-])('GET %s takes %s by name and by number, from 0 in the order %j (R-A3)', async (path, name, names) => {
+])('listings: GET %s takes %s by name and by number, from 0 in the order %j (R-A3)', async (path, name, names) => {
   const address = `${path.replace('VARIABLE', ids.VARIABLE ?? '')}${path.includes('?') ? '&' : '?'}${name}=`;
   for (const [number, choice] of names.entries()) {
     const byName = await api.manager.get(`${address}${choice}`);
@@ -84,7 +84,7 @@ test.each([
   expect((await api.manager.get(`${address}${names.length}`)).status).toBe(400);
 });
 
-test('webhooks take eventType and httpMethod by name and by number, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
+test('listings: webhooks take eventType and httpMethod by name and by number, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
   const hook = { name: 'numbers', url: 'https://example.com/', eventType: 2, httpMethod: 1 };
   const { body } = await api.manager.post<object>('/account/webhooks', hook);
   expect(body).toMatchObject({ eventType: 'DataPointsWritten', httpMethod: 'PUT' });
@@ -98,7 +98,7 @@ test('webhooks take eventType and httpMethod by name and by number, from 0 in th
 test.each([
   ['/account/user/accounts?SubscriptionId=x', 'SubscriptionId has no effect: accounts have no subscriptions'],
   ['/data?variableId=VARIABLE&aggregation=SUM', 'aggregation has no effect: the granularity is Raw'],
-])('GET %s says in the header Warning that a parameter has no effect', async (path, text) => {
+])('listings: GET %s says in the header Warning that a parameter has no effect', async (path, text) => {
   const address = path.replace('VARIABLE', ids.VARIABLE ?? '');
   expect((await api.manager.get(address)).headers.get('warning')).toBe(`299 tidemark "${text}"`);
   const without = address.replace(/[?&](SubscriptionId|aggregation)=[^&]*/, '');

@@ -195,7 +195,7 @@ describe('webhook history: a page of a long history is read from the index (R-I5
   }
 
   test.each([
-    ['all', [], 'webhook_attempt_webhook_id_idx'],
+    ['all attempts', [], 'webhook_attempt_webhook_id_idx'],
     ['failed attempts', ['Failed'], 'webhook_attempt_failed_idx'],
     ['succeeded or failed attempts', ['Succeeded', 'Failed'], 'webhook_attempt_webhook_id_idx'],
     ['waiting attempts', ['Pending'], 'webhook_attempt_due_idx'],

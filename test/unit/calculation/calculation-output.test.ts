@@ -89,7 +89,7 @@ describe('output: column lengths (§7)', () => {
     ['Version must be the same length as Dates/Values', { versions: ['a'] }],
     ['Tags must be the same length as Dates/Values', { tags: ['', '', ''] }],
     ['Dates and Values must be the same length, got 2 and 1', { values: [1] }],
-  ])('%s', (message, columns) => {
+  ])('a wrong length fails the run: %s', (message, columns) => {
     expect(planOutput(output(columns), VERSIONED)).toEqual({ kind: 'invalid', message });
   });
 });

@@ -101,7 +101,7 @@ describe('read parameters: an unescaped plus of an offset arrives as a space (R-
     ['2026-03-01T00:15:00.25+01:00', '2026-02-28T23:15:00.250Z'],
     ['2026-03-01T00:15:00,5+0130', '2026-02-28T22:45:00.500Z'],
     ['2026-03-01T00:15:00%2B01:00', '2026-02-28T23:15:00Z'],
-  ])('from=%s', (text, instant) => {
+  ])('from=%s is %s', (text, instant) => {
     expect(query(`from=${text}`).from).toEqual({ micros: micros(instant), isLocal: false, isDay: false });
   });
 

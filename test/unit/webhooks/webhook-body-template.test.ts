@@ -34,7 +34,7 @@ describe('webhook body template: rendering', () => {
       '{"v": {{data.unknown.further}}, "w": "{{data.unknown}}", "x": "{{json data.unknown}}"}',
       { v: null, w: '', x: 'null' },
     ],
-  ])('%s (R-I1)', (template, expected) => {
+  ])('%s renders %j (R-I1)', (template, expected) => {
     expect(validateTemplate(template, 'application/json')).toEqual([]);
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });

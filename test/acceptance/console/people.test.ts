@@ -22,6 +22,7 @@ test('console people: a manager finds a user, gives a permission and a site, and
   await page.getByLabel('Site', { exact: true }).selectOption({ label: 'Mill' });
   await page.getByRole('button', { name: 'Grant' }).click();
   await page.getByRole('button', { name: 'Revoke' }).waitFor();
+  const address = new URL(page.url());
   await page.getByLabel('First name').fill('Ursula');
   await page.reload();
   await page.getByRole('button', { name: 'Save' }).click();
@@ -37,8 +38,16 @@ test('console people: a manager finds a user, gives a permission and a site, and
   await page.getByLabel('Action', { exact: true }).selectOption('SitesGranted');
   await page.getByText('1 entry').waitFor();
   expect(new URL(page.url()).searchParams.get('action')).toBe('SitesGranted');
+  await page.getByLabel('Target', { exact: true }).fill('no such target');
+  await page.getByText('No entry matches these filters.').waitFor();
   expect(complaints).toEqual([]);
   await close();
+
+  const german = await stack.open(MANAGER, address.pathname + address.search, { locale: 'de-DE' });
+  const features = german.page.getByRole('region', { name: 'Funktionen' });
+  await features.getByLabel('Berechnungen').waitFor();
+  expect(await features.getByLabel('Calculations').count()).toBe(0);
+  await german.close();
 });
 
 test('console people: a manager invites a person, and deletes the invitation after a confirmation (R-B10)', async () => {

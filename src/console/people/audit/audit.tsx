@@ -25,6 +25,7 @@ export function Audit() {
   const navigate = route.useNavigate();
   const [page, setPage] = useState(0);
   const { action, by, target, from, to, scope } = search;
+  const isFiltered = [action, by, target, from, to].some((filter) => filter !== undefined);
   const set = (change: PeopleSearch) => {
     setPage(0);
     // An empty text removes its filter from the address.
@@ -116,6 +117,9 @@ export function Audit() {
           <p className={`${classes.soft} ${classes.bar}`} role="status">
             {t('audit.found', { count: entries.data.total })}
           </p>
+          {entries.data.body.length === 0 && (
+            <p className={classes.soft}>{t(isFiltered ? 'audit.none' : 'audit.nothing')}</p>
+          )}
           {entries.data.body.length > 0 && (
             <Table
               label={t('tab.audit')}

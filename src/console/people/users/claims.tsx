@@ -193,7 +193,8 @@ export function Features({ user, kind }: FeaturesProps) {
         {user[kind].map(({ id, name, level }) => (
           <NativeSelect
             key={id}
-            label={name}
+            // The catalogue can grow: a name without a text stays as the API gives it.
+            label={t(`features.names.${name as 'Data'}`, { defaultValue: name })}
             data={LEVELS.map((value) => ({ value, label: t(`features.level.${value}`) }))}
             value={level}
             disabled={change.isPending}

@@ -22,7 +22,9 @@ const tag = 'Exchange';
 const workbook = z.string().meta({ contentMediaType: XLSX_TYPE });
 const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
-/** Schema of a document: as answered (''), or as accepted ('Written'), which allows more. */
+/**
+ * Schema of a document in answers (''), or in requests ('Written'): their JSON schemas differ, so each has its own ids.
+ */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),
   catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${what}` })),

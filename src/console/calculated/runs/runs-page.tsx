@@ -139,7 +139,7 @@ function RunTable({ rows, timeZone }: { readonly rows: readonly Run[]; readonly 
   );
 }
 
-/** @returns the seconds between two instants, with two decimal digits. */
+/** @returns the seconds between two instants, with at most two decimal digits. */
 export function secondsText(from: string, to: string): string {
   return `${formatNumber((Date.parse(to) - Date.parse(from)) / 1000, { maximumFractionDigits: 2 })} s`;
 }

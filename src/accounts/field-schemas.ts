@@ -21,6 +21,11 @@ const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => i
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 
+/** @returns a refused value for a message, at most its first 100 characters. */
+export function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
+}
+
 export const shortTextSchema = z.string().max(MAX_NAME).refine(isStorableText, { error: STORABLE_RULE });
 export const nameSchema = shortTextSchema.trim().min(1, 'must not be empty');
 
@@ -31,14 +36,16 @@ export const userNameSchema = nameSchema.refine((name) => !CONTROL_CHARACTER.tes
 
 /** A single mail address, without display name and without characters that separate addresses. */
 export const emailSchema = shortTextSchema.trim().refine((address) => MAIL_ADDRESS.test(address), {
-  error: 'must be a mail address such as name@example.com',
+  error: ({ input }) => `must be a mail address such as name@example.com, got ${shown(input)}`,
 });
 
 /** ISO 639-1 code in any case; a region after it (`fr-BE`) is dropped. */
 export const languageSchema = z
   .string()
   .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
-  .refine((code) => LANGUAGES.has(code), { error: 'must be an ISO 639-1 language code such as en' })
+  .refine((code) => LANGUAGES.has(code), {
+    error: ({ input }) => `must be an ISO 639-1 language code such as en, got ${shown(input)}`,
+  })
   .meta({ type: 'string', examples: ['en', 'fr'] });
 
 /** A role: its name in any case, or `{id, name}`, where the id equals the name (§5). */
@@ -47,7 +54,7 @@ export const roleSchema = z.preprocess(
     const role = typeof value === 'object' && value !== null ? roleName(value) : value;
     return typeof role === 'string' ? role.trim().toUpperCase() : role;
   },
-  z.enum(ROLE_NAMES, { error: `must be one of ${ROLE_NAMES.join(', ')}` }),
+  z.enum(ROLE_NAMES, { error: ({ input }) => `must be one of ${ROLE_NAMES.join(', ')}, got ${shown(input)}` }),
 );
 
 function roleName(value: object): unknown {

@@ -26,7 +26,7 @@ const integerBetween = (min: number, max: number) =>
 /** Schema of the number that pushed values are divided by; null means 1. */
 const dividerSchema = z
   .number()
-  .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' })
+  .refine((value) => value !== 0, { error: 'must not be 0, because values are divided by it' })
   .nullable()
   .meta({
     description:

@@ -7,7 +7,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
 import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
-import { emailSchema, languageSchema, nameSchema, shortTextSchema } from '../field-schemas.ts';
+import { emailSchema, languageSchema, nameSchema, shortTextSchema, shown } from '../field-schemas.ts';
 import { IS_ALLOWED_ACCOUNT } from '../users/user-info.ts';
 
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
@@ -59,7 +59,7 @@ export const accountSchema = lenientObject({
     .string()
     .trim()
     .toUpperCase()
-    .regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 currency code such as EUR' })
+    .regex(/^[A-Z]{3}$/, { error: ({ input }) => `must be an ISO 4217 currency code such as EUR, got ${shown(input)}` })
     .nullish(),
   smsSettings: lenientObject({ senderName: shortTextSchema.nullish() }).nullish(),
   emailSettings: lenientObject({ senderName: shortTextSchema.nullish(), replyTo: emailSchema.nullish() }).nullish(),

@@ -31,7 +31,7 @@ const ADDRESS_RULE = 'must be an http or https URL without user name and fragmen
 export function findClientProblem(registration: ClientRegistration): ClientProblem | undefined {
   const { clientId, scopes, grantTypes, redirectUris, logoutUris } = registration;
   if (!CLIENT_ID.test(clientId)) {
-    return { member: 'clientId', rule: `must be ASCII without spaces and colons, got ${clientId}` };
+    return { member: 'clientId', rule: `must be ASCII without spaces and colons, got ${JSON.stringify(clientId)}` };
   }
   const scope = scopes.find((name) => !CLIENT_SCOPES.some((known) => known === name));
   if (scope !== undefined || scopes.length === 0) {
@@ -58,7 +58,7 @@ function findAddressProblem(
   addresses: readonly string[],
 ): ClientProblem | undefined {
   const wrong = addresses.find((address) => !isReturnAddress(address));
-  return wrong === undefined ? undefined : { member, rule: `${ADDRESS_RULE}, got ${wrong}` };
+  return wrong === undefined ? undefined : { member, rule: `${ADDRESS_RULE}, got ${JSON.stringify(wrong)}` };
 }
 
 function isReturnAddress(address: string): boolean {

@@ -112,7 +112,7 @@ function featureOperations(path: string, name: string, words: string): readonly 
     {
       ...onPath,
       ...{ method: 'get', operationId: `listUser${name}`, summary: `List the ${words} of a user`, isListing: true },
-      answers: [answersJson('Every one, with level `None` where none was granted.', featuresSchemaRead)],
+      answers: [answersJson(`All ${words}, with level \`None\` for those not granted.`, featuresSchemaRead)],
     },
     {
       ...onPath,
@@ -130,13 +130,13 @@ function membershipOperations(): readonly Operation[] {
     {
       ...onPath,
       ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account the caller may use' },
-      answers: [emptyAnswer('All users were added; on an error none is.')],
+      answers: [emptyAnswer('All users were added. On an error, no user is added.')],
       errors: ['not_found', 'conflict'],
     },
     {
       ...onPath,
       ...{ method: 'delete', operationId: 'removeUsersFromAccount', summary: 'Remove users from an account' },
-      answers: [emptyAnswer('All users were removed; on an error none is.')],
+      answers: [emptyAnswer('All users were removed. On an error, no user is removed.')],
       errors: ['not_found', 'conflict'],
     },
   ];
@@ -186,7 +186,7 @@ function claimOperations(): readonly Operation[] {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
       summary: 'Remove claims of the users they name',
       body: claimsWritten,
-      answers: [emptyAnswer('All claims were removed; on an error none is.')],
+      answers: [emptyAnswer('All claims were removed. On an error, no claim is removed.')],
     },
   ];
 }

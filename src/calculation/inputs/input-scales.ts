@@ -28,7 +28,7 @@ export async function findInputScales(
     const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];
     if (!to) return { kind: 'invalid', message: `must be the id of a unit of GET /units, got ${wantedId}` };
     if (from?.unitFamilyId === to.unitFamilyId) return { kind: 'ok', scale: scaleBetween(from, to) };
-    const own = unitId === null ? 'has no unit' : `is in ${from?.name ?? `the unit ${unitId}`}`;
-    return { kind: 'invalid', message: `the variable ${own}, which cannot be converted into ${to.name}` };
+    const own = unitId === null ? 'has no unit and' : `is in ${from?.name ?? `the unit ${unitId}`}, which`;
+    return { kind: 'invalid', message: `the variable ${own} cannot be converted into ${to.name}` };
   });
 }

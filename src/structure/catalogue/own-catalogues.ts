@@ -68,7 +68,7 @@ const UNITS: OwnCatalogue = {
     unitFamilyId: { column: 'unit_family_id', schema: idSchema, isFixed: true },
     divisor: {
       column: 'divisor',
-      schema: finite.refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' }),
+      schema: finite.refine((value) => value !== 0, { error: 'must not be 0, because values are divided by it' }),
       fallback: 1,
       isFixed: true,
     },

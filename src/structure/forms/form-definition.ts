@@ -167,7 +167,7 @@ function checkRange(field: WrittenField, context: Context): void {
     context.addIssue({ code: 'custom', path: [name], message: `must be absent for a field of type ${type}` });
   }
   if (typeof minimum === 'number' && typeof maximum === 'number' && minimum > maximum) {
-    context.addIssue({ code: 'custom', path: ['maximum'], message: 'must not be less than minimum' });
+    context.addIssue({ code: 'custom', path: ['maximum'], message: `must not be less than minimum, got ${maximum}` });
   }
 }
 

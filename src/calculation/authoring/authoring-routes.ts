@@ -204,7 +204,7 @@ async function settleDates(
   const { instants, dateZone } = await settleMoments(database, c.var.caller, { variableIds: [id] }, given);
   const { from, to, triggerDate } = instants;
   if (from !== undefined && to !== undefined && from > to) {
-    throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
+    throw invalidInput([{ path: '$.from', message: `must not be later than to, which is ${to}; got ${from}` }]);
   }
   setDateZone(c, dateZone);
   return { from: formatOptional(from), to: formatOptional(to), triggerDate: formatOptional(triggerDate) };

@@ -28,10 +28,10 @@ const ALIGNMENT = { Day: 4, Week: 5, Month: 6, Year: 7 } as const;
 const aliasSchema = z
   .string()
   .max(100)
-  .regex(
-    /^[A-Za-z.][A-Za-z0-9._]*$/,
-    'must be an R name: a letter or dot, then letters, digits, dots and underscores, such as outdoor.temperature',
-  );
+  .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, {
+    error: ({ input }) =>
+      `must be an R name: a letter or dot, then letters, digits, dots and underscores, got ${JSON.stringify(input)}`,
+  });
 
 /** An instant. `settleDeclaration` has already read dates without a zone as local time of the source (R-A11). */
 const instantSchema = z
@@ -59,7 +59,7 @@ const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { err
 const tagSchema = z
   .string()
   .max(1000)
-  .regex(/^[^:]+:/, 'must be key:value');
+  .regex(/^[^:]+:/, { error: ({ input }) => `must be key:value, got ${JSON.stringify(input)}` });
 
 // An input of a formula. The members that select versions are the same as in a read (R-G2).
 const inputSchema = lenientObject({

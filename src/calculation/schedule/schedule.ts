@@ -25,7 +25,12 @@ export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with a
 // Any zone does to check an expression.
 const SOME_ZONE = 'UTC';
 
-const cronSchema = z.string().max(200).refine(hasNextInstant, { error: CRON_RULE });
+const cronSchema = z
+  .string()
+  .max(200)
+  .refine(hasNextInstant, {
+    error: ({ input }) => `${CRON_RULE}, got ${JSON.stringify(input)}`,
+  });
 
 /** An expression, or an object with an expression and a zone. An empty text means no schedule. */
 export const scheduleSchema = z

@@ -133,7 +133,7 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     const { from, to } = instants;
     if (from !== undefined && to !== undefined && from > to) {
-      throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
+      throw invalidInput([{ path: '$.from', message: `must not be later than to, which is ${to}; got ${from}` }]);
     }
     setDateZone(c, dateZone);
     const range = { from: formatOptional(from), to: formatOptional(to) };

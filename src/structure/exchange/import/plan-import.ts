@@ -155,7 +155,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
   );
   if (resource.required.includes('name')) {
     await run(
-      problem(`select $1, r.place, 'must have a name, since the account does not have it yet'
+      problem(`select $1, r.place, 'must have a name, because the account does not have the resource yet'
       from structure_import_row r where ${isNew} and not r.members ? 'name' order by r.ordinal`),
     );
   }

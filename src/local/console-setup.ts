@@ -26,7 +26,7 @@ export async function prepareConsole(progress: Progress): Promise<string> {
   return directory;
 }
 
-/** Names the build: its sources, and the packages that went into it. */
+/** @returns the name of the build: a hash of its sources and of the packages that go into it. */
 function hashSources(): string {
   const files = globSync('**/*', { cwd: SOURCE, withFileTypes: true }).filter((entry) => entry.isFile());
   const hash = createHash('sha256').update(readFileSync(join(CHECKOUT, 'package-lock.json')));

@@ -160,7 +160,7 @@ async function timeRevisions(
     'a revised year': await alternate(
       ROUNDS.year,
       (round, year) => revise(database, forYears[round % forYears.length] ?? 0, year, YEAR_POINTS),
-      // Each variable was revised: compress again, so that the next round finds compressed batches.
+      // Compresses again once each variable was revised, so that the next round finds compressed batches.
       async (round) => {
         if (round > 0 && round % forYears.length === 0) await compressRest(database);
       },

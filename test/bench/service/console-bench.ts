@@ -112,7 +112,7 @@ async function openFirst(
     if (request.url().includes('/console/assets/') || request.isNavigationRequest())
       void request.sizes().then(({ responseBodySize }) => (bytes += responseBodySize));
   });
-  // The first page was loaded before the form; without its files in the cache, this is what a first visit costs.
+  // The sign-in has loaded the first page; with an empty cache, the next load costs what a first visit costs.
   const session = await page.context().newCDPSession(page);
   await session.send('Network.clearBrowserCache');
   await page.getByRole('button').click();
@@ -213,7 +213,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
       await pause(1000 / PUSHES_PER_SECOND);
     }
   };
-  // The first points load code and fill caches.
+  // The page loads code and fills caches for the first points.
   await push(3);
   const before = await measure();
   const startMs = performance.now();

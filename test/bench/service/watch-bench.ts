@@ -72,7 +72,7 @@ async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: num
   await watcher.begun();
   const medians: Pair[] = [];
   const p95s: Pair[] = [];
-  // The first round warms up.
+  // The first round warms up both clients.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const watched: number[] = [];
     const asked: number[] = [];

@@ -260,7 +260,7 @@ describe('calculator: previews', () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();
-    // These requests were left by an API process that was killed; nothing waits for them any more.
+    // Requests of an API process that was killed: no process waits for their results.
     const leftOver = `
       insert into calculation_preview (account_id, task, state, created_date)
       select $1, '{}', 'Running', now() - interval '91 s' from generate_series(1, 20)`;

@@ -286,7 +286,7 @@ describe('watch: delivery', () => {
     const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
       cursorCount += 1;
       for (const chunk of points?.chunks ?? []) dates.push(...chunk.dates);
-      // Each pause is shorter than the time a reader may stall.
+      // Each pause is shorter than the time for which a reader may stall.
       setTimeout(onTaken, STALL_MS / 6);
     }, HALF_WAY);
     await eventually('all points', async () => dates.length >= MANY / 2);

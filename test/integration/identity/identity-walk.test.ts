@@ -100,7 +100,7 @@ const allRoutes = () => {
   return [...new Map(routes.map((route) => [`${route.method} ${route.path}`, route])).values()];
 };
 
-/** Each query by which a list may be filtered, and the kind of its id. */
+/** Every query parameter that filters a list by id, and the kind of the id. */
 const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
   ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
   ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),

@@ -95,7 +95,7 @@ interface Stored {
   readonly points: number;
   readonly versions: number;
   readonly operations: number;
-  /** Batches of all pushes. */
+  /** Number of waiting batches, of all pushes. */
   readonly batches: number;
   readonly events: number;
 }

@@ -143,7 +143,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       { message: expect.stringContaining('2 of them are the default of a source') },
     ]);
-    // Both can be written back as they are read.
+    // Both variables can be written back as GET returns them.
     for (const id of [chosen, another]) {
       const { body } = await api.manager.get<object>(`/variables/${id}`);
       expect((await api.manager.put(`/sources/${first}/variables/${id}`, body)).status).toBe(204);

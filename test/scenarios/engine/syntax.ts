@@ -33,7 +33,7 @@ export interface PushElement {
   readonly readings: readonly Reading[];
 }
 
-/** One body; its duplicates are removed before the write (R-D5). */
+/** The elements of one body; repeats are removed before the write (R-D5). */
 export type PushBody = readonly PushElement[];
 
 /** A row that a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */

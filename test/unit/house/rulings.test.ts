@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const TESTS = fileURLToPath(new URL('../..', import.meta.url));
 const CITATION = /R-([A-K])(\d+)(?:–(?:R-)?[A-K]?(\d+))?/g;
 
-/** All rulings by letter: the first number and the last. */
+/** All rulings: the first and the last number of each letter. */
 const RULINGS: readonly string[] = Object.entries({
   A: [1, 10],
   B: [1, 15],

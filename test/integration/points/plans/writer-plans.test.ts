@@ -132,7 +132,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes (ar
 
 describe('points: statements on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    '%s: every run of dates is found by the primary key (architecture 2)',
+    'the step "%s" finds every run of dates by the primary key (architecture 2)',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {

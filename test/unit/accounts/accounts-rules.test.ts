@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { emailSchema, languageSchema, roleSchema } from '../../../src/accounts/field-schemas.ts';
 import { ACCOUNT_MAIL_TEXTS } from '../../../src/accounts/mails/account-mail-texts.ts';
 import {
   type Changed,
@@ -25,6 +26,17 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
   accountIds,
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
+
+describe('account: the error for a refused field names the value (R-A5)', () => {
+  test.each([
+    ['mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
+    ['language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
+    ['role', roleSchema, 'boss', 'must be one of ADMIN, MANAGER, USER, got "BOSS"'],
+    ['role without a name', roleSchema, {}, 'must be one of ADMIN, MANAGER, USER, got nothing'],
+  ])('%s', (_field, schema, value, message) => {
+    expect(schema.safeParse(value).error?.issues[0]?.message).toBe(message);
+  });
+});
 
 describe('planUserChange: permission to change a user (R-B8)', () => {
   test.each([

@@ -112,6 +112,17 @@ describe('identity: token verification with key sets over HTTP', () => {
     expect(state.requests).toBe(2);
   });
 
+  it('a token of an issuer that is not trusted is refused with the name of the issuer (R-B1)', async () => {
+    const { verify } = createVerifier([old]);
+    await expect(verify(await current.sign('k1'))).rejects.toMatchObject({
+      code: 'invalid_token',
+      message: 'the issuer of the token is not trusted, got "https://new.example/realms/x"',
+    });
+    await expect(verify(await old.sign('k1', { iss: undefined }))).rejects.toMatchObject({
+      message: 'the issuer of the token is not trusted, got no claim iss',
+    });
+  });
+
   it('while the issuer is down, refuses only tokens with unknown keys (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;

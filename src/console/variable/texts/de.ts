@@ -45,7 +45,7 @@ export const de: TextsOf<typeof en> = {
       add: 'Addieren',
       scale: 'Multiplizieren mit',
       fill: 'Lücken linear füllen',
-      create: 'Fehlende Punkte ergänzen mit',
+      create: 'Fehlende setzen auf',
     },
     value: 'Wert',
     apply: 'Auf den Bereich anwenden',

@@ -38,7 +38,7 @@ export const en = {
       add: 'Add',
       scale: 'Multiply by',
       fill: 'Fill gaps with straight lines',
-      create: 'Add missing points with value',
+      create: 'Set missing to',
     },
     value: 'Value',
     apply: 'Apply to the range',

@@ -42,7 +42,7 @@ export const fr: TextsOf<typeof en> = {
       add: 'Ajouter',
       scale: 'Multiplier par',
       fill: 'Combler les trous par interpolation linéaire',
-      create: 'Ajouter les points manquants avec la valeur',
+      create: 'Compléter avec',
     },
     value: 'Valeur',
     apply: 'Appliquer à la plage',

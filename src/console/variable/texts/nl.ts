@@ -42,7 +42,7 @@ export const nl: TextsOf<typeof en> = {
       add: 'Optellen',
       scale: 'Vermenigvuldigen met',
       fill: 'Gaten lineair opvullen',
-      create: 'Ontbrekende punten toevoegen met',
+      create: 'Gaten vullen met',
     },
     value: 'Waarde',
     apply: 'Op het bereik toepassen',

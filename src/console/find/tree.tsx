@@ -25,7 +25,7 @@ function keepOpen(open: ReadonlySet<string>): void {
   try {
     sessionStorage.setItem(OPEN_KEY, [...open].join(','));
   } catch {
-    // A full storage: the page alone knows the open rows.
+    // The storage is full, so a reload loses the open rows.
   }
 }
 

@@ -193,7 +193,7 @@ export function Features({ user, kind }: FeaturesProps) {
         {user[kind].map(({ id, name, level }) => (
           <NativeSelect
             key={id}
-            // The catalogue can grow: a name without a text stays as the API gives it.
+            // The catalogue can grow: a feature without a translation keeps the name that the API returns.
             label={t(`features.names.${name as 'Data'}`, { defaultValue: name })}
             data={LEVELS.map((value) => ({ value, label: t(`features.level.${value}`) }))}
             value={level}

@@ -12,7 +12,11 @@ import { type Language, toSnippet } from './snippets.ts';
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', arrow: 'Arrow', parquet: 'Parquet' } as const;
 const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 
-/** @param shown what the chart shows. @param name of the file, without its ending. */
+/**
+ * Menu that exports the shown points.
+ * @param shown what the chart shows.
+ * @param name of the file, without its ending.
+ */
 export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();
   const save = async (format: string) => {

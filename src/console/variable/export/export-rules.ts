@@ -1,4 +1,4 @@
-/** Which calls read all points that a chart shows. Pure. */
+/** Plans the calls that read all points of a chart. Pure. */
 import {
   compareQuery,
   pointQuery,
@@ -14,7 +14,7 @@ import {
 export interface Export {
   readonly path: '/data' | '/data/compare';
   readonly query: Readonly<Record<string, string | number | undefined>>;
-  /** What tells the file from others of the same chart; undefined when there is one. */
+  /** Part of the file name that distinguishes the files of a chart; undefined when there is only one file. */
   readonly part: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Shown {
 /**
  * One call for each version, because a call reads one version of a date; a comparison has both sides beside each other.
  * Other variables are read as the chart shows them: at the same instant, else their latest versions.
- * @param now ISO 8601, at which the latest version is compared.
+ * @param now instant at which the latest version is compared, as ISO 8601.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

@@ -23,7 +23,7 @@ export interface Follower {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** Three heartbeats of the service: a connection that is silent for longer was lost without an end. */
+/** Time of three heartbeats of the service. A connection that is silent for longer was lost without being closed. */
 const SILENT_MS = 90_000;
 /** Codes with which the service ends a watch that may be continued; an expired token can be renewed. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
@@ -113,7 +113,7 @@ function untilVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits, at most until the browser has a network again. */
+/** Waits `ms`, or less when the browser has a network again. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = new AbortController();

@@ -113,7 +113,18 @@ test('console data: a mapper is tried on a sample before it is saved, and its dr
   await page.getByRole('textbox', { name: 'Expression' }).press('ControlOrMeta+a');
   await page.keyboard.insertText(`[{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]`);
   await page.getByLabel('Body').fill(`{ "id": ${variableId}, "at": "2026-03-02T00:00:00Z", "kwh": 3 }`);
-  await result.getByText('A push with these elements would be accepted.').waitFor();
+  const accepted = result.getByText('A push with these elements would be accepted.');
+  await accepted.waitFor();
+  const trial = Promise.withResolvers<void>();
+  await page.route('**/account/mappers/test', async (route) => {
+    await trial.promise;
+    await route.continue();
+  });
+  await page.getByLabel('Body').fill(`{ "id": ${variableId}, "at": "2026-03-02T00:00:00Z", "kwh": 4 }`);
+  await result.getByText('The expression is running.').waitFor();
+  expect(await accepted.count()).toBe(0);
+  trial.resolve();
+  await accepted.waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Meters');
   await page.reload();
   await page.getByLabel('Name', { exact: true }).waitFor();

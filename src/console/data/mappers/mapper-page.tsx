@@ -204,9 +204,9 @@ function useTrial(given: Trial) {
   const { expression, hasHeader, contentType, body } = trial;
   const result = useQuery({
     queryKey: ['mapper-trial', expression, hasHeader, contentType, body],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const sample = { expression, hasHeader, contentType, sample: body };
-      const tried = await bodyOf(api.POST('/account/mappers/test', { body: sample }));
+      const tried = await bodyOf(api.POST('/account/mappers/test', { body: sample, signal }));
       return { ...tried, problemLines: tried.error ? linesOfError(expression, tried.error.message) : NO_PROBLEMS };
     },
     placeholderData: keepPreviousData,
@@ -225,13 +225,16 @@ function Result({ result }: { readonly result: ReturnType<typeof useTrial>['resu
       {result.error && <Problem error={result.error} />}
       {result.data && !result.error && (
         <div role="status">
+          {result.isPlaceholderData && <p className={classes.soft}>{t('mappers.running')}</p>}
           {result.data.error && <p className={classes.message}>{result.data.error.message}</p>}
           {result.data.problems?.map(({ path, message }) => (
             <p key={path + message} className={classes.message}>
               <code>{path}</code> {message}
             </p>
           ))}
-          {result.data.elements !== undefined && !result.data.problems && <p>{t('mappers.accepted')}</p>}
+          {result.data.elements !== undefined && !result.data.problems && !result.isPlaceholderData && (
+            <p>{t('mappers.accepted')}</p>
+          )}
           {result.data.elements !== undefined && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must take the keyboard
             <pre className={classes.code} tabIndex={0}>

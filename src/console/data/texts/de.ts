@@ -145,6 +145,7 @@ export const de: TextsOf<typeof en> = {
     hasHeader: 'Die erste Zeile enthält die Spaltennamen',
     body: 'Inhalt',
     result: 'Ergebnis',
+    running: 'Der Ausdruck wird ausgeführt. Das Ergebnis unten ist das vorherige.',
     accepted: 'Ein Push mit diesen Elementen würde angenommen.',
   },
 };

@@ -140,6 +140,7 @@ export const en = {
     hasHeader: 'The first row contains the column names',
     body: 'Body',
     result: 'Result',
+    running: 'The expression is running. The result below is the previous one.',
     accepted: 'A push with these elements would be accepted.',
   },
 };

@@ -146,6 +146,7 @@ export const fr: TextsOf<typeof en> = {
     hasHeader: 'La première ligne contient les noms des colonnes',
     body: 'Corps',
     result: 'Résultat',
+    running: 'L’expression est en cours d’exécution. Le résultat ci-dessous est le précédent.',
     accepted: 'Un envoi avec ces éléments serait accepté.',
   },
 };

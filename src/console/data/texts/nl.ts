@@ -142,6 +142,7 @@ export const nl: TextsOf<typeof en> = {
     hasHeader: 'De eerste rij bevat de kolomnamen',
     body: 'Inhoud',
     result: 'Resultaat',
+    running: 'De expressie wordt uitgevoerd. Het resultaat hieronder is het vorige.',
     accepted: 'Een push met deze elementen zou worden geaccepteerd.',
   },
 };

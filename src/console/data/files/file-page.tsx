@@ -76,7 +76,6 @@ function Status({ file }: { readonly file: FileStatus }) {
       ))}
       <p className={classes.bar}>
         <Button
-          mt="sm"
           size="compact-sm"
           variant="default"
           leftSection={<Icon name="download" size={16} />}
@@ -87,7 +86,6 @@ function Status({ file }: { readonly file: FileStatus }) {
         {isOver && counts.ingested > 0 && <Link to="/console/find">{t('files.see')}</Link>}
         {counts.rejected > 0 && (
           <Button
-            mt="sm"
             size="compact-sm"
             variant="default"
             leftSection={<Icon name="download" size={16} />}

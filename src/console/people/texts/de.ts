@@ -152,7 +152,7 @@ export const de: TextsOf<typeof en> = {
       Verifying: 'Prüft nur',
     },
     public: 'ohne Geheimnis',
-    all: 'Alle Clients',
+    all: '← Alle Clients',
     missing: 'Es gibt keinen Client {{id}}.',
     create: 'Neuer Client',
     createHint: 'Ein Client allein liest nichts: Seine Tokens haben die Rechte des Benutzers, der sich damit anmeldet.',

@@ -148,7 +148,7 @@ export const en = {
       Verifying: 'Verifies only',
     },
     public: 'without a secret',
-    all: 'All clients',
+    all: '← All clients',
     missing: 'There is no client {{id}}.',
     create: 'New client',
     createHint: 'A client alone reads nothing: its tokens have the rights of the user who signs in with it.',

@@ -153,7 +153,7 @@ export const fr: TextsOf<typeof en> = {
       Verifying: 'Vérifie seulement',
     },
     public: 'sans secret',
-    all: 'Tous les clients',
+    all: '← Tous les clients',
     missing: 'Il n’y a pas de client {{id}}.',
     create: 'Nouveau client',
     createHint: 'Un client seul ne lit rien : ses jetons ont les droits de l’utilisateur qui s’identifie.',

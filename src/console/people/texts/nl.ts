@@ -152,7 +152,7 @@ export const nl: TextsOf<typeof en> = {
       Verifying: 'Controleert alleen',
     },
     public: 'zonder geheim',
-    all: 'Alle clients',
+    all: '← Alle clients',
     missing: 'Er is geen client {{id}}.',
     create: 'Nieuwe client',
     createHint: 'Een client alleen leest niets: de tokens hebben de rechten van de gebruiker die zich ermee aanmeldt.',

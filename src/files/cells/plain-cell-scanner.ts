@@ -95,16 +95,21 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Reads the serial number of a date cell. Whole days and fraction are each exact, so only their sum is rounded, by
- * far less than a millisecond.
- * @returns days since the epoch of the workbook; NaN for another form.
+ * Reads the serial number of a date cell. Whole days and fraction are read separately, the fraction to 15 digits, so the
+ * error is far less than a millisecond.
+ * @returns days since the epoch of the workbook; NaN for another form, such as one with an exponent.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;
   while (point < end && bytes[point] !== DOT) point += 1;
   if (point === end) return plainNumber(bytes, start, end);
   const days = plainNumber(bytes, start, point);
-  // Further digits exceed the precision of a double.
-  const fraction = plainNumber(bytes, point, Math.min(end, point + 1 + MAX_DIGITS));
+  const readEnd = Math.min(end, point + 1 + MAX_DIGITS);
+  // Further digits exceed the precision of a double, but an exponent after them counts.
+  for (let at = readEnd; at < end; at += 1) {
+    const digit = (bytes[at] as number) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+  }
+  const fraction = plainNumber(bytes, point, readEnd);
   return days >= 0 ? days + fraction : Number.NaN;
 }

@@ -47,15 +47,19 @@ describe('files: sheet rows read from bytes equal rows read by tags (R-E2)', () 
     );
   });
 
-  it('for serial numbers of dates, to the millisecond', () => {
+  it('for serial numbers of dates, to the millisecond; a number with an exponent is left to the slower parser', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
-      fc.property(instants, fc.constantFrom(17, 15, 10), (millis, digits) => {
+      fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {
         const serial = millis / 86_400_000;
-        const text = digits === 17 ? String(serial) : serial.toFixed(digits);
+        const text =
+          digits === 'exponent' ? serial.toExponential(17) : digits === 17 ? String(serial) : serial.toFixed(digits);
         const bytes = Buffer.from(`<v>${text}</v>`);
         const read = plainSerial(bytes, 3, 3 + text.length);
-        if (text.includes('e')) return;
+        if (text.includes('e')) {
+          expect(read).toBeNaN();
+          return;
+        }
         for (const system of [1900, 1904] as const) {
           expect(serialToMicros(read, system)).toBe(serialToMicros(Number(text), system));
         }

@@ -178,7 +178,9 @@ describe('Keycloak: changes by a manager', () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
+    const mailsBefore = keycloak.actionMails.length;
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
+    expect(keycloak.actionMails).toHaveLength(mailsBefore);
   });
 
   it('resetting a password makes Keycloak mail a link that is valid for an hour (R-B11)', async () => {

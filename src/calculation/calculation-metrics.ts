@@ -2,7 +2,7 @@
 import { type BacklogQuery, MAX_COUNTED } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
-/** Phase of a run in its record (R-H8) → label. */
+/** Metric label of each phase, by the name of the phase in the record of a run (R-H8). */
 const PHASES = { wait: 'wait', load: 'load', sandboxWait: 'sandbox_wait', r: 'r', store: 'store' } as const;
 
 export interface EndedRunFigures {

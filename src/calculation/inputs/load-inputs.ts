@@ -128,7 +128,7 @@ interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
   readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
-  /** Buckets that the input is aggregated by; undefined for raw points. */
+  /** Buckets that the input is aggregated into; undefined for raw points. */
   readonly buckets: Buckets | undefined;
 }
 

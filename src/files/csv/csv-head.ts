@@ -9,7 +9,7 @@ import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanne
 // Number of bytes at the start of the file that the format check reads.
 const SIGNATURE_BYTES = 4096;
 const DELIMITERS = [',', ';', '\t'] as const;
-/** Minimum columns of a header: a date, a value, and an identifier of a variable. */
+/** Minimum number of columns of a header: a date, a value, and an identifier of a variable. */
 const MIN_COLUMNS = 3;
 
 export interface CsvHead {

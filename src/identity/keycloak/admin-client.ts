@@ -154,7 +154,10 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
 
 /** @returns the error for the caller; `details` are its cause, which is logged and not sent. */
 function unavailable(details: string, cause?: unknown): DomainError {
-  const error = new DomainError('dependency_unavailable', 'the identity provider failed to answer; try again');
+  const error = new DomainError(
+    'dependency_unavailable',
+    'the identity provider could not complete the request; try again later',
+  );
   error.cause = new Error(details, { cause });
   return error;
 }

@@ -150,7 +150,7 @@ async function awaitPeaks(
     if (Date.now() > deadlineMs) {
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
-        `The demo must be computed within ${CALCULATION_TIMEOUT_MS / 1000} s; its last run: ${JSON.stringify(run)}`,
+        `The demo must be computed within ${CALCULATION_TIMEOUT_MS / 1000} s; the last run of the daily peak: ${JSON.stringify(run)}`,
       );
     }
     await delay(POLL_MS);

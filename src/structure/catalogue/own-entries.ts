@@ -9,7 +9,7 @@ import { invalidInput, lenientObject, parseInput } from '../../platform/http/len
 import { FIRST_OWN_ID, type OwnCatalogue } from './own-catalogues.ts';
 import { isOffered } from './units.ts';
 
-/** An entry of an own catalogue, as clients read it. */
+/** An entry that an account added to a catalogue, as clients read it. */
 export type OwnEntry = Readonly<Record<string, unknown>> & { readonly id: number; readonly name: string };
 
 /** Maximum entries that an account adds to one catalogue. */

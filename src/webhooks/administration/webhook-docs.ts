@@ -60,13 +60,16 @@ const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   description: 'The secret is present when the service generated it, and is never returned again.',
 });
 
-/** Allows every URL that an operator's policy can allow, so that the published schema is the same everywhere. */
-export const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
-const written = newWebhookSchema(ANY_TARGET).meta({
+/**
+ * Policy for describing the bodies. The check of a URL has no counterpart in a JSON schema, so every policy gives the same
+ * description.
+ */
+export const SOME_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
+const written = newWebhookSchema(SOME_TARGET).meta({
   id: 'WebhookWritten',
   examples: [{ name: 'Points', url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
 });
-const changed = webhookChangeSchema(ANY_TARGET, { url: '' }).meta({
+const changed = webhookChangeSchema(SOME_TARGET, { url: '' }).meta({
   id: 'WebhookUpdate',
   examples: [{ isEnabled: false }],
   description: 'Absent members keep their value; null clears them.',

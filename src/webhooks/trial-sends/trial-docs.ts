@@ -1,7 +1,7 @@
 /** OpenAPI of trial sends (R-A9, §4.4, R-I7). */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
-import { ANY_TARGET } from '../administration/webhook-docs.ts';
+import { SOME_TARGET } from '../administration/webhook-docs.ts';
 import { ATTEMPT_STATES } from '../history/find-history.ts';
 import { receivedResponseSchema, sentRequestSchema } from '../history/history-docs.ts';
 import { trialSchema } from './trial-schema.ts';
@@ -30,7 +30,7 @@ export const TRIAL_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/account/webhooks/test', operationId: 'testWebhook', tag, access: MANAGERS },
     summary: 'Send a test message to a receiver',
     body: jsonBody(
-      trialSchema(ANY_TARGET).meta({
+      trialSchema(SOME_TARGET).meta({
         id: 'WebhookTestWritten',
         examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
       }),

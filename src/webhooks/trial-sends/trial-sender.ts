@@ -99,7 +99,7 @@ async function runTrial(
     log.warn({ testId: id }, 'another process took over the trial send; the result of this process is dropped');
 }
 
-/** Sends the trial. An internal error ends the trial too: a retry would fail the same way. */
+/** Sends the trial. An internal error ends the trial without a retry, which would fail the same way. */
 async function trySend(
   { send, log }: TrialSenderServices,
   webhook: WebhookTarget,

@@ -98,7 +98,7 @@ async function rewriteByHttp(api: ApiClient, ids: readonly number[], value: numb
   return (performance.now() - startMs) / 1000;
 }
 
-/** Pushes days one after the other and adds the milliseconds of each to `waits`. */
+/** Pushes one day of readings after another and adds the milliseconds of each to `waits`. */
 async function pushDaysUntil(
   api: ApiClient,
   variableId: number,

@@ -62,7 +62,7 @@ describe('accounts: GET /account/user/{userId}', () => {
   });
 });
 
-/** Every operation on one user: method, path below the user, a valid body. */
+/** An operation on one user: method, path below the user, a valid body. */
 interface Operation {
   readonly method: string;
   readonly path: string;

@@ -178,7 +178,7 @@ describe('calculation: repeated runs', () => {
     },
   );
 
-  test('a run repeated after a fault gets the same inputs and stores the same points (R-H8)', async () => {
+  test('a run repeated after a fault gets the same inputs (R-H8)', async () => {
     const source = await addInput([
       [START, 1],
       [START + HOUR, 2],

@@ -206,7 +206,7 @@ async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(KILL);
   await pause(durationMs);
   await world.database.query(limitStatements('0'));
-  // Repeated, because writes may hold the locks on the tables.
+  // Locks the same tables, so a deadlock may end this statement too; it is then repeated.
   await eventually('the end of the triggers', () => world.database.query('drop function if exists slow() cascade'));
   await world.database.query(KILL);
 }

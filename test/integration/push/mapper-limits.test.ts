@@ -75,7 +75,8 @@ describe('mapper: the answer of a mapper', () => {
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
   ])('that needs more than the memory limit, by %s, ends its process alone (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
-    const message = /ended before it answered; it may take at most 128 MiB of memory|the mapper failed: Failed to/;
+    const message =
+      /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
     await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
   });
 });

@@ -178,15 +178,18 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', {}],
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
-])('history: %s %j names cuts in its initial metadata, also without points (R-F9, R-J1)', async (method, members) => {
-  const asked = async (asOf: string | undefined) => {
-    const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
-    const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
-    return metadata.get('history-from');
-  };
-  expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
-  expect(await asked('2099-01-01')).toEqual([]);
-});
+])(
+  'history: %s %j names cuts in its initial metadata, even when it returns no points (R-F9, R-J1)',
+  async (method, members) => {
+    const asked = async (asOf: string | undefined) => {
+      const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
+      const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+      return metadata.get('history-from');
+    };
+    expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
+    expect(await asked('2099-01-01')).toEqual([]);
+  },
+);
 
 test('history: a watch resumed after a cut sends the versions kept, up to the latest, and names no cut; an as-of read does (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });

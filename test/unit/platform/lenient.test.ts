@@ -92,7 +92,7 @@ describe('lenient reading: filters of a listing', () => {
 });
 
 describe('storable text: PostgreSQL', () => {
-  it('a text is storable when it survives UTF-8 and has no U+0000 (R-D1)', () => {
+  it('a text is storable when it survives a round trip through UTF-8 and has no U+0000 (R-D1)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const survives = Buffer.from(text, 'utf8').toString('utf8') === text;

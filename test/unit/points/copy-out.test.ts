@@ -17,7 +17,7 @@ function toBytes(kind: string, content: Uint8Array): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Stands in for the socket of the driver; `sizes` are the lengths of its reads, repeated. */
+/** Stands in for the socket of the driver; its reads have the lengths in `sizes`, over and over. */
 class Socket extends EventEmitter {
   readonly #bytes: Buffer;
   readonly #sizes: readonly number[];

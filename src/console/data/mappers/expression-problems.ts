@@ -1,4 +1,4 @@
-/** Assigns the error of an expression to its line: the message of the service ends with the position of a character. Pure. */
+/** Finds the line of an error in an expression by the character position at the end of the service's message. Pure. */
 import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 
 const POSITION = /\(at character (\d+)\)$/;

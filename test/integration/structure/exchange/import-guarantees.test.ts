@@ -1,7 +1,7 @@
 /**
  * Structure imports: any structure moves unchanged between accounts, a killed process leaves no rows behind, other
- * accounts are not delayed, and memory does not grow with the document. `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` lengthen
- * the tests.
+ * accounts are not delayed, and memory does not grow with the document. Greater values of `EXCHANGE_RUNS` and
+ * `IMPORT_MEBIBYTES` make the tests longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -108,7 +108,7 @@ test('webhook fan-out: a filter matches events of its sites and sources, also of
   }
 });
 
-test('webhook fan-out: a push to many variables is one message, narrowed by the filter (R-I1)', async () => {
+test('webhook fan-out: a push to many variables gives a webhook one message, with only the variables that its filter selects (R-I1)', async () => {
   const [one, two, three] = [
     await createStructure(api.manager),
     await createStructure(api.manager),

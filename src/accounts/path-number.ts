@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import { DomainError } from '../platform/errors.ts';
-
-const MAX_INT4 = 2_147_483_647;
+import { MAX_INT4 } from '../platform/limits.ts';
 
 /**
  * Parses the path parameter `name` as an id: an integer from 1 to 2^31 - 1.

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import type { Database } from '../platform/database/database.ts';
-import { readContent } from '../platform/database/stored-parts.ts';
+import { readContent, UPLOAD_SHARE } from '../platform/database/stored-parts.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import { openAccountPace } from '../platform/shares/account-pace.ts';
 import { openSharedBudget } from '../platform/shares/shared-budget.ts';
 import { answerEvents } from '../platform/streaming/status-events.ts';
-import { openStatusWatch, type StatusWatchOptions } from '../platform/streaming/status-watch.ts';
+import { openStatusWatch, STATUS_INTERVAL_MS, type StatusWatchOptions } from '../platform/streaming/status-watch.ts';
 import { answerDownload, answerErrors, answerTemplate, ERRORS_QUERY } from './downloads.ts';
 import { type FileStatus, findErrors, findStatuses, findWarnings, getFile, isOver } from './find-file.ts';
 import { adviceFor } from './upload/attachment-advice.ts';
@@ -17,9 +17,6 @@ import { receiveUpload } from './upload/receive-upload.ts';
 import { FILE_PARTS, kindOf, storeFile } from './upload/store-file.ts';
 
 const SHOWN_ERRORS = 1000;
-/** Maximum fraction of the time that storing uploads of one account may take while other accounts upload. */
-const UPLOAD_SHARE = 0.4;
-const POLL_INTERVAL_MS = 500;
 
 export interface FileServices {
   readonly database: Database;
@@ -37,7 +34,7 @@ export interface FileServices {
 export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, maxBytes, wakeFileIngester, log } = services;
   const watch = openStatusWatch<FileStatus>({
-    ...{ ...services.following, subjects: 'files', instead: 'GET /storage/{id}', intervalMs: POLL_INTERVAL_MS, log },
+    ...{ ...services.following, subjects: 'files', instead: 'GET /storage/{id}', intervalMs: STATUS_INTERVAL_MS, log },
     find: (ids) => findStatuses(database, ids),
     isStopping: () => database.ending,
   });

@@ -3,7 +3,7 @@ import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
-import type { FileFormat, FileKind, RowError, RowWarning } from './standard-file.ts';
+import { type FileFormat, type FileKind, MAX_WARNINGS, type RowError, type RowWarning } from './standard-file.ts';
 import { adviceFor } from './upload/attachment-advice.ts';
 
 /** `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Stored`: an attachment. */
@@ -107,13 +107,13 @@ export function isOver({ state }: FileStatus): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** Returns the first warnings about local dates, at most 100, in file order (R-D4). */
+/** Returns the first warnings about local dates, at most MAX_WARNINGS, in file order (R-D4). */
 export async function findWarnings(queryable: Queryable, fileId: string): Promise<readonly RowWarning[]> {
   const { rows } = await queryable.query<{ warnings: readonly RowWarning[] }>(
     'select warnings from stored_file where id = $1',
     [fileId],
   );
-  return (rows[0]?.warnings ?? []).slice(0, 100);
+  return (rows[0]?.warnings ?? []).slice(0, MAX_WARNINGS);
 }
 
 /**

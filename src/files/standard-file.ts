@@ -26,6 +26,9 @@ export interface RowError {
   readonly message: string;
 }
 
+/** Maximum warnings of a file that are stored and shown; more are counted only (R-D4). */
+export const MAX_WARNINGS = 100;
+
 /** An ingested row whose local date is ambiguous or skipped at a clock change (R-D4). */
 export interface RowWarning {
   readonly row: number;

@@ -5,7 +5,7 @@
  * further ones are sent at once. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { LRUCache } from 'lru-cache';
-import type { RateLimiter } from './rate-limiter.ts';
+import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
 import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
@@ -27,7 +27,6 @@ const MAX_WAITING = 2000;
 // Time for which a key counts as flooded. It is longer than the delay of a refusal, so that it includes refusals that
 // still wait.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
-const MAX_KEYS = 100_000;
 
 /** Wraps a limiter: `count` resolves later for a refusal that follows others of the same key. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {

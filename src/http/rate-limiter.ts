@@ -44,7 +44,7 @@ export interface RateLimiterOptions {
  */
 const COMMAND_TIMEOUT_MS = 500;
 /** Maximum keys of one process. The least recently used key is dropped, and then has its whole budget again. */
-const MAX_KEYS = 100_000;
+export const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
 /** Half a minute: a request budget is per minute. */

@@ -6,7 +6,7 @@
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
-import { type WriteResult, writePoints } from '../points/write/write-points.ts';
+import { WRITE_TIMEOUT_MS, type WriteResult, writePoints } from '../points/write/write-points.ts';
 import { recordPart, takeFreePart } from '../push/store/blocked-batches.ts';
 import {
   completeOperation,
@@ -17,7 +17,6 @@ import {
 } from '../push/store/waiting-batches.ts';
 import { warnOfRefused, warnOperations } from '../push/store/warn-of-refused.ts';
 
-const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
 
 export interface Portion {

@@ -3,7 +3,7 @@
  * and carries out deletions.
  */
 
-import { createBackOff } from '../platform/back-off.ts';
+import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isTransientError } from '../platform/database/dependency-error.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
@@ -20,9 +20,6 @@ import { findWaitingAccounts } from '../push/store/waiting-batches.ts';
 import { continueDeletion } from '../structure/deletion/deletions.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
 import { openPassingLanes } from './passing-lanes.ts';
-
-/** Delays after faults of the database. Each sweep retries the accounts whose delay is over. */
-const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 
 export interface IngesterServices {
   readonly database: Database;
@@ -73,7 +70,7 @@ export function startIngester(services: IngesterServices): Ingester {
     }
   };
   // Faults of the service never count against a batch (R-A15): the batch waits, and the sweeper retries its account.
-  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
+  const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     const startMs = performance.now();
     const portion = await ingest(accountId, isSmallOnly);

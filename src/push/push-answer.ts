@@ -24,6 +24,9 @@ export interface Rejection {
   readonly message: string;
 }
 
+/** Maximum warnings that each step of an operation adds. */
+export const MAX_WARNINGS = 100;
+
 export interface PushWarning {
   readonly path: string;
   readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'nothing_accepted' | 'rolled_up_date';

@@ -10,6 +10,7 @@ import { readJsonBody } from '../platform/http/http-body.ts';
 import type { InputLocation } from '../platform/http/input-location.ts';
 import { booleanSchema, idSchema, lenientObject, momentSchema, parseInput } from '../platform/http/lenient.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
+import { MAX_STATEMENT_MS } from '../platform/limits.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';
 import { deletePoints, findRemoved } from '../points/remove/delete-points.ts';
@@ -17,8 +18,6 @@ import { locationInBody } from '../selection/read-query.ts';
 import { resolveSelection } from '../selection/selection.ts';
 
 const MAX_VARIABLES = 10_000;
-// Statement time-out: deleting years of many variables takes minutes. It stays below the server's request time-out.
-const TIMEOUT_MS = 280_000;
 
 /** Schema of the body of `DELETE /data`. */
 export const deleteSchema = lenientObject({
@@ -90,7 +89,7 @@ async function removePoints(
       if (removed.length > 0) await audit(transaction, by, toAct(removed, period));
       return removed;
     },
-    { statementTimeoutMs: TIMEOUT_MS },
+    { statementTimeoutMs: MAX_STATEMENT_MS },
   );
   const counts = new Map(ranges.map(({ variableId, count }) => [variableId, count]));
   return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));

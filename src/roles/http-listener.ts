@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { openBodyRateWatch } from '../http/body-rate.ts';
 import { refuseMalformed } from '../http/refuse-malformed.ts';
+import { MAX_STATEMENT_MS } from '../platform/limits.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -23,8 +24,8 @@ export interface HttpListener {
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
 // Maximum time that a connection may be without traffic, because an answer whose client does not read occupies a
-// database connection. It is longer than the statement time-out.
-const STALLED_MS = 300_000;
+// database connection. It is longer than the longest statement of a request.
+const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.
 const MAX_REQUEST_MS = 1_800_000;

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { isStorableJson, isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { catalogueIdSchema, enumerationSchema, idSchema } from '../platform/http/lenient.ts';
+import { MAX_TEXT } from '../platform/limits.ts';
 import type { Field } from './resource.ts';
 
-const MAX_TEXT = 1000;
 const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 
 /** Text of at most 1000 characters that the database can store. */

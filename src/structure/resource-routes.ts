@@ -9,6 +9,7 @@ import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
 import { type PAGING, type Paging, toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
+import { MAX_INT4 } from '../platform/limits.ts';
 import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
 import { compileFilter } from './filter/custom-filter.ts';
 import { limitFilterTime } from './filter/filter-time.ts';
@@ -254,7 +255,7 @@ export function changeHandler(database: Database, resource: Resource, options: C
 export function parsePathId(c: Context, name: string): number {
   const text = c.req.param(name) ?? '';
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (id < 1 || id > 2_147_483_647) throw new DomainError('not_found', `${c.req.path} does not exist`);
+  if (id < 1 || id > MAX_INT4) throw new DomainError('not_found', `${c.req.path} does not exist`);
   return id;
 }
 

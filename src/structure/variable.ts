@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { booleanSchema } from '../platform/http/lenient.ts';
+import { MAX_VERSION_LIMIT } from '../platform/limits.ts';
 import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './catalogue/enumerations.ts';
 import {
   clientDataField,
@@ -14,8 +15,6 @@ import {
   textSchema,
 } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
-
-const MAX_VERSION_LIMIT = 1000;
 
 const integerBetween = (min: number, max: number) =>
   z.preprocess(

@@ -11,11 +11,11 @@
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';
+import { MAX_INT4 } from '../platform/limits.ts';
 import type { ChangePosition } from '../points/read/read-changes.ts';
 
 const FORMAT = 1;
 const CRC_BYTES = 4;
-const MAX_ID = 2 ** 31 - 1;
 
 /** Position of a reader that has received no point of a variable. */
 export const AT_BEGINNING: ChangePosition = {
@@ -63,7 +63,7 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosi
     const position =
       before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
     // Reading past the end gives NaN, so a truncated cursor is refused.
-    if (!(id <= MAX_ID) || Number.isNaN(position.versionTimestamp) || Number.isNaN(position.dateMicros))
+    if (!(id <= MAX_INT4) || Number.isNaN(position.versionTimestamp) || Number.isNaN(position.dateMicros))
       return undefined;
     positions.set(id, position);
   }

@@ -5,6 +5,7 @@ import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
+import { MAX_VERSION_LIMIT } from '../../platform/limits.ts';
 import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
 import { emailSchema, languageSchema, nameSchema, shortTextSchema, shown } from '../field-schemas.ts';
@@ -63,7 +64,7 @@ export const accountSchema = lenientObject({
     .nullish(),
   smsSettings: lenientObject({ senderName: shortTextSchema.nullish() }).nullish(),
   emailSettings: lenientObject({ senderName: shortTextSchema.nullish(), replyTo: emailSchema.nullish() }).nullish(),
-  versionLimit: z.int().min(1).max(1000).optional(),
+  versionLimit: z.int().min(1).max(MAX_VERSION_LIMIT).optional(),
 });
 
 export type WrittenAccount = z.output<typeof accountSchema>;

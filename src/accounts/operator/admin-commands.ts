@@ -8,6 +8,7 @@ import { addSigningKey } from '../../identity/keys/signing-keys.ts';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
+import { MAX_INT4 } from '../../platform/limits.ts';
 import { accountExists, accountSchema, saveAccount } from '../account/account.ts';
 import { type AuditActor, writeAudit } from '../audit/audit.ts';
 import { CLIENT_SCOPES, type ClientRegistration, defaultGrants, findClientProblem } from '../clients/client-rules.ts';
@@ -98,7 +99,6 @@ const CLIENT_OPTIONS: Readonly<Record<keyof ClientRegistration, string>> = {
   ...{ clientId: '--client', scopes: '--scope', grantTypes: '--grant' },
   ...{ redirectUris: '--redirect-uri', logoutUris: '--logout-uri' },
 };
-const MAX_ACCOUNT_ID = 2 ** 31 - 1;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -289,7 +289,7 @@ async function retryBatchesCommand(services: CommandServices, values: Values): P
 /** @throws {DomainError} invalid_input when the text is not an account id. */
 function toAccountId(text: string | undefined): number {
   const accountId = Number(text);
-  if (accountId > 0 && accountId <= MAX_ACCOUNT_ID && Number.isInteger(accountId)) return accountId;
+  if (accountId > 0 && accountId <= MAX_INT4 && Number.isInteger(accountId)) return accountId;
   throw new DomainError('invalid_input', `--account must be the id of an account, got ${text ?? 'nothing'}`);
 }
 

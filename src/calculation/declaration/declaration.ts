@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
+import { MAX_TEXT } from '../../platform/limits.ts';
+import { MAX_VERSION } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../../selection/duration-rules.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../../structure/catalogue/enumerations.ts';
@@ -53,7 +55,7 @@ const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<S
   schema.nullish().transform((given) => given ?? value);
 
 const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
-const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
+const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
 /** A tag that points must have, written as in a read (R-G2). */
 const tagSchema = z
@@ -126,7 +128,7 @@ const formulaSchema = lenientObject({
   .superRefine(refuseReversed('validFrom', 'validUntil', 'must be later than'));
 
 const declarationShape = {
-  friendlyName: z.string().max(1000).nullish(),
+  friendlyName: z.string().max(MAX_TEXT).nullish(),
   calculatedVariableFormulas: withDefault(z.array(formulaSchema).max(MAX_FORMULAS), []),
 };
 

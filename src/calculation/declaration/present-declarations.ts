@@ -4,6 +4,7 @@
  * form gets its current site and source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
+import { MAX_INT4 } from '../../platform/limits.ts';
 import type { ResourceObject } from '../../structure/resource.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -123,7 +124,7 @@ function rename(object: Members, names: ReadonlyMap<string, string>): Members {
 /** @returns an id as a number; ids may be stored as strings of digits (R-A3). */
 function idOf(value: unknown): number | null {
   const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && id >= 1 && id <= 2_147_483_647 ? id : null;
+  return typeof id === 'number' && id >= 1 && id <= MAX_INT4 ? id : null;
 }
 
 function isObject(value: unknown): value is Members {

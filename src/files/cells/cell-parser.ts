@@ -3,14 +3,13 @@
  * for `plain-cell-scanner.ts`.
  */
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
+import { MAX_INT4, MAX_SHOWN } from '../../platform/limits.ts';
 import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
 
 /** Start of the message for an invalid date. */
 export const FILE_DATE_RULE =
   'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, or epoch milliseconds, from 1700 to 2199';
 
-const MAX_ID = 2_147_483_647;
-const MAX_SHOWN = 60;
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
@@ -35,7 +34,7 @@ export function parseFileNumber(text: string): number {
 export function parseFileId(text: string): number | undefined {
   const trimmed = text.trim();
   const id = /^\d{1,10}(\.0+)?$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return id <= MAX_ID ? id : undefined;
+  return id <= MAX_INT4 ? id : undefined;
 }
 
 /**

@@ -5,9 +5,8 @@
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import { parseFileTags } from '../cells/cell-parser.ts';
-import { copyOf, type Problem } from './target-table.ts';
+import { copyOf, MAX_ENTRIES, type Problem } from './target-table.ts';
 
-const MAX_ENTRIES = 100_000;
 const SEPARATOR = '\u0000';
 
 /** Dictionary ids of a version and a tag set. */

@@ -7,14 +7,13 @@ import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import type { Target } from '../../push/resolve-targets.ts';
-import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
+import { MAX_WARNINGS, type RowError, type RowErrorCode, type RowWarning } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 import { LabelTable } from './label-table.ts';
 import { orderRows } from './order-rows.ts';
 import { TargetTable } from './target-table.ts';
 
 const FIRST_CAPACITY = 65_536;
-const MAX_WARNINGS = 100;
 
 /** A chunk that is ready to be written. */
 export interface EncodedRows {

@@ -3,6 +3,7 @@
  * resolved to a variable once (§2).
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { MAX_TEXT } from '../../platform/limits.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import { type LocalClock, localClock } from '../../structure/catalogue/time-zones.ts';
@@ -10,10 +11,9 @@ import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
-const MAX_TEXT = 1000;
 // Maximum number of combinations, which bounds memory when every row has a different combination. A larger table
 // is cleared between chunks.
-const MAX_ENTRIES = 100_000;
+export const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
 

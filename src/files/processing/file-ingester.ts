@@ -4,9 +4,10 @@
  * so that accounts take turns.
  */
 
-import { createBackOff } from '../../platform/back-off.ts';
+import { ACCOUNT_DELAYS, createBackOff } from '../../platform/back-off.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
+import { MAX_UPLOAD_HOURS } from '../../platform/database/stored-parts.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Progress } from '../../platform/progress.ts';
@@ -20,8 +21,6 @@ import type { FileLimits } from '../standard-file.ts';
 import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
-/** Delays of an account after a failure. Each sweep retries the accounts whose delay is over. */
-const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
 /** Maximum fraction of the time that files of one account may take while files of other accounts wait. */
 const CHUNK_SHARE = 0.4;
@@ -64,7 +63,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     outbox
       .relay()
       .catch((error: unknown) => log.warn({ err: error }, 'events could not be relayed; the sweeper will relay them'));
-  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
+  const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
@@ -99,8 +98,6 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   };
 }
 
-// An upload that is incomplete after this many hours was interrupted.
-const MAX_UPLOAD_HOURS = 6;
 const FILES_PER_PASS = 10;
 
 /**

@@ -8,13 +8,11 @@ import { TUPLE_BYTES, variableIdsOf } from '../../points/copy-codec.ts';
 import { recordOrigin } from '../../points/origins/record-origin.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
 import { variableSet } from '../../points/variable-set-codec.ts';
-import { writePoints } from '../../points/write/write-points.ts';
+import { WRITE_TIMEOUT_MS, writePoints } from '../../points/write/write-points.ts';
 import type { ParsedChunk } from '../parsing/parser-messages.ts';
-import type { FilePosition, RowError, RowWarning } from '../standard-file.ts';
+import { type FilePosition, MAX_WARNINGS, type RowError, type RowWarning } from '../standard-file.ts';
 import { endFile, type TakenFile } from './take-file.ts';
 
-const WRITE_TIMEOUT_MS = 600_000;
-const MAX_WARNINGS = 100;
 const BATCH_BYTES = 2048 * TUPLE_BYTES;
 
 const ADVANCE = `

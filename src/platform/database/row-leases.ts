@@ -9,7 +9,7 @@ import type { Database, Queryable } from './database.ts';
 
 /** Duration of a lease from the claim or the last renewal. */
 export const LEASE_MS = 6000;
-const RENEWAL_MS = 2000;
+export const RENEWAL_MS = 2000;
 
 export interface LeasedRow {
   readonly id: number | string;

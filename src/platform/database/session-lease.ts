@@ -4,9 +4,7 @@
  * so it cannot commit after the lease is lost.
  */
 import type { Connection } from './database.ts';
-
-const LEASE_MS = 6000;
-const RENEWAL_MS = 2000;
+import { LEASE_MS, RENEWAL_MS } from './row-leases.ts';
 
 const TAKE = `select pg_try_advisory_lock($1, $2) as "isLocked", set_config('idle_session_timeout', $3, false)`;
 const RELEASE = `select pg_advisory_unlock($1, $2), set_config('idle_session_timeout', '0', false)`;

@@ -21,6 +21,11 @@ export const PART_BYTES = 1 << 20;
 
 const PARTS_IN_FLIGHT = 3;
 
+/** Content that is incomplete after this many hours belongs to an interrupted upload. */
+export const MAX_UPLOAD_HOURS = 6;
+/** Maximum part of the time for storing content of one account while other accounts store content (R-A14). */
+export const UPLOAD_SHARE = 0.4;
+
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
 // Compresses into one buffer of this size instead of many of 16 KiB.

@@ -6,13 +6,11 @@
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
 import { DomainError, type ErrorDetail } from '../errors.ts';
+import { MAX_INT4, MAX_SHOWN } from '../limits.ts';
 import { describeIssue } from './schema-words.ts';
 
 /** Maximum number of problems that one error lists. */
 export const MAX_DETAILS = 100;
-/** Maximum characters of a wrong value that an error message shows. */
-const MAX_SHOWN = 60;
-const MAX_INT4 = 2_147_483_647;
 
 /**
  * A zod object whose property names match in any case (R-A3). When two properties differ only in

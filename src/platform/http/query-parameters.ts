@@ -1,11 +1,11 @@
 /** Builders of query parameters (query.ts): each parameter parses the values of one name and has an OpenAPI schema. */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
+import { MAX_INT4 } from '../limits.ts';
 import { type InputLocation, locationError } from './input-location.ts';
 import type { GivenValue, QueryParameter } from './query.ts';
 import { describeIssue } from './schema-words.ts';
 
-const MAX_INT4 = 2_147_483_647;
 const DIGITS = /^\d{1,10}$/;
 const TRUE = /^(true|1)$/i;
 const FALSE = /^(false|0)$/i;

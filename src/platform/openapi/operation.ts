@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
+import { MAX_INT4 } from '../limits.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -82,7 +83,6 @@ export interface SentEvent {
 }
 
 const JSON_TYPE = 'application/json';
-export const MAX_INT4 = 2_147_483_647;
 
 export const OPEN: Access = { kind: 'open' };
 export const ALL_USERS: Access = { kind: 'caller', scope: 'datahub-api' };

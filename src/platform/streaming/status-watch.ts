@@ -9,6 +9,9 @@ import type { Log } from '../log.ts';
 import { runForAll } from '../shares/connection-shares.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 
+/** Pause between two reads of the states that clients of this process follow. */
+export const STATUS_INTERVAL_MS = 500;
+
 export interface StatusWatchOptions<Status> {
   /** Reads states by id; work that no longer exists has no entry. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Status>>;

@@ -10,7 +10,7 @@ import type { ErrorDetail } from '../../platform/errors.ts';
 import { invalidInput, MAX_DETAILS } from '../../platform/http/lenient.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { localClock } from '../../structure/catalogue/time-zones.ts';
-import type { PushWarning } from '../push-answer.ts';
+import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
@@ -43,7 +43,6 @@ export interface EncodedPush {
   readonly hasVersionTags: boolean;
 }
 
-const MAX_WARNINGS = 100;
 /** Limits the header `Time-Zone` to about 400 characters. */
 const MAX_TIME_ZONES = 20;
 

@@ -7,13 +7,12 @@
 import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { MAX_DETAILS } from '../../platform/http/lenient.ts';
+import { MAX_INT4, MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
 import { type GivenLabels, LabelTable } from './label-table-rules.ts';
 import {
   FORBIDDEN,
   ID_IDENTIFIERS,
-  MAX_ID,
-  MAX_TEXT,
   type PushContents,
   type PushLimits,
   type TargetIdentifiers,
@@ -132,7 +131,7 @@ class PushReader {
       const value = member(element, name);
       if (value === undefined) continue;
       const id = toId(value);
-      if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= MAX_ID) target[name] = id;
+      if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= MAX_INT4) target[name] = id;
       else this.#add(`${path}.${name}`, got('must be an integer id', value));
     }
     for (const name of TEXT_IDENTIFIERS) {

@@ -37,10 +37,6 @@ export interface PushLimits {
   readonly maxReadings: number;
 }
 
-/** Maximum length of identifiers and tag values, in UTF-16 units. */
-export const MAX_TEXT = 1000;
-export const MAX_ID = 2_147_483_647;
-
 export const TEXT_IDENTIFIERS = [
   'sourceSerialNumber',
   'sourceEan',

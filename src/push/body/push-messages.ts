@@ -4,14 +4,13 @@
  */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
+import { MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_TAGS } from '../../points/label-rules.ts';
-import { MAX_TEXT } from './push-element.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent, because the service takes it from the token';
 export const TEXT_RULE = textRule(MAX_TEXT);
 
 const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
-const SHOWN_CHARACTERS = 60;
 
 /**
  * @param what the expected type, such as `an object`.
@@ -65,5 +64,5 @@ function kindOf(value: unknown): string {
 function show(value: unknown): string {
   if (typeof value === 'object' || value === undefined) return kindOf(value);
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 3)}...` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text;
 }

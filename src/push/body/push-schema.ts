@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import { DATE_RULE } from '../../platform/dates/date-rules.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
+import { MAX_INT4, MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_TAGS, MAX_VERSION, type Tags } from '../../points/label-rules.ts';
-import { FORBIDDEN, ID_IDENTIFIERS, MAX_ID, MAX_TEXT, TEXT_IDENTIFIERS } from './push-element.ts';
+import { FORBIDDEN, ID_IDENTIFIERS, TEXT_IDENTIFIERS } from './push-element.ts';
 import {
   FORBIDDEN_RULE,
   got,
@@ -33,9 +34,9 @@ const forbidden = z
 const id = z
   .custom<number | string>((value) => {
     const number = toId(value);
-    return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_ID;
+    return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_INT4;
   }, withRule('must be an integer id'))
-  .meta({ type: 'integer', minimum: 0, maximum: MAX_ID })
+  .meta({ type: 'integer', minimum: 0, maximum: MAX_INT4 })
   .transform(Number)
   .nullish()
   .transform(absent);

@@ -2,9 +2,7 @@
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
-import type { PushWarning } from '../push-answer.ts';
-
-const MAX_WARNINGS = 100;
+import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 
 const FIND_OPERATIONS = `
   select operation_ids as "operationIds", reading_counts as "readingCounts"

@@ -6,13 +6,13 @@
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { enumerationSchema, idSchema } from '../../platform/http/lenient.ts';
+import { MAX_NAME } from '../../platform/limits.ts';
 import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
 /** First id of own entries, far above the ids of built-in entries and the numbers that accounts already used. */
 export const FIRST_OWN_ID = 1_000_000_000;
 
-const MAX_NAME = 200;
 const MAX_SYMBOL = 50;
 
 const textOf = (max: number) => z.string().trim().max(max).refine(isStorableText, { error: STORABLE_RULE });

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { parseInstant } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
+import { MAX_NAME, MAX_TEXT } from '../../platform/limits.ts';
 import type { Resource } from '../resource.ts';
 
 /** Kinds of resources that have forms; owners of forms in declarations have the same numbers (R-H1). */
@@ -18,8 +19,6 @@ export const FIELD_TYPE = { String: 0, Int: 1, Double: 2, Boolean: 3, Date: 5 } 
 export type FieldType = keyof typeof FIELD_TYPE;
 
 export const FORM_LIMITS = { formsPerKind: 100, groups: 100, fields: 300, items: 5000 } as const;
-const MAX_NAME = 200;
-const MAX_TEXT = 1000;
 
 /** Field names that are refused: properties that every JavaScript object inherits. */
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -6,6 +6,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../platform/errors.ts';
+import { MAX_SHOWN } from '../../platform/limits.ts';
 import { type Form, type FormField, isIsoDate, TYPE_RULES } from './form-definition.ts';
 
 /** A problem of a value; `keys` is the path of the value within clientData. */
@@ -21,7 +22,6 @@ const ISO_DATE = 'iso-date';
 /** Maximum problems that are reported for one form. */
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
-const MAX_SHOWN = 60;
 
 // This file builds the schemas, so validating them is needless; optimizing them takes more time than it saves.
 const ajv = new Ajv({

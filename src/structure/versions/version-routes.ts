@@ -7,15 +7,12 @@ import { setTotalCount } from '../../platform/http/listing-response.ts';
 import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { MAX_STATEMENT_MS } from '../../platform/limits.ts';
 import { purgeVersions, requestVersionPurge } from '../../points/remove/purge-versions.ts';
 import { getResource } from '../resource.ts';
 import { parsePathId } from '../resource-routes.ts';
 import { VARIABLE } from '../variable.ts';
 import { listVersions } from './list-versions.ts';
-
-// Statement time-out of the purge of one variable, shorter than the server's request time-out. The purge of an account
-// has no such limit: it runs in the background.
-const PURGE_TIMEOUT_MS = 280_000;
 
 export const VERSION_LIST = declareQuery(PAGING, { isListing: true });
 
@@ -59,7 +56,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
       await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
       return purged;
     },
-    { statementTimeoutMs: PURGE_TIMEOUT_MS },
+    { statementTimeoutMs: MAX_STATEMENT_MS },
   );
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
 import { numberedFrom0 } from '../../platform/http/query-parameters.ts';
+import { MAX_NAME } from '../../platform/limits.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import { findHeaderProblems } from '../header-rules.ts';
 import { MAX_TEMPLATE_LENGTH } from '../sending/body-template.ts';
@@ -14,7 +15,6 @@ import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from '../sending/ta
 import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from '../webhook.ts';
 import { isSecret, SECRET_RULE } from './webhook-secret.ts';
 
-const MAX_NAME = 200;
 const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });

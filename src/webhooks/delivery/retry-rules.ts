@@ -29,7 +29,7 @@ const UNAVAILABLE = 503;
 const REQUEST_TIMEOUT = 408;
 
 /** Upper limit of `Retry-After`: beyond it, waiting messages would outlive the history. */
-const MAX_RETRY_AFTER_MS = 86_400_000;
+export const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Delays from this on get up to 5 % of random jitter, so that messages that failed together are not retried together. */
 const MIN_JITTER_MS = 60_000;
 const JITTER = 0.05;

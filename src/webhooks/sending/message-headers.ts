@@ -2,9 +2,8 @@
  * Builds the headers of a request, as sent and as shown in the history (R-I3, R-I5), and parses `Retry-After` of the
  * response. ../header-rules.ts decides which headers a webhook may add.
  */
+import { MAX_RETRY_AFTER_MS } from '../delivery/retry-rules.ts';
 import { findHeaderProblems } from '../header-rules.ts';
-
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|(^|[-_])key|apikey/i;
 

@@ -3,6 +3,10 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { MAX_VERSION_LIMIT } from '../../../src/platform/limits.ts';
+import { TUPLE_BYTES } from '../../../src/points/copy-codec.ts';
+import { MAX_YEARS } from '../../../src/retention/retention.ts';
+import { FIRST_OWN_ID } from '../../../src/structure/catalogue/own-catalogues.ts';
 import { EVENT_TYPES } from '../../../src/webhooks/event-type.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -253,6 +257,46 @@ test('architecture: a folder has at most 15 code files', () => {
   }
   const crowded = [...counts].filter(([, count]) => count > 15);
   expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
+});
+
+test('architecture: the greatest int4 is written in platform/limits.ts only', () => {
+  const exempt = [
+    // The greatest R integer, a maximum of another system.
+    'src/calculation/inputs/input-columns.ts',
+    'src/platform/limits.ts',
+    // The longest delay of a timer.
+    'src/watching/open-watching.ts',
+  ];
+  const literal = /\b2_?147_?483_?647\b|2 \*\* 31 - 1|\b0x7fff_?ffff\b/i;
+  const writers = SOURCES.filter((file) => literal.test(read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')));
+  expect(writers.sort()).toEqual(exempt);
+});
+
+test.each([
+  ['FIRST_OWN_ID', 'src/structure/catalogue/own-catalogues.ts', 'src/console/settings/catalogues/catalogue-calls.ts'],
+  ['MAX_EXAMINED', 'src/accounts/installation/installation-report.ts', 'src/console/operate/operate.tsx'],
+  ['MAX_VERSIONS', 'src/reading/origins/origin-query.ts', 'src/console/variable/lineage/origins.ts'],
+])('architecture: %s is the same in the server and the console, which cannot import it', (name, server, browser) => {
+  const valueIn = (file: string) => new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1];
+  expect(valueIn(server)).toBeDefined();
+  expect(valueIn(browser)).toBe(valueIn(server));
+});
+
+test('architecture: numbers that SQL and TypeScript share are the same in both', () => {
+  const numbersIn = (file: string, pattern: RegExp) =>
+    [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
+  const operations = read('sql/functions/push_operations.sql');
+  expect(operations).toContain(`${TUPLE_BYTES} * first`);
+  expect(operations).toContain(`length(bytes) - 1, ${TUPLE_BYTES})`);
+  expect(numbersIn('sql/migrations/0053_own_catalogues.sql', /(?:start with|minvalue) (\d+)/g)).toEqual([
+    FIRST_OWN_ID,
+    FIRST_OWN_ID,
+  ]);
+  const versionLimits = ['0001_accounts', '0003_structure'].map((name) =>
+    numbersIn(`sql/migrations/${name}.sql`, /version_limit between 1 and (\d+)/g),
+  );
+  expect(versionLimits).toEqual([[MAX_VERSION_LIMIT], [MAX_VERSION_LIMIT]]);
+  expect(numbersIn('sql/migrations/0054_retention.sql', /keep_raw_years between 1 and (\d+)/g)).toEqual([MAX_YEARS]);
 });
 
 test('architecture: the top level has only the agreed files and folders', () => {

@@ -1,6 +1,6 @@
 /** Parses account and scopes of a token request (R-B4, R-B6). Pure; issuer-grants.ts decides whether to grant them. */
+import { MAX_INT4 } from '../../../platform/limits.ts';
 
-const MAX_ACCOUNT_ID = 2 ** 31 - 1;
 const ACR_ACCOUNT_PREFIX = 'accountId:';
 
 /** Scopes of the service (§5). */
@@ -49,7 +49,7 @@ export function parseRequestedAccount(form: Readonly<Record<string, unknown>>): 
 
 function parseAccountId(field: string, text: unknown): RequestedAccount {
   const accountId = typeof text === 'string' && /^\d{1,10}$/.test(text.trim()) ? Number(text) : 0;
-  const isAccountId = accountId > 0 && accountId <= MAX_ACCOUNT_ID;
+  const isAccountId = accountId > 0 && accountId <= MAX_INT4;
   return isAccountId ? { kind: 'account', accountId } : { kind: 'malformed', field };
 }
 

@@ -7,6 +7,7 @@
  * account has; falling back to the active account would grant access to another account than the requested one.
  */
 var NOTE = 'tidemark.account';
+// Keycloak loads this file alone, so it cannot import MAX_INT4.
 var MAX_ACCOUNT_ID = 2147483647;
 
 var form = keycloakSession.getContext().getHttpRequest().getDecodedFormParameters();

@@ -7,8 +7,7 @@ import { findNewProblems } from '../../forms/check-values.ts';
 import { listForms } from '../../forms/form-store.ts';
 import { KIND_NAMES, KINDS, type KindName } from '../document/kinds.ts';
 import type { ApplyRef } from './apply-context.ts';
-
-const MAX_PROBLEMS = 1000;
+import { MAX_PROBLEMS } from './stage-rows.ts';
 
 interface ValueRow {
   readonly place: string;

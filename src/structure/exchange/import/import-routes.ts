@@ -5,7 +5,7 @@
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../../identity/authentication/authenticate.ts';
 import type { Database, Queryable } from '../../../platform/database/database.ts';
-import { storeContent } from '../../../platform/database/stored-parts.ts';
+import { storeContent, UPLOAD_SHARE } from '../../../platform/database/stored-parts.ts';
 import { DomainError } from '../../../platform/errors.ts';
 import { isJsonType } from '../../../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../../../platform/http/listing-response.ts';
@@ -18,7 +18,11 @@ import { type AccountPace, openAccountPace } from '../../../platform/shares/acco
 import { openSharedBudget, type SharedBudget } from '../../../platform/shares/shared-budget.ts';
 import { openBody } from '../../../platform/streaming/open-body.ts';
 import { answerEvents } from '../../../platform/streaming/status-events.ts';
-import { openStatusWatch, type StatusWatchOptions } from '../../../platform/streaming/status-watch.ts';
+import {
+  openStatusWatch,
+  STATUS_INTERVAL_MS,
+  type StatusWatchOptions,
+} from '../../../platform/streaming/status-watch.ts';
 import { answerListing, type ListingServices } from '../../../platform/streaming/stream-listing.ts';
 import { LIST_NAMES } from '../document/kinds.ts';
 import type { DocumentFormat } from '../reading/reading-messages.ts';
@@ -35,9 +39,6 @@ import {
   queueImport,
 } from './import-store.ts';
 
-const POLL_INTERVAL_MS = 500;
-/** Maximum fraction of the time in which one account stores documents while other accounts store theirs (R-A14). */
-const UPLOAD_SHARE = 0.4;
 const ZIP_START = 'PK\x03\x04';
 
 export const IMPORT_QUERY = declareQuery({
@@ -71,7 +72,7 @@ export function importRoutes(services: ImportRouteServices): Hono<Env> {
   const { database, log } = services;
   const watch = openStatusWatch<ImportStatus>({
     ...{ ...services.following, subjects: 'imports', instead: 'GET /structure/import/{id}', log },
-    intervalMs: POLL_INTERVAL_MS,
+    intervalMs: STATUS_INTERVAL_MS,
     find: (ids) => findImports(database, ids),
     isStopping: () => database.ending,
   });

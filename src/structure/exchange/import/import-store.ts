@@ -3,7 +3,7 @@
  */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
-import type { PartTable } from '../../../platform/database/stored-parts.ts';
+import { MAX_UPLOAD_HOURS, type PartTable } from '../../../platform/database/stored-parts.ts';
 import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { isGuid } from '../../../platform/guid.ts';
 import type { ListName } from '../document/kinds.ts';
@@ -260,9 +260,6 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
   );
   return rows[0]?.attempts ?? 0;
 }
-
-/** An upload that is incomplete after this many hours was interrupted. */
-const MAX_UPLOAD_HOURS = 6;
 
 /** Deletes one import beyond its retention, or the rest of an interrupted upload. @returns whether there was one. */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {

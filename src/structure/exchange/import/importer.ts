@@ -2,7 +2,7 @@
  * Background worker that processes imports, part of the ingester role. A queue wakes it by account; a sweeper finds accounts
  * whose wake-up was lost. Each wake-up processes one import and re-queues the account, so that accounts take turns (R-A14).
  */
-import { createBackOff } from '../../../platform/back-off.ts';
+import { ACCOUNT_DELAYS, createBackOff } from '../../../platform/back-off.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { OutboxRelay } from '../../../platform/database/outbox.ts';
 import type { Log } from '../../../platform/log.ts';
@@ -14,7 +14,6 @@ import type { DocumentLimits } from '../reading/document-refusal.ts';
 import { findImportAccounts, purgeImport } from './import-store.ts';
 import { processImport } from './process-import.ts';
 
-const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
 /** Maximum fraction of the time that goes to staging rows of one account while other accounts import. */
 const STAGING_SHARE = 0.4;
@@ -49,7 +48,7 @@ export function startImporter(services: ImporterServices): Importer {
   const onWritten = (): Promise<void> =>
     outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
   const pace = openAccountPace({ share: STAGING_SHARE });
-  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
+  const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted || !backOff.isDue(key)) return;
     const accountId = Number(key);

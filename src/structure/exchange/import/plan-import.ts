@@ -5,6 +5,7 @@
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
+import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /** Ids of an import that is being processed. */
 export interface ImportRef {
@@ -54,9 +55,6 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
 }
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<void>;
-
-/** Maximum number of problems that one check reports. */
-const MAX_PROBLEMS = 1000;
 
 const problem = (select: string) =>
   `insert into structure_import_problem (import_id, path, message) ${select} limit ${MAX_PROBLEMS}`;

@@ -13,12 +13,11 @@ import { toRows, type View } from '../export/read-rows.ts';
 import { readOccurrences } from '../export/resource-keys.ts';
 import type { ApplyRef, ApplyServices, DeclarationRow } from './apply-context.ts';
 import { resolveReferences } from './resolve-references.ts';
+import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /** Rows whose declaration may change: an export states for most variables that they are not calculated. */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
-
-const MAX_PROBLEMS = 1000;
 
 /** Upper estimate of the bytes of a row without its declaration. */
 const ROW_BYTES = 500;

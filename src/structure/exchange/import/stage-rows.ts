@@ -4,8 +4,8 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum problems that are stored for an import. */
-const MAX_PROBLEMS = 1000;
+/** Maximum problems of an import that are stored, and that one check reports. */
+export const MAX_PROBLEMS = 1000;
 
 /** Removes the rows that an earlier attempt staged. */
 export async function clearRows(queryable: Queryable, id: string): Promise<void> {

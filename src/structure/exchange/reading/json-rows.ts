@@ -1,4 +1,5 @@
 /** Reads the rows of a JSON document. */
+import { MAX_SHOWN } from '../../../platform/limits.ts';
 import type { PartSource } from '../../../platform/streaming/zip-archive.ts';
 import { FORMAT } from '../document/kinds.ts';
 import { DocumentRefusal } from './document-refusal.ts';
@@ -34,5 +35,8 @@ async function* readParts(source: PartSource, batches: RowBatches): AsyncGenerat
 
 function assertFormat(value: unknown): void {
   if (value === FORMAT) return;
-  throw new DocumentRefusal('wrong_format', `format must be ${FORMAT}, got ${JSON.stringify(value)?.slice(0, 60)}`);
+  throw new DocumentRefusal(
+    'wrong_format',
+    `format must be ${FORMAT}, got ${JSON.stringify(value)?.slice(0, MAX_SHOWN)}`,
+  );
 }

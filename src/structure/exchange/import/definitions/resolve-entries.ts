@@ -9,8 +9,7 @@ import {
 import { KIND_NAMES, KINDS } from '../../document/kinds.ts';
 import type { ApplyRef } from '../apply-context.ts';
 import type { ImportRef } from '../plan-import.ts';
-
-const MAX_PROBLEMS = 1000;
+import { MAX_PROBLEMS } from '../stage-rows.ts';
 
 const replace = (name: string) => `
   update structure_import_row r set members = r.members || jsonb_build_object($3::text, entry.id)

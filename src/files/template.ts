@@ -87,7 +87,7 @@ function validationsOf(sheet: Excel.Worksheet) {
   return (sheet as unknown as { readonly dataValidations: Validations }).dataValidations;
 }
 
-/** A validation that only warns and keeps the value: the upload reports invalid rows. */
+/** Creates a validation that only warns and keeps the value, because the upload reports invalid rows. */
 function warning(
   type: 'date' | 'decimal',
   operator: Excel.DataValidationOperator,

@@ -22,7 +22,7 @@ export interface WakeQueue {
    */
   wake(keys: readonly string[]): Promise<boolean>;
   ping(): Promise<void>;
-  /** Numbers of jobs by state: `waiting` and `active`. */
+  /** Returns the numbers of jobs by state: `waiting` and `active`. */
   count(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export function encodeReadings(entries: readonly PointEntry[]): Buffer {
   return encodeTuples(unordered.size === 0 ? entries : withoutDuplicates(entries, unordered));
 }
 
-/** Variables whose dates do not strictly ascend; only they can have duplicates. */
+/** Finds the variables whose dates do not strictly ascend; only these variables can have duplicates. */
 function findUnordered(entries: readonly PointEntry[]): ReadonlySet<number> {
   const lastDates = new Map<number, number>();
   const unordered = new Set<number>();

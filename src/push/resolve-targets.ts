@@ -101,13 +101,18 @@ const DEFAULT_OF_SOURCE = `
   case when min(source.id) = max(source.id) and count(*) filter (where is_default) = 1 then 1 else count(*) end as count,
   count(*) filter (where is_default) as "defaultCount"`;
 
-/** A blank mappingConfig counts as absent, because no variable can have a blank mappingConfig. */
+/**
+ * Returns true when the identifier is given. A blank mappingConfig counts as absent, because no variable can have it.
+ */
 function isGiven(identifiers: TargetIdentifiers, name: Identifier): boolean {
   const value = identifiers[name];
   return value !== undefined && (name !== 'mappingConfig' || String(value).trim() !== '');
 }
 
-/** White space around a mappingConfig is removed, because variables store it without. */
+/**
+ * Returns the identifier for the query, without the white space around a mappingConfig, because variables store it
+ * without.
+ */
 function identifierValue(identifiers: TargetIdentifiers, name: Identifier): number | string | undefined {
   return name === 'mappingConfig' ? identifiers.mappingConfig?.trim() : identifiers[name];
 }

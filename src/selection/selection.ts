@@ -164,7 +164,10 @@ function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadV
   return { unitId, aggregate: own ?? defaultAggregate(nameOf(QUANTITY_TYPE, quantityType)) };
 }
 
-/** A source without variables is empty; a source the caller may not see counts as missing. */
+/**
+ * Throws not_found for a source that does not exist or that the caller may not see; a source without variables is
+ * valid.
+ */
 async function assertSourcesVisible(queryable: Queryable, caller: Caller, ids: readonly number[]): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(
     `select id from source where id = any($1::int[]) and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,

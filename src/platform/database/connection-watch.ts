@@ -115,8 +115,8 @@ export function destroyConnection(client: pg.PoolClient): void {
 }
 
 /**
- * Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes
- * moved since the last check.
+ * Finds the connections with a query in flight on which no byte has moved for SUSPECT_MS; updates the state of the
+ * other connections.
  */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();

@@ -87,7 +87,7 @@ const types = {
     (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig;
 
-/** `2026-03-01 00:15:00.5+00` → `2026-03-01T00:15:00.5Z`: a Date would lose the microseconds (R-A8). */
+/** Converts `2026-03-01 00:15:00.5+00` to `2026-03-01T00:15:00.5Z`; a Date would lose the microseconds (R-A8). */
 function parseInstant(text: string): string {
   return text.replace(' ', 'T').replace(/\+00$/, 'Z');
 }

@@ -13,8 +13,8 @@ import { describeIssue } from './schema-words.ts';
 export const MAX_DETAILS = 100;
 
 /**
- * A zod object whose property names match in any case (R-A3). When two properties differ only in
- * case, the exact name wins.
+ * Creates a zod object whose property names match in any case (R-A3). When two properties differ only in case, the
+ * exact name wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -32,7 +32,9 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
   return renamed;
 }
 
-/** A 32-bit integer from `min` to `max`, both inclusive, as a number or a string of digits (R-A3). */
+/**
+ * Creates the schema of a 32-bit integer from `min` to `max`, both inclusive, as a number or a string of digits (R-A3).
+ */
 export function integerFrom(min: number, max = MAX_INT4) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
@@ -69,7 +71,7 @@ function toMoment(value: unknown): ParsedMoment | undefined {
   return typeof text === 'string' ? parseMoment(text) : undefined;
 }
 
-/** An enumeration of R-C8: accepts a name in any case, or its number; outputs the name. */
+/** Creates the schema of an enumeration (R-C8): accepts a name in any case, or its number; outputs the name. */
 export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {
   const names = Object.keys(members) as Name[];
   const byKey = new Map<string, Name>();

@@ -18,9 +18,12 @@ export interface GivenValue {
 
 /** Values by name, from the query of an address or from a body with the same members (R-G1). */
 export interface QuerySource {
-  /** The values of a name, in any case, in the order given. */
+  /** Returns the values of a name, which matches in any case, in the order given. */
   all(name: string): readonly GivenValue[];
-  /** Location of the name, or of its value at `index`, for error messages; an absent name has a location too. */
+  /**
+   * Returns the location of the name, or of its value at `index`, for error messages; an absent name has a location
+   * too.
+   */
   locationOf(name: string, index?: number): InputLocation;
 }
 
@@ -52,7 +55,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   parse(address: string): QueryValues<Parameters>;
   /** Parses values of another source, such as a body, in the same way. */
   read(source: QuerySource): QueryValues<Parameters>;
-  /** Location of a parameter in an address, for errors. */
+  /** Returns the location of a parameter in an address, for errors. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
   /** Returns the error for a parameter that `parse` accepted and the caller found invalid. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
@@ -123,7 +126,7 @@ export function locationInAddress(name: string): InputLocation {
 
 const INDEX = /\[\d*\]$/;
 
-/** Never throws: text that cannot be decoded is returned unchanged. */
+/** Reads the values of an address. Never throws: text that cannot be decoded is returned unchanged. */
 function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();

@@ -115,7 +115,10 @@ async function writeSheet(
   sheet.commit();
 }
 
-/** exceljs writes without waiting for its archive; the bytes of the sheet wait for compression in `pipes`. */
+/**
+ * Waits until the bytes of the sheet are compressed: exceljs writes without waiting for its archive, and these bytes
+ * wait in `pipes`.
+ */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;
   await nextTurn();

@@ -132,7 +132,7 @@ async function attempt(
   }
 }
 
-/** Seconds until the next attempt: 10, 20, 40, … at most an hour. */
+/** Returns the seconds until the next attempt: 10, 20, 40, … at most an hour. */
 function planPause(attempts: number): number {
   return Math.min(FIRST_PAUSE_SEC * 2 ** (attempts - 1), LONGEST_PAUSE_SEC);
 }

@@ -136,7 +136,7 @@ export class CopyOut extends Readable implements Submittable {
     return true;
   }
 
-  /** `#isWanted` is reset before `push`, because the consumer may ask for more during the call. */
+  /** Pushes the rows. Resets `#isWanted` before `push`, because the consumer may ask for more during the call. */
   #pushOnce([first = Buffer.alloc(0), ...others]: readonly Buffer[]): void {
     this.#isWanted = false;
     if (this.push(others.length === 0 ? first : Buffer.concat([first, ...others]))) this.#isWanted = true;

@@ -33,7 +33,10 @@ export function scaleAggregates(
   convert(values, variableId, (value, index) => toScaled(value, points[index] ?? 0));
 }
 
-/** A sum contains the shift once per point; variance and standard deviation do not depend on the shift. */
+/**
+ * Returns the conversion of an aggregate. A sum contains the shift once per point; variance and standard deviation do
+ * not depend on the shift.
+ */
 function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {
     case 'count':

@@ -31,9 +31,9 @@ export async function openChunks(
 }
 
 /**
- * The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark wait until the transaction
- * ends. A long write therefore sets the mark on another connection, which takes four flushes of the WAL; a short write
- * sets it in its own transaction.
+ * Marks chunks as partial. The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark
+ * wait until the transaction ends. A long write therefore sets the mark on another connection, which takes four flushes
+ * of the WAL; a short write sets it in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {

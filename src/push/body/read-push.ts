@@ -105,7 +105,10 @@ function parseNonFinite(text: string, fault: unknown): unknown {
   }
 }
 
-/** Parses the text of a body. @throws {DomainError} invalid_input, body_too_large. */
+/**
+ * Validates a parsed body.
+ * @throws {DomainError} invalid_input, body_too_large.
+ */
 function parseContents(body: unknown, limits: PushLimits): PushContents {
   const parsed = parsePush(body, limits);
   switch (parsed.kind) {

@@ -105,9 +105,9 @@ async function* pageOf(
 }
 
 /**
- * `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows.
- * `historyFrom` follows when a history cut concerns either side (R-F9), and `rawFrom` when retention has replaced
- * early points with rollups.
+ * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows.
+ * `historyFrom` follows when a history cut concerns either side (R-F9), and `rawFrom` when retention has replaced early
+ * points with rollups.
  */
 async function* writeCompared(
   head: string,

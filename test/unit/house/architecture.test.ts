@@ -299,6 +299,13 @@ test('architecture: numbers that SQL and TypeScript share are the same in both',
   expect(numbersIn('sql/migrations/0054_retention.sql', /keep_raw_years between 1 and (\d+)/g)).toEqual([MAX_YEARS]);
 });
 
+test('architecture: npm scripts replace their shell, which does not pass on the signal that ends npm', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const commands = Object.values(scripts);
+  expect(commands.length).toBeGreaterThan(0);
+  expect(commands.filter((command) => !command.startsWith('exec node '))).toEqual([]);
+});
+
 test('architecture: the top level has only the agreed files and folders', () => {
   const allowed = new Set([
     ...['package.json', 'package-lock.json', 'src', 'r-runtime', 'sql', 'proto', 'test', 'Dockerfile', 'README.md'],

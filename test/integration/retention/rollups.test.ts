@@ -232,7 +232,7 @@ describe('rollups: writes and deletions', () => {
       );
     });
     await expect(rollUp(variableId, at(48))).rejects.toThrow(
-      `46 points of variable ${variableId} were rolled up, but 48 deleted`,
+      `46 points of variable ${variableId} were rolled up, but 48 were deleted`,
     );
     await store.database.query('drop trigger drop_one on point_rollup');
     expect(await valuesOf(variableId)).toHaveLength(96);

@@ -12,6 +12,7 @@ import { SaveBar } from '../parts/save-bar.tsx';
 import classes from '../parts/view.module.css';
 import { notifyDone } from '../shell/notify.ts';
 import { Deliveries } from './deliveries.tsx';
+import { ScopePicker } from './scope-picker.tsx';
 import { Trial } from './trial.tsx';
 import {
   EVENT_TYPES,
@@ -134,6 +135,12 @@ function Editor({ id, webhook }: { readonly id: string; readonly webhook?: Webho
   );
 }
 
+const SCOPES = [
+  ['sites', 'siteIds'],
+  ['sources', 'sourceIds'],
+  ['variables', 'variableIds'],
+] as const;
+
 interface FormProps {
   readonly fields: WebhookFields;
   readonly onChange: (fields: WebhookFields) => void;
@@ -162,13 +169,13 @@ function Form({ fields, onChange }: FormProps) {
         value={fields.url}
         onChange={set('url')}
       />
-      {(['siteIds', 'sourceIds', 'variableIds'] as const).map((name) => (
-        <TextInput
+      {SCOPES.map(([kind, name]) => (
+        <ScopePicker
           key={name}
+          kind={kind}
           label={t(`field.${name}`)}
-          description={t('field.idsHint')}
           value={fields[name]}
-          onChange={set(name)}
+          onChange={(value) => onChange({ ...fields, [name]: value })}
         />
       ))}
       <NativeSelect

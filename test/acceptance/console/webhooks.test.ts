@@ -10,7 +10,7 @@ let receiver: WebhookReceiver;
 let variableId: number;
 beforeAll(async () => {
   [stack, receiver] = await Promise.all([openConsoleStack(), openReceiver()]);
-  ({ variableId } = await createStructure(stack.manager));
+  ({ variableId } = await createStructure(stack.manager, { name: 'Meter' }));
 }, 90_000);
 afterAll(async () => {
   await receiver?.close();
@@ -25,13 +25,21 @@ test('console webhooks: a webhook is created and tested, its deliveries appear a
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('alert').getByText('url').first().waitFor();
   await page.getByLabel('Address of the receiver').fill(receiver.url);
+  await page.getByRole('combobox', { name: 'Variables' }).fill('met');
+  await page.getByRole('option', { name: /^Meter/ }).click();
   await page.reload();
+  await page
+    .getByText(/^Meter · /)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: 'Send a test message' }).click();
   await page.getByRole('region', { name: 'Test message' }).getByText('Delivered').waitFor();
   await page.getByText(`POST ${receiver.url}`).waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   const secret = page.getByRole('region', { name: 'Secret' });
   expect(await secret.locator('pre').textContent()).toMatch(/^whsec_/);
+  const webhooks = await stack.manager.call<unknown[]>('GET', '/account/webhooks');
+  expect(webhooks).toMatchObject([{ filter: { variableIds: [variableId] } }]);
 
   const point = { date: '2026-03-01T00:00:00Z', value: 1 };
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [point] }]);

@@ -96,7 +96,9 @@ describe('account health: failures', () => {
       mappingConfig: 'x',
       data: [{ date: '2026-01-01T00:00:00Z', value: 1 }],
     };
+    const user = await api.signIn('pusher', 'USER', { sites: [siteId] });
     await api.manager.post('/api/data?operationId=night-import', [element]);
+    await user.post('/api/data?operationId=own-import', [element]);
     await run(
       `insert into stored_file (account_id, user_id, filename, format, state, rejected_rows)
        values ($1, 'nobody', 'readings.csv', 'csv', 'PartiallyIngested', 3)`,
@@ -104,12 +106,17 @@ describe('account health: failures', () => {
     );
     const { pushes, files } = await read();
     expect(pushes).toMatchObject({
-      count: 1,
-      items: [{ label: 'night-import', rejectedElements: 1, state: 'Rejected' }],
+      count: 2,
+      items: expect.arrayContaining([
+        expect.objectContaining({ label: 'night-import', rejectedElements: 1, state: 'Rejected' }),
+        expect.objectContaining({ label: 'own-import' }),
+      ]),
     });
     expect(files).toMatchObject({ count: 1, items: [{ filename: 'readings.csv', rejectedRows: 3 }] });
-    const user = await api.signIn('pusher', 'USER', { sites: [siteId] });
-    expect(await read(user)).toMatchObject({ pushes: { count: 0 }, files: { count: 0 } });
+    expect(await read(user)).toMatchObject({
+      pushes: { count: 1, items: [{ label: 'own-import' }] },
+      files: { count: 0 },
+    });
   });
 
   it('managers see the webhooks that the service disabled; the answer for a USER omits the member (R-I5)', async () => {
@@ -133,7 +140,7 @@ it('account health: counts 100,000 variables and lists the 50 that became silent
   );
   await run(
     `insert into series (variable_id, max_date)
-     select id, now() - case when id % 1000 = 0 then interval '3 days' else interval '0' end
+     select id, now() - case when id % 1000 = 0 then interval '3 days' + id * interval '1 s' else interval '0' end
      from variable where account_id = $1 and name like 'v%' on conflict do nothing`,
     [api.accountId],
   );
@@ -146,4 +153,9 @@ it('account health: counts 100,000 variables and lists the 50 that became silent
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(101);
   expect(variables.silent.items).toHaveLength(50);
+  // The variable of the first test, then every thousandth id upwards.
+  const [latest, ...others] = variables.silent.items;
+  expect(latest).toMatchObject({ name: 'silent' });
+  const first = Number(others[0]?.variableId);
+  expect(others.map(({ variableId }) => variableId)).toEqual(others.map((_, index) => first + 1000 * index));
 });

@@ -91,6 +91,8 @@ describe('admin: create-account', () => {
       admin(...words.map((word) => (word.includes('@') ? 'new@east.example' : word.replace('east', 'demo')))),
     ).rejects.toMatchObject({ code: 'conflict' });
     expect((await api.database.query('select from account')).rowCount).toBe(before.rowCount);
+    const users = await api.database.query(`select from app_user where user_name = 'new@east.example'`);
+    expect(users.rowCount).toBe(0);
   });
 });
 
@@ -119,13 +121,17 @@ describe('admin: create-client and rotate-client-secret', () => {
     );
     expect(printed).toContain('client spa, public');
     await expect(admin('rotate-client-secret', '--client', 'spa')).rejects.toMatchObject({ code: 'not_found' });
-    const { rows } = await api.database.query(`select grant_types from oidc_client where client_id = 'spa'`);
-    expect(rows).toEqual([{ grant_types: ['refresh_token', 'authorization_code'] }]);
+    const { rows } = await api.database.query(
+      `select grant_types, redirect_uris from oidc_client where client_id = 'spa'`,
+    );
+    expect(rows).toEqual([
+      { grant_types: ['refresh_token', 'authorization_code'], redirect_uris: ['https://spa.example/cb'] },
+    ]);
   });
 });
 
 describe('admin create-client: a client for browsers', () => {
-  it('browsers return to the registered addresses after sign-in and sign-out (R-B2)', async () => {
+  it('browsers return to a registered address only after sign-out (R-B2)', async () => {
     const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
     await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -206,7 +212,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('names the operating-system user without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('names the operator of the process without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');

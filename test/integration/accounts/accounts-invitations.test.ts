@@ -176,6 +176,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     const id = await plant(email);
     await api.stranger.post(`/account/user/${id}`, { email });
     const { body } = await postToken(api.origin, { ...form(email, PLANTED), scope: 'datahub-api' });
+    expect(body.refresh_token).toEqual(expect.any(String));
     await invite(email);
     expect((await register(tokenIn(linkIn(await mailbox.next(email))))).body).toMatchObject({ userId: id });
     const temporary = await eventually('the temporary password', async () =>
@@ -292,7 +293,7 @@ describe('accounts: managing invitations', () => {
     expect(await api.manager.post(PATH, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 
-  it('every step of an invitation is in the audit trail (R-B14)', async () => {
+  it('the creation and the acceptance of an invitation are in the audit trail, and the acceptance is an event (R-B14)', async () => {
     const id = await invite('trail@north.example');
     await register(tokenIn(linkIn(await mailbox.next('trail@north.example'))));
     const { body } = await api.manager.get<readonly Body[]>(`/account/audit?targetId=${id}`);

@@ -35,7 +35,7 @@ interface SenderOptions {
   readonly prepare?: PrepareMail;
 }
 
-/** Starts a second sender with a short polling interval, like one in another process. */
+/** Starts a sender with a short polling interval, like one in another process. */
 function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOptions = {}) {
   const where = { smtpUrl: directory === undefined ? smtpUrl : undefined, directory };
   const transport = openMailTransport({ ...where, from: 'service@tidemark.example', log: LOG });

@@ -77,7 +77,7 @@ const OPERATIONS: readonly Operation[] = [
   { method: 'DELETE', path: '/account/users/account', role: 'MANAGER', answer: 'empty', body: MEMBERS },
   { method: 'GET', path: '/user/updatePasswordLink', role: 'ALL USERS', answer: 'object' },
 ];
-/** Runs last: afterwards the user belongs to no account. */
+/** Runs last, because it deletes the user. */
 const LAST: Operation = { method: 'DELETE', path: USER, role: 'MANAGER', answer: 'empty' };
 const ALL = [...OPERATIONS, LAST];
 
@@ -132,7 +132,7 @@ describe.each(ALL)('accounts: $method $path', (operation) => {
     expect(await send(clients.pusher, operation)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('answers Api-Version 1.7 and its header (§9.1, R-A2)', async () => {
+  it('refuses Api-Version 1.6, and answers the header Api-Version 1.7 (§9.1, R-A2)', async () => {
     const answer = await send(clients.admin, operation, { 'api-version': '1.6' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'api_version_unsupported' } });
     expect(answer.headers.get('api-version')).toBe('1.7');

@@ -34,14 +34,14 @@ describe('accounts: two managers in concurrent requests', () => {
   } as const;
 
   it.each(['demote', 'lock', 'delete', 'remove'] as const)(
-    'that %s each other: one request fails, and the account keeps a manager (R-B5, R-B8)',
+    'that %s each other: exactly one request succeeds, so one of the managers remains (R-B5, R-B8)',
     async (change) => {
       for (let round = 0; round < 5; round++) {
         const names = [`${change}-${round}-a`, `${change}-${round}-b`];
         for (const name of names) await addPerson(api, name, { role: 'MANAGER' });
         const [a, b] = await Promise.all(names.map((name) => signInPerson(api, name)));
         const [idA = '', idB = ''] = await Promise.all(names.map((name) => userIdOf(api, name)));
-        if (!a || !b) throw new Error('two were signed in');
+        if (!a || !b) throw new Error('two managers must be signed in');
         const answers = await Promise.all([WAYS[change](a, idB), WAYS[change](b, idA)]);
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
         expect(answers.filter(({ status }) => [401, 403, 404].includes(status))).toHaveLength(1);

@@ -205,6 +205,7 @@ describe('accounts: accounts of the user', () => {
       return (await answer.json()) as Readonly<Record<string, string>>;
     };
     const { refresh_token = '' } = await request(passwordGrant('leaver'));
+    expect(refresh_token).not.toBe('');
     expect((await leaver.post('/user/signOut', undefined)).status).toBe(200);
     const refresh = { client_id: CLIENT.clientId, client_secret: CLIENT.secret, refresh_token };
     expect(await request({ grant_type: 'refresh_token', ...refresh })).toMatchObject({ error: 'invalid_grant' });
@@ -273,7 +274,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('lists a change of a user in every account of the user, whichever account it was made from (R-A5, R-B8)', async () => {
+  it('lists a change of a user in the account of the user, whichever account it was made from (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });
@@ -296,10 +297,8 @@ describe('accounts: the audit trail', () => {
     const nobody = await addPerson(api, 'nobody', { accountIds: [] });
     await admin.delete(`/account/user/${nobody}`);
     expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);
-    const { rows } = await api.database.query('select action, account_id from audit_entry where target_id = $1', [
-      nobody,
-    ]);
-    expect(rows).toEqual([{ action: 'UserDeleted', account_id: null }]);
+    const { body } = await admin.get(`/account/audit?scope=operator&targetId=${nobody}`);
+    expect(body).toMatchObject([{ action: 'UserDeleted', accountId: null }]);
   });
 
   it('returns the newest thousand entries by default, and pages on request (R-A7, §8)', async () => {
@@ -318,7 +317,7 @@ describe('accounts: the audit trail', () => {
     expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
   });
 
-  it('has no entry of a failed change (R-A5)', async () => {
+  it('has no entry of a refused change or of a change without members (R-A5)', async () => {
     const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
     const before = await count();
     await api.manager.put('/account', { versionLimit: 0 });

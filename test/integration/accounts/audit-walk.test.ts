@@ -293,8 +293,8 @@ const NO_ACTS: Readonly<Record<string, string>> = {
   'POST /account/mappers/test': QUESTION,
   'POST /sources/:sourceId/variables/:id/calculated/validate': QUESTION,
   'POST /sources/:sourceId/variables/:id/calculated/evaluate': QUESTION,
-  'POST /account/user/active-account/:accountId': 'chooses for oneself',
-  'POST /user/signOut': 'ends own sessions',
+  'POST /account/user/active-account/:accountId': 'changes a preference of the caller',
+  'POST /user/signOut': 'ends sessions of the caller',
 };
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS', 'ALL']);

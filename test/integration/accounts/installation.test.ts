@@ -174,7 +174,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
   });
 
-  it('refuses a taken id, a relative address, a secret of a public client, and changes of its own client (R-A5)', async () => {
+  it('refuses a taken id, a relative address, a public client without addresses, its secret, and changes of the console’s client (R-A5)', async () => {
     await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
     const refusals = await Promise.all([
       admin.post('/admin/clients', { clientId: 'page' }),
@@ -189,7 +189,7 @@ describe('accounts: OAuth clients', () => {
 });
 
 describe('accounts: signing keys', () => {
-  it('a new key is published before it signs, and only one waits at a time (R-B1, R-B2)', async () => {
+  it('a new key signs only after a delay, and only one key waits at a time (R-B1, R-B2)', async () => {
     const before = (await admin.get<readonly { kid: string; state: string }[]>('/admin/signingKeys')).body;
     expect(before.map(({ state }) => state)).toEqual(['Signing']);
     const { body: next } = await admin.post<{ kid: string; state: string; signsFrom: string }>(

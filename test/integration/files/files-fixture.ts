@@ -51,7 +51,7 @@ export interface FileStack {
   upload(filename: string, content: string | Uint8Array<ArrayBuffer>): Promise<string>;
   get(path: string, client?: TestClient, headers?: Readonly<Record<string, string>>): Promise<Response>;
   status(fileId: string): Promise<FileStatusBody>;
-  /** Waits until the file is Completed or Failed. */
+  /** Waits until the file has a final state. */
   ended(fileId: string): Promise<FileStatusBody>;
   close(): Promise<void>;
 }

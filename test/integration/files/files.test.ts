@@ -65,78 +65,80 @@ describe('files: POST /storage', () => {
       ...{ 'content-type': 'text/csv', 'content-encoding': 'gzip' },
     });
     for (const response of [plain, zipped]) expect(response.status).toBe(200);
+    expect(await stack.ended((await plain.json()) as string)).toMatchObject({ filename: 'a.csv', state: 'Completed' });
     expect(await stack.ended((await zipped.json()) as string)).toMatchObject({ filename: 'b.csv', state: 'Completed' });
     expect(await read(variableId)).toMatchObject([{ rawValue: 2 }]);
   });
 
   it.each([
-    [415, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }, /multipart/],
-    [415, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }, /must end in \.csv/],
-    [415, '/storage', fixture('openpyxl.xlsx'), { 'content-type': 'text/csv' }, /zip/],
+    [415, /multipart/, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }],
+    [415, /must end in \.csv/, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }],
+    [415, /zip/, '/storage', fixture('openpyxl.xlsx'), { 'content-type': 'text/csv' }],
     [
       415,
+      /encrypted/,
       '/storage',
       fixture('encrypted.xlsx'),
       { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-      /encrypted/,
     ],
     [
       415,
+      /but it is not a zip archive/,
       '/storage',
       'a,b',
       { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-      /but it is not a zip archive/,
     ],
-    [415, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }, /zip/],
-    [415, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /gzip/],
-    [400, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, /gzip/],
-    [400, '/storage', '', { 'content-type': 'text/csv' }, /empty/],
-    [400, '/storage', 'x', { 'content-type': 'multipart/form-data' }, /form/],
+    [415, /zip/, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }],
+    [415, /gzip/, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }],
+    [400, /gzip/, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }],
+    [400, /empty/, '/storage', '', { 'content-type': 'text/csv' }],
+    [400, /form/, '/storage', 'x', { 'content-type': 'multipart/form-data' }],
     [
       400,
+      /form/,
       '/storage',
       '--b\r\nContent-Disposition: form-data; name="data"; filename="a.csv"\r\n\r\nabc',
       { 'content-type': 'multipart/form-data; boundary=b' },
-      /form/,
     ],
     [
       400,
+      /data/,
       '/storage',
       '--b\r\nContent-Disposition: form-data; name="other"\r\n\r\nabc\r\n--b--',
       { 'content-type': 'multipart/form-data; boundary=b' },
-      /data/,
     ],
     [
       413,
+      new RegExp(`at most ${MAX_BYTES} bytes`),
       '/storage',
       'a'.repeat(MAX_BYTES + 1),
       { 'content-type': 'text/csv' },
-      new RegExp(`at most ${MAX_BYTES} bytes`),
     ],
     [
       413,
+      new RegExp(`${MAX_BYTES} bytes`),
       '/storage',
       'a'.repeat(MAX_BYTES + (2 << 20)),
       { 'content-type': 'text/csv' },
-      new RegExp(`${MAX_BYTES} bytes`),
     ],
     [
       413,
+      new RegExp(`at most ${MAX_BYTES} bytes`),
       '/storage',
       gzipSync('a'.repeat(20 << 20)),
       { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
-      new RegExp(`at most ${MAX_BYTES} bytes`),
     ],
   ])(
-    'answers %i to an invalid upload and stores nothing, case %# (R-A5, R-E4)',
-    async (code, path, body, headers, message) => {
+    'answers %i, with a message that matches %s, to an invalid upload and stores nothing (R-A5, R-E4)',
+    async (code, message, path, body, headers) => {
+      const countFiles = async () => (await stack.api.database.query('select from stored_file')).rowCount;
+      const before = await countFiles();
       const response = await stack.post(path, body, headers as unknown as Record<string, string>);
       expect([response.status, await response.json()]).toMatchObject([
         code,
         { message: expect.stringMatching(message) },
       ]);
-      const { rows } = await stack.api.database.query(`select id from stored_file where state = 'Uploading'`);
-      expect(rows).toEqual([]);
+      expect(await countFiles()).toBe(before);
     },
   );
 
@@ -193,7 +195,7 @@ describe('files: an attachment with the name of a data file', () => {
 });
 
 describe('files: an uploaded file', () => {
-  it('is ingested from a workbook as from a CSV (R-E2)', async () => {
+  it('is ingested from a workbook, with local dates, versions and tags (R-E2)', async () => {
     const variableId = await newVariable({ isVersioned: true, mappingConfig: 'wb' });
     await stack.api.database.query('update variable set id = 7 where id = $1', [variableId]);
     const status = await process('Book.XLSX', fixture('libreoffice.xlsx'));
@@ -215,7 +217,7 @@ describe('files: an uploaded file', () => {
     ]);
   });
 
-  it('resolves targets by any combination of identifiers (§2, R-D2)', async () => {
+  it('resolves targets by a serial number with a mapping configuration or by the configuration alone; unknown and ambiguous targets are rejected (§2, R-D2)', async () => {
     const variableId = await newVariable({ mappingConfig: 'm1' });
     const siteId = await createSite(stack.api.manager);
     const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
@@ -237,7 +239,7 @@ describe('files: an uploaded file', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }, { rawValue: 2 }]);
   });
 
-  it('writes only to variables its uploader may push to (R-B9)', async () => {
+  it('writes only to variables its uploader may push to, and is hidden from other users and accounts (R-B9)', async () => {
     const variableId = await newVariable();
     const otherSite = await createSite(stack.api.manager);
     const user = await stack.api.signIn('uma', 'USER', { sites: [otherSite] });
@@ -255,6 +257,10 @@ describe('files: an uploaded file', () => {
       errors: [{ code: 'target_not_found' }],
     });
     const foreign = (await theirs.json()) as string;
+    await eventually('the end of the file of the other account', async () => {
+      const status = await (await stack.get(`/storage/${foreign}`, stack.api.stranger)).json();
+      return (status as { state: string }).state === 'Rejected';
+    });
     for (const path of ['', '/errors', '/events', '/content']) {
       expect((await stack.get(`/storage/${foreign}${path}`)).status).toBe(404);
       expect((await stack.get(`/storage/${fileId}${path}`, user)).status).toBe(200);
@@ -343,7 +349,7 @@ describe('files: an uploaded file', () => {
     });
     await stack.api.database.query(`update stored_file set state = 'Failed' where id = $1`, [fileId]);
     expect(await next.answer.text()).toMatch(/event: end\ndata: .*"Failed"/);
-    for (const { answer } of followers) expect(await answer.text()).toContain('event: end');
+    for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
   it('is announced by an event that webhook filters match by the variables of its points, in every chunk (R-I1, R-I2)', async () => {

@@ -91,7 +91,7 @@ describe('grpc: ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses more points than a message holds and contradictory fields, and names the field (R-J3)', async () => {
+  it('refuses more points than a message holds, a request without variables and invalid fields, and names each field (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],
@@ -118,7 +118,11 @@ describe('grpc: ReadLast', () => {
     await push(tagged, readings);
     expect((await reader.readLast({ variableIds: [tagged], count: 1000 })).tags.length).toBe(1000);
     const refusal = await reader.refusalOf({ variableIds: [tagged], count: 3000 }, 'ReadLast');
-    expect(refusal).toMatchObject({ code: GrpcStatus.RESOURCE_EXHAUSTED, reason: 'body_too_large' });
+    expect(refusal).toMatchObject({
+      code: GrpcStatus.RESOURCE_EXHAUSTED,
+      reason: 'body_too_large',
+      message: expect.stringContaining('ReadPoints'),
+    });
   });
 });
 

@@ -246,6 +246,7 @@ describe('watch: delivery', () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await eventually('heartbeats', async () => watcher.messageCount() >= 3);
     expect(watcher.points()).toEqual([]);
+    expect(watcher.cursor().length).toBeGreaterThan(0);
   });
 
   it('releases the database connection while its reader stalls, and sends every point once (R-J2)', async () => {

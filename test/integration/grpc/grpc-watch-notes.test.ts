@@ -92,7 +92,7 @@ describe('watch: a write', () => {
     ]);
   });
 
-  it('that is rolled back leaves no rewrite record (R-J1)', async () => {
+  it('stores no point when its rewrite record cannot be stored (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[day(0), 1]]);
     const { database } = store;
@@ -270,7 +270,7 @@ describe('watch changes: points of the last days', () => {
     });
     expect(groups).toHaveLength(1);
     expect(plan).not.toMatch(/Seq Scan/);
-    expect(new Set(plan.match(/on _hyper_\w+/g)).size).toBeLessThanOrEqual(2);
+    expect([1, 2]).toContain(new Set(plan.match(/on _hyper_\w+/g)).size);
     expect(groups[0]?.map(({ periods }) => periods.map(({ fromMicros, toMicros }) => [fromMicros, toMicros]))).toEqual(
       ids.map(() => [[day(DAYS - 2), day(DAYS)]]),
     );

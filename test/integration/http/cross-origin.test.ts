@@ -49,7 +49,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     }
   });
 
-  it('answers and errors are unreadable to origins that CORS_ORIGINS does not list, and to all when it is empty (R-A13)', async () => {
+  it('answers and preflights permit no origin that CORS_ORIGINS does not list, and none when it is empty (R-A13)', async () => {
     for (const [server, origin] of [
       [api, 'https://evil.example'],
       [api, `${ORIGIN}.evil.example`],

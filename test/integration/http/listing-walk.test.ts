@@ -196,6 +196,8 @@ describe('listings: with many rows in a small heap', () => {
         else {
           expect([200, 400], wanted).toContain(status);
           expect(rows, wanted).toBeLessThanOrEqual(walk.rows);
+          const largest = await ask(walk, `${isPaged}=${walk.rows}`);
+          expect(largest).toEqual({ status: 200, rows: Math.min(walk.rows, ROWS) });
         }
       }
     },

@@ -56,7 +56,7 @@ describe('dates without a zone', () => {
     ['a forced update of a variable', () => force(`/variables/${calculatedId}`)],
     ['a forced update of a source', () => force(`/sources/${sourceId}`)],
     ['a forced update of a site with one source', () => force(`/sites/${siteId}`)],
-  ])('in %s are local time of the source (R-A11, R-H5)', async (_what, zone) => {
+  ])('in %s: the header Time-Zone names the zone of the source (R-A11, R-H5)', async (_what, zone) => {
     expect(await zone()).toBe('Europe/Brussels');
   });
 
@@ -66,7 +66,7 @@ describe('dates without a zone', () => {
     ['the audit trail', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
     ['a deletion', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
   ])(
-    'in %s are UTC, because they belong to no source or their name ends in Utc (R-A11)',
+    'in %s: the header Time-Zone names UTC, because they belong to no source or their name ends in Utc (R-A11)',
     async (_what, method, path, body) => {
       expect(await zoneOf(method, path, body())).toBe('UTC');
     },

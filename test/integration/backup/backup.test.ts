@@ -150,7 +150,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('restores to an instant: every write answered before it is kept, none after it, and the outbox continues (R-D1)', async () => {
+  it.concurrent('restores to an instant: keeps every write answered before it and none after it, and ingests a push that was only accepted (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers the commits until 2\S+Z, then accepts connections/);

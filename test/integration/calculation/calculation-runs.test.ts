@@ -311,7 +311,7 @@ describe('calculation: an update that a user stops', () => {
     expect(await stop(variableId)).toEqual([]);
   });
 
-  test('a run that is storing its points ends normally (R-H5)', async () => {
+  test('a stop leaves a run that is storing its points (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));
@@ -366,7 +366,10 @@ describe('calculation: unusual output of a script', () => {
       notes,
     }));
     expect(await calculations.runsOf(variableId)).toMatchObject([
-      { state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' },
+      {
+        ...{ state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' },
+        notes: { messages: ['half \ufffd'], output: 'a\ufffdb' },
+      },
     ]);
   });
 
@@ -404,12 +407,18 @@ describe('calculation: the window of an input', () => {
   test('has an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
     const input = await store.addVariable({ isVersioned: true });
     const { versionTimestamp } = await store.write(input, [[START, 1]]);
-    const exact = `${new Date(Math.floor(versionTimestamp / 1000)).toISOString().slice(0, -1)}${String(versionTimestamp % 1000).padStart(3, '0')}Z`;
-    const window = { periodType: 'AbsoluteDate', toAbsolutePeriod: '2026-01-01T00:00:00.000000Z', asOf: exact };
-    const variableId = await addCalculated([{ variableId: input, ...window }]);
-    await forceRuns(store.database, [variableId], {});
-    const result = await calculations.runWith(variableId, () => ok([]));
-    expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
+    const isoOf = (micros: number) =>
+      `${new Date(Math.floor(micros / 1000)).toISOString().slice(0, -1)}${String(micros % 1000).padStart(3, '0')}Z`;
+    for (const [asOf, points] of [
+      [isoOf(versionTimestamp), 1],
+      [isoOf(versionTimestamp - 1), 0],
+    ] as const) {
+      const window = { periodType: 'AbsoluteDate', toAbsolutePeriod: '2026-01-01T00:00:00.000000Z', asOf };
+      const variableId = await addCalculated([{ variableId: input, ...window }]);
+      await forceRuns(store.database, [variableId], {});
+      const result = await calculations.runWith(variableId, () => ok([]));
+      expect(result).toMatchObject({ report: { inputs: [{ points }] } });
+    }
   });
 });
 

@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('are refused within seconds when no calculator runs, and wait for a busy one (R-H9, R-A5)', async () => {
+  test('are refused within seconds when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
     // The only slot is taken, so that the calculator's first sweep, which is late on a busy machine, does not find the
     // second preview.
     start({ concurrency: 1 });

@@ -1,4 +1,4 @@
-/** Workers serve accounts and variables in turn: the backlog of one does not delay the others. */
+/** The ingester serves accounts in turn, and sets aside a batch that cannot be written. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIngester } from '../../../src/ingest/ingester.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -69,7 +69,7 @@ describe('ingester: fairness', () => {
 });
 
 describe('ingester: a batch that cannot be written', () => {
-  test('is set aside after several attempts, kept and logged; later batches are written (R-D1, R-K3)', async () => {
+  test('is set aside after five attempts and kept with the reason; later batches are written (R-D1, R-K3)', async () => {
     const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);

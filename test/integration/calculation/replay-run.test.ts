@@ -98,7 +98,7 @@ test('replay: a changed script, form value and input do not change the replay of
   });
 });
 
-test('replay: names points that are stored with another value, and points that were deleted (R-H8)', async () => {
+test('replay: names the points that are stored with another value (R-H8)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START + HOUR / 2, 5, 'V1']]);
   await store.write(target, [[START, 21]]);

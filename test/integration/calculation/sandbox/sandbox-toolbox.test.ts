@@ -11,6 +11,7 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const FOLDER = fileURLToPath(new URL('../../../../r-runtime/tests/testthat', import.meta.url));
 const FILES = globSync('test-*.R', { cwd: FOLDER });
+if (FILES.length === 0) throw new Error(`no testthat files in ${FOLDER}`);
 const read = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
 const EMPTY = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 

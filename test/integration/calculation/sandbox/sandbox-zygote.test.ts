@@ -144,7 +144,7 @@ test('zygote: a failed start throws with the reason (R-H7)', async () => {
   );
 });
 
-test('zygote: a control group limits all runs together, on machines that permit control groups (R-H7)', async (context) => {
+test('zygote: has a control group of its own, which is removed with it, on machines that permit control groups (R-H7)', async (context) => {
   const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
   const probe = await makeControlGroup(limits);
   await probe?.remove();

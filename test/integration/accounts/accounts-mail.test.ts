@@ -200,7 +200,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('nowhere@x.example')).toMatchObject({ state: 'Waiting', attempts: 0 });
   });
 
-  it('is written into a directory on a developer’s machine (R-B10)', async () => {
+  it('is written as a file when a directory is configured instead of a server (R-B10)', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'tidemark-mail-'));
     try {
       await queueMail(database, mailTo('local@x.example'));

@@ -1,6 +1,6 @@
 /**
- * `ReadLast`, `ListVersions` and `ListRuns` return the same as REST, to clients that have only the public proto
- * (R-J1–J3).
+ * `ReadLast`, `ListVersions` and `ListRuns`, called by clients that have only the public proto (R-J1–J3).
+ * grpc-last-as-rest.test.ts compares `ReadLast` with REST.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -75,7 +75,7 @@ describe('grpc: ReadLast', () => {
     ]);
   });
 
-  it('selects versions and converts units as REST does (R-C8, R-G2)', async () => {
+  it('selects versions by VersionTag, tag and asOf, and converts units (R-C8, R-G2)', async () => {
     const first = await reader.readLast({ variableIds: [versioned], versions: ['V1'] });
     expect(toRows(first)).toEqual([[versioned, micros(day(2)), 2, 'V1']]);
     expect(JSON.parse(first.tags[(first.tagCodes[0] ?? 0) - 1] ?? '')).toEqual({ quality: 'V1', version: 'V1' });
@@ -127,7 +127,7 @@ describe('grpc: ReadLast', () => {
 });
 
 describe('grpc: ListVersions', () => {
-  it('returns every VersionTag as REST does (R-F8, R-J1)', async () => {
+  it('returns every VersionTag with the counts that REST returns (R-F8, R-J1)', async () => {
     await push(versioned, [{ date: day(1), value: 7 }]);
     const { versions, totalCount } = await reader.listVersions({ variableId: versioned });
     const { body } = await api.manager.get<readonly Readonly<Record<string, string | null>>[]>(

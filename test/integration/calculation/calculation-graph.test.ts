@@ -105,11 +105,15 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
   async function holdGraph(): Promise<() => Promise<void>> {
     const gate = Promise.withResolvers<void>();
     const isHeld = Promise.withResolvers<void>();
-    const holding = withTransaction(store.database, async (transaction) => {
-      await transaction.query('select pg_advisory_xact_lock($1, $2)', [GRAPH_LOCK_CLASS, store.accountId]);
-      isHeld.resolve();
-      await gate.promise;
-    });
+    const holding = withTransaction(
+      store.database,
+      async (transaction) => {
+        await transaction.query('select pg_advisory_xact_lock($1, $2)', [GRAPH_LOCK_CLASS, store.accountId]);
+        isHeld.resolve();
+        await gate.promise;
+      },
+      { idleTimeoutMs: 0 },
+    );
     await isHeld.promise;
     return () => {
       gate.resolve();

@@ -315,10 +315,14 @@ describe('calculation: an update that a user stops', () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));
-    const ids = await withTransaction(store.database, async (storing) => {
-      await storing.query('select from calculation_run where id = $1 for update', [run?.id]);
-      return stop(variableId);
-    });
+    const ids = await withTransaction(
+      store.database,
+      async (storing) => {
+        await storing.query('select from calculation_run where id = $1 for update', [run?.id]);
+        return stop(variableId);
+      },
+      { idleTimeoutMs: 0 },
+    );
     expect(ids).toEqual([]);
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Running' }]);
   });

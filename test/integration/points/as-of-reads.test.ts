@@ -37,23 +37,27 @@ test.each(['points', 'aggregates'] as const)(
   async (kind) => {
     const variableId = await store.addVariable({ isVersioned: true });
     let rows: Promise<number> | undefined;
-    await withTransaction(store.database, async (writer) => {
-      // A writer takes its advisory lock before it gets its VersionTimestamp.
-      const { rows: begun } = await writer.query<{ micros: number }>(
-        `with announced as (
+    await withTransaction(
+      store.database,
+      async (writer) => {
+        // A writer takes its advisory lock before it gets its VersionTimestamp.
+        const { rows: begun } = await writer.query<{ micros: number }>(
+          `with announced as (
          select pg_advisory_xact_lock_shared($1::int8 << 32 | floor(extract(epoch from clock_timestamp()))::int8))
        select (extract(epoch from clock_timestamp()) * 1000000)::int8 as micros from announced`,
-        [store.accountId],
-      );
-      const asOfMicros = (begun[0]?.micros ?? 0) + 1000;
-      const selection: PointSelection = { variableIds: [variableId], version: { asOfMicros }, order: 'ASC' };
-      rows = countRows(counts[kind](selection));
-      await isWaiting();
-      await writer.query(
-        `insert into point values ('2026-01-01', 1, to_timestamp(0) + $2::int8 * interval '1 microsecond', $1, 0, 0)`,
-        [variableId, asOfMicros],
-      );
-    });
+          [store.accountId],
+        );
+        const asOfMicros = (begun[0]?.micros ?? 0) + 1000;
+        const selection: PointSelection = { variableIds: [variableId], version: { asOfMicros }, order: 'ASC' };
+        rows = countRows(counts[kind](selection));
+        await isWaiting();
+        await writer.query(
+          `insert into point values ('2026-01-01', 1, to_timestamp(0) + $2::int8 * interval '1 microsecond', $1, 0, 0)`,
+          [variableId, asOfMicros],
+        );
+      },
+      { idleTimeoutMs: 0 },
+    );
     expect(await rows).toBe(1);
   },
 );

@@ -23,13 +23,17 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
     );
     return rowCount ?? 0;
   };
-  const { writing } = await withTransaction(store.database, async (other) => {
-    await other.query('lock table point_version in share update exclusive mode');
-    const begun = store.write(variableId, points);
-    await eventually('the attempt to create chunks', async () => (await attempts()) > 0);
-    await eventually('the end of the attempt', async () => (await attempts()) === 0);
-    return { writing: begun };
-  });
+  const { writing } = await withTransaction(
+    store.database,
+    async (other) => {
+      await other.query('lock table point_version in share update exclusive mode');
+      const begun = store.write(variableId, points);
+      await eventually('the attempt to create chunks', async () => (await attempts()) > 0);
+      await eventually('the end of the attempt', async () => (await attempts()) === 0);
+      return { writing: begun };
+    },
+    { idleTimeoutMs: 0 },
+  );
   await writing;
 }
 

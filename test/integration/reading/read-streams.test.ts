@@ -160,10 +160,14 @@ const running = async (): Promise<number> => {
 
 /** Blocks every statement before its first row while `work` runs. */
 async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
-  await withTransaction(api.database, async (transaction) => {
-    await transaction.query('lock table point in access exclusive mode');
-    await work();
-  });
+  await withTransaction(
+    api.database,
+    async (transaction) => {
+      await transaction.query('lock table point in access exclusive mode');
+      await work();
+    },
+    { idleTimeoutMs: 0 },
+  );
 }
 
 const isRunning = () => eventually('the query to run', async () => (await running()) === 1);
@@ -232,25 +236,29 @@ describe('read streams: a gRPC reader', () => {
 
 test('read streams: the total of an as-of read waits for the same open writes as its rows (R-A7, R-F5)', async () => {
   const { variableId: ownId } = await createStructure(api.manager);
-  const answer = await withTransaction(api.database, async (writer) => {
-    const { rows } = await writer.query<{ asOf: string }>(
-      `select begin_point_write(array[$1::int]) + interval '1 millisecond' as "asOf"`,
-      [api.accountId],
-    );
-    const asOf = rows[0]?.asOf ?? '';
-    const reading = api.manager.get(`/data?variableId=${ownId}&asOf=${asOf}`, { 'x-total-count': 'true' });
-    await eventually('the reader to wait for writers', async () => {
-      const { rowCount } = await api.database.query(
-        `select from pg_stat_activity
-         where datname = current_database() and query like '%from pg_' || 'locks%' and query_start > $1`,
-        [asOf],
+  const answer = await withTransaction(
+    api.database,
+    async (writer) => {
+      const { rows } = await writer.query<{ asOf: string }>(
+        `select begin_point_write(array[$1::int]) + interval '1 millisecond' as "asOf"`,
+        [api.accountId],
       );
-      return (rowCount ?? 0) > 0;
-    });
-    await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-    // The promise is wrapped in an object, because a returned promise would be awaited before the writer commits.
-    return { reading };
-  });
+      const asOf = rows[0]?.asOf ?? '';
+      const reading = api.manager.get(`/data?variableId=${ownId}&asOf=${asOf}`, { 'x-total-count': 'true' });
+      await eventually('the reader to wait for writers', async () => {
+        const { rowCount } = await api.database.query(
+          `select from pg_stat_activity
+         where datname = current_database() and query like '%from pg_' || 'locks%' and query_start > $1`,
+          [asOf],
+        );
+        return (rowCount ?? 0) > 0;
+      });
+      await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
+      // The promise is wrapped in an object, because a returned promise would be awaited before the writer commits.
+      return { reading };
+    },
+    { idleTimeoutMs: 0 },
+  );
   const { headers, body } = await answer.reading;
   expect({ total: headers.get('x-total-count'), body }).toMatchObject({ total: '1', body: [{ rawValue: 1 }] });
 });

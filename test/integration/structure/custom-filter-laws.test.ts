@@ -304,21 +304,25 @@ describe('customFilter: bounds (R-A14)', () => {
     const totals = forms.map((form) => `${form}&includeItemsCount=true`);
     const found = await app.request("/variables?customFilter=name='a'&displayLevel=Verbose");
     expect(found.status).toBe(200);
-    await withTransaction(api.database, async (transaction) => {
-      await transaction.query('lock table variable in access exclusive mode');
-      const answers = await Promise.all(
-        [...forms, ...totals].map((form) => app.request(`/variables?customFilter=name='a'&${form}`)),
-      );
-      for (const answer of answers) {
-        expect(await answer.json()).toMatchObject({
-          code: 'invalid_input',
-          message: expect.stringContaining('customFilter took longer than 0.1 s'),
-        });
-      }
-      const waiting = await transaction.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      );
-      expect(waiting.rowCount).toBe(0);
-    });
+    await withTransaction(
+      api.database,
+      async (transaction) => {
+        await transaction.query('lock table variable in access exclusive mode');
+        const answers = await Promise.all(
+          [...forms, ...totals].map((form) => app.request(`/variables?customFilter=name='a'&${form}`)),
+        );
+        for (const answer of answers) {
+          expect(await answer.json()).toMatchObject({
+            code: 'invalid_input',
+            message: expect.stringContaining('customFilter took longer than 0.1 s'),
+          });
+        }
+        const waiting = await transaction.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        expect(waiting.rowCount).toBe(0);
+      },
+      { idleTimeoutMs: 0 },
+    );
   });
 });

@@ -82,11 +82,16 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
   const halfHourlyId = await ensure({ ...power, ...step(30, 'Minute'), name: 'Demand, MW', mappingConfig: 'demand' });
   const hourlyId = await ensure({
     ...{ ...power, ...step(1, 'Hour'), name: 'Hourly demand' },
-    calculated: await declaration('Hourly demand', 'hourly-demand.R', 'half_hourly', halfHourlyId, 'Hour'),
+    calculated: await declaration('Hourly demand', 'hourly-demand.R', 'half_hourly', halfHourlyId, {
+      periodTimeBase: 'Hour',
+    }),
   });
   const peakId = await ensure({
     ...{ ...power, ...step(1, 'Day'), quantityType: 'Maximum', name: 'Daily peak' },
-    calculated: await declaration('Daily peak', 'daily-peak.R', 'hourly', hourlyId, 'Day'),
+    calculated: await declaration('Daily peak', 'daily-peak.R', 'hourly', hourlyId, {
+      periodTimeBase: 'Day',
+      alignTo: 'Day',
+    }),
   });
   return { peakId, isNew };
 }
@@ -111,10 +116,10 @@ async function declaration(
   file: string,
   alias: string,
   variableId: number,
-  periodTimeBase: string,
+  window: { readonly periodTimeBase: string; readonly alignTo?: string },
 ) {
   const formula = await readFile(new URL(file, import.meta.url), 'utf8');
-  const input = { alias, variableId, periodType: 'RelativeDate', period: 1, periodTimeBase, canBeUsedAsATrigger: true };
+  const input = { alias, variableId, periodType: 'RelativeDate', period: 1, ...window, canBeUsedAsATrigger: true };
   return { friendlyName, calculatedVariableFormulas: [{ formula, variables: [input] }] };
 }
 

@@ -3,6 +3,7 @@
  * mappers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { xlsxTemplate } from '../../../src/files/template.ts';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
@@ -24,10 +25,14 @@ async function choose({ page }: ConsoleWindow, name: string, text: string): Prom
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
 }
 
-test('console data: shows the columns of a file, and its rejected rows can be corrected and sent again (R-E2, R-E3)', async () => {
+test('console data: shows the sheet and the columns of a file that are read, and its rejected rows can be corrected and sent again (R-E2, R-E3)', async () => {
   const window = await stack.open(MANAGER, '/console/data');
   const { page, complaints, close } = window;
   await page.getByText('Drop a file here').waitFor();
+  const template = Buffer.from(await xlsxTemplate());
+  await page.locator('input[type=file]').setInputFiles({ name: 'points.xlsx', mimeType: '', buffer: template });
+  await page.getByText('Only the first sheet, “Data”, is read. Not read: Variable types.').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
   const rows = [
     'variable_id;date;value;remark',
     `${variableId};2026-03-01T00:00:00Z;1;fine`,

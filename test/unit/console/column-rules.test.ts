@@ -1,6 +1,7 @@
+import Excel from 'exceljs';
 import { expect, test } from 'vitest';
 import { planColumns, READ_COLUMNS } from '../../../src/console/data/files/column-rules.ts';
-import { cellText } from '../../../src/console/data/files/read-rows.ts';
+import { cellText, readRows } from '../../../src/console/data/files/read-rows.ts';
 import { planColumns as planOfService } from '../../../src/files/parsing/header-columns.ts';
 import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
 
@@ -29,4 +30,19 @@ test('console data: dates of a workbook keep their seconds and milliseconds, wha
     cellText(new Date(`2016-07-01T${time}Z`)),
   );
   expect(texts).toEqual(['2016-07-01T02:00:00', '2016-07-01T02:00:00', '2016-07-01T02:00:00.250']);
+});
+
+test('console data: of a workbook the first sheet is shown and every sheet is named (R-E2)', async () => {
+  const workbook = new Excel.Workbook();
+  workbook.addWorksheet('March').addRows([
+    ['date', 'value'],
+    ['2026-03-01T00:00:00Z', 1],
+  ]);
+  workbook.addWorksheet('April').addRows([
+    ['date', 'value'],
+    ['2026-04-01T00:00:00Z', 2],
+  ]);
+  const read = await readRows(new Blob([await workbook.xlsx.writeBuffer()]), 'points.xlsx', { count: 5 });
+  expect(read?.sheets).toEqual(['March', 'April']);
+  expect([...(read?.rows ?? [])]).toEqual([[2, ['2026-03-01T00:00:00Z', '1']]]);
 });

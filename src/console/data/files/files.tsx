@@ -88,6 +88,7 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
       {isStandard && head.data === null && <p className={classes.soft}>{t('files.large')}</p>}
       {isStandard && plan && head.data && (
         <>
+          <UnreadSheets sheets={head.data.sheets} />
           <ul className={own.columns} aria-label={t('files.columns')}>
             {plan.columns.map(({ name, isRead }) => (
               <li key={name}>
@@ -126,6 +127,14 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
       </p>
     </section>
   );
+}
+
+/** Names the sheets of a workbook that the service does not read. */
+function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | undefined }) {
+  const { t } = useTranslation('data');
+  const [first, ...others] = sheets;
+  if (others.length === 0) return null;
+  return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
 /** Files with errors of the last days, sent by any user of the account. */

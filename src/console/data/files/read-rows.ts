@@ -11,6 +11,8 @@ export interface ReadRows {
   readonly header: readonly string[];
   /** Cells by row number as in a spreadsheet: the first row of the file is 1. */
   readonly rows: ReadonlyMap<number, readonly string[]>;
+  /** Names of the sheets of a workbook, in its order. The service reads the first one only. Undefined for a CSV. */
+  readonly sheets?: readonly string[];
 }
 
 interface Wanted {
@@ -27,13 +29,13 @@ export async function readRows(file: Blob, name: string, wanted: Wanted): Promis
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
   // This entry point starts no workers, which would come from a blob URL that the CSP of the console refuses.
-  const { readSheet } = await import('read-excel-file/universal');
-  const sheet = await readSheet(file);
+  const { default: readWorkbook } = await import('read-excel-file/universal');
+  const sheets = await readWorkbook(file);
   const take = collect(wanted);
-  for (const [index, cells] of sheet.entries()) {
+  for (const [index, cells] of (sheets[0]?.data ?? []).entries()) {
     if (take.add(index + 1, cells.map(cellText)) === 'enough') break;
   }
-  return take.result();
+  return { ...take.result(), sheets: sheets.map(({ sheet }) => sheet) };
 }
 
 function readCsv(file: Blob, wanted: Wanted): Promise<ReadRows> {

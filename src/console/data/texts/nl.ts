@@ -31,6 +31,7 @@ export const nl: TextsOf<typeof en> = {
     notStandard: 'Alleen .csv- en .xlsx-bestanden worden als punten gelezen. Dit bestand wordt als bijlage bewaard.',
     unreadable: 'De browser kan dit bestand niet lezen. Verstuur het om te zien wat er mis is.',
     large: 'De werkmap is te groot voor een voorbeeld. Verstuur de werkmap om de kolommen en rijen te zien.',
+    sheets: 'Alleen het eerste blad, ‘{{first}}’, wordt gelezen. Niet gelezen: {{others}}.',
     send: 'Versturen',
     sending: 'Het bestand wordt verstuurd',
     progress: 'Voortgang',

@@ -84,6 +84,7 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
     ...{ ...power, ...step(1, 'Hour'), name: 'Hourly demand' },
     calculated: await declaration('Hourly demand', 'hourly-demand.R', 'half_hourly', halfHourlyId, {
       periodTimeBase: 'Hour',
+      alignTo: 'Day',
     }),
   });
   const peakId = await ensure({

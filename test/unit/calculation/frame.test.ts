@@ -110,7 +110,7 @@ describe('sandbox: result frames', () => {
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('printed output is cut at the limit of characters, within a character of several bytes as well (R-H7)', () => {
+  test('printed output is cut at the limit of UTF-16 units, also when characters take several bytes (R-H7)', () => {
     const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
   });
@@ -202,7 +202,7 @@ describe('sandbox: answers', () => {
     );
   });
 
-  test('a run header has 64 bytes, with the limits at their offsets (R-H7)', () => {
+  test('a run header has 64 bytes, with the job at offset 8 and the limit of memory at offset 24 (R-H7)', () => {
     const header = encodeRunHeader(LIMITS, 77);
     expect(header).toHaveLength(64);
     expect(header.readBigUInt64LE(8)).toBe(77n);

@@ -111,6 +111,7 @@ describe('console script: declarations (R-H1)', () => {
       { calculatedVariableFormulas: [{ formula: 'x', validFrom: null, variables: [{ variableId: 1, alias: 'a' }] }] },
     ].map(toDeclaration);
     expect(a && b && isSame(a, b)).toBe(true);
+    expect(a && isSame(a, { ...a, friendlyName: 'other' })).toBe(false);
     expect(toTexts(toDeclaration(null)).script).toBe('');
   });
 

@@ -229,7 +229,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('rejects a row of more than 1 MiB without holding it in memory', async () => {
+  it('rejects a row of more than 1 MiB, and reads the rows after it', async () => {
     const text = `${HEADER}\n1,${DATE},${'9'.repeat(3 << 20)}\n2,${DATE},2\n"${'x'.repeat(3 << 20)}\n3,${DATE},3\n`;
     const { errors, points } = await read(text);
     expect(errors.map(({ row, code }) => [row, code])).toEqual([
@@ -331,7 +331,8 @@ describe('files: a CSV read part by part', () => {
     expect(whole.positions.length).toBeGreaterThan(1);
     const [first] = whole.positions;
     const rest = await read(text, { from: first });
-    expect(rest.positions.at(-1)).toEqual(whole.positions.at(-1));
+    // Chunks are measured from the start of the read; a read from the beginning would end its first chunk where `whole` did.
+    expect(rest.positions[0]?.rows).toBeGreaterThan(first?.rows ?? Infinity);
     expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
   });
 });

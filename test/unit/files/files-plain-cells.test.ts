@@ -111,6 +111,8 @@ describe('files: the cache of numbers for combinations of cells (§2)', () => {
     const keys = new CellKeys([0], () => asked++);
     for (let index = 0; index < 250_000; index += 1) keys.idOf(cellsOf([`v${index}`]));
     expect(asked).toBe(250_000);
+    keys.idOf(cellsOf(['v0']));
+    expect(asked, 'the first key was forgotten').toBe(250_001);
     const long = cellsOf(['x'.repeat(2000)]);
     expect(keys.idOf(long)).not.toBe(keys.idOf(long));
     const short = cellsOf(['x'.repeat(1000)]);

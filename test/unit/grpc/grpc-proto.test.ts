@@ -83,6 +83,7 @@ describe('grpc proto: wire compatibility with the frozen v1', () => {
       'message PointChunk {',
       'message Added { string text = 1; }\nmessage PointChunk {\n  int32 added = 99;',
     );
+    expect(extended).not.toBe(PRESENT);
     expect(incompatibilities(extended)).toEqual([]);
   });
 });

@@ -12,14 +12,14 @@ const CITATION = /R-([A-K])(\d+)(?:–(?:R-)?[A-K]?(\d+))?/g;
 
 /** All rulings: the first and the last number of each letter. */
 const RULINGS: readonly string[] = Object.entries({
-  A: [1, 10],
+  A: [1, 15],
   B: [1, 15],
-  C: [1, 11],
+  C: [1, 12],
   D: [1, 10],
   E: [1, 5],
-  F: [1, 8],
+  F: [1, 9],
   G: [1, 6],
-  H: [1, 11],
+  H: [1, 12],
   I: [1, 8],
   J: [1, 3],
   K: [1, 4],

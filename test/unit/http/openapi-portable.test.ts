@@ -41,7 +41,7 @@ describe('openapi: portability', () => {
     for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow();
   });
 
-  test('every required member has a schema, and no record uses propertyNames (R-A9)', () => {
+  test('every required member has a schema, and no record limits its names by an enumeration (R-A9)', () => {
     const wrong = [...objectsIn(document)].filter(([, { required, properties, propertyNames }]) => {
       const names = Array.isArray(required) ? (required as readonly string[]) : [];
       return (

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('covers exactly the written dates up to the high-water mark with runs of dates (architecture 2)', () => {
+  it('covers every written date up to the high-water mark, and only written dates, with runs of dates (architecture 2)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

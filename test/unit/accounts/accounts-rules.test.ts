@@ -66,8 +66,9 @@ describe('planUserChange: permission to change a user (R-B8)', () => {
     );
   });
 
-  test('no user grants a role above their own (R-B8)', () => {
+  test('no user grants a role above their own; users have their highest role, without roles USER (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
+    for (const role of ['ADMIN', 'MANAGER'] as const) expect(kind('USER', role)).toBe('refused');
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');
     expect(kind('MANAGER', 'MANAGER')).toBe('allowed');
     expect(kind('ADMIN', 'ADMIN')).toBe('allowed');
@@ -175,7 +176,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('there is always an unexpired signing key (R-B1)', () => {
+  test('among any keys, one signs, and it has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);
@@ -242,7 +243,7 @@ describe('accounts: texts of mails and pages', () => {
     for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
   });
 
-  test('a language without texts falls back to English (R-B10)', () => {
+  test('mails and pages take the first requested language that has texts, otherwise English (R-B10)', () => {
     expect(['fr-BE', 'NL', 'de', 'es', ''].map(toMailLanguage)).toEqual(['fr', 'nl', 'de', 'en', 'en']);
     expect(choosePageLanguage(undefined, null, 'es-ES, fr;q=0.8, de;q=0.5')).toBe('fr');
     expect(choosePageLanguage('nl', 'de', 'fr')).toBe('nl');

@@ -53,7 +53,11 @@ describe('console: the page', () => {
   test('names the addresses of the installation, escaped', async () => {
     const html = await (await get('/', { accept: BROWSER })).text();
     const content = /content="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"').replaceAll('&amp;', '&') ?? '';
-    expect(JSON.parse(content)).toMatchObject({ api: 'https://api.example', issuer: 'https://id.example/realms/"x' });
+    expect(JSON.parse(content)).toMatchObject({
+      api: 'https://api.example',
+      push: 'https://push.example',
+      issuer: 'https://id.example/realms/"x',
+    });
   });
 
   test('has a policy that refuses inline code, eval, frames, and every origin except those of the installation', async () => {

@@ -22,7 +22,7 @@ const NOT_PUBLIC: readonly (readonly [kind: string, ...addresses: string[]])[] =
   ['6to4', '2002:7f00:1::', '2002:a00:1::1'],
   ['Teredo', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
   [
-    'no address',
+    'text of another form',
     '',
     'localhost',
     '1.2.3',
@@ -33,7 +33,7 @@ const NOT_PUBLIC: readonly (readonly [kind: string, ...addresses: string[]])[] =
     '0x7f.0.0.1',
     '::1%eth0',
   ],
-  ['no address either', ':::', '1::2::3', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '12345::', '1.2.3.4::', '::1.2.3'],
+  ['malformed IPv6', ':::', '1::2::3', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '12345::', '1.2.3.4::', '::1.2.3'],
 ];
 
 describe('webhook addresses: special-purpose addresses are not public (R-I4)', () => {

@@ -145,9 +145,12 @@ describe('parseMoment: dates in requests of readers (R-A8, R-G1)', () => {
     ['1700-01-01T00:00:00.000001', MIN_DATE_MICROS + 1, true, false],
     ['2200-01-01', MAX_DATE_MICROS, false, true],
     ['9999-12-31T23:59:59Z', MAX_DATE_MICROS, false, false],
-  ])('%s is accepted; dates outside 1700 to 2199 become the first or last date', (text, micros, isLocal, isDay) => {
-    expect(parseMoment(text)).toEqual({ micros, isLocal, isDay });
-  });
+  ])(
+    '%s is accepted; a date outside 1700 to 2199 becomes the start of 1700 or of 2200',
+    (text, micros, isLocal, isDay) => {
+      expect(parseMoment(text)).toEqual({ micros, isLocal, isDay });
+    },
+  );
 
   test.each(['', '2026', '2026-02-29', '1900-02-29', '9999-13-01', '2026-03-01Z', '2026-03-01T25:00'])(
     '%s is refused',

@@ -78,7 +78,7 @@ describe('scenario parser', () => {
     ['an unknown clause', ['read A newest -> none'], 'f:3: a clause of a read or -> was expected, got newest'],
     ['an unknown zone', ['read A sum by day in Mars/Base -> none'], 'f:3: a time zone must be an IANA time zone'],
     ['words after the end', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
-    ['an open block', ['read A -> {', '2026-01-01 1'], 'f:'],
+    ['a block without an end', ['read A -> {', '2026-01-01 1'], 'f:4: a date must be an instant such as 2026-03-01'],
   ])('refuses %s (§9.2)', (_what, lines, message) => {
     expect(() => inScenario(...lines)).toThrow(message);
   });

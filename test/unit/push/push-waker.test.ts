@@ -1,5 +1,5 @@
 /** Wake-ups: immediate for the first push, few for many pushes (R-D10). */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { openWaker } from '../../../src/push/accept/waker.ts';
 
@@ -15,18 +15,26 @@ test('push: the first push wakes the ingester at once; a thousand later pushes w
   expect(calls).toEqual([[1], [1, 2]]);
 });
 
-test('push: the pause before the next wake-up grows with the rate of pushes, up to 100 ms', async () => {
-  const pauseAfter = async (pushes: number): Promise<number> => {
-    const waker = openWaker(async () => {}, LOG);
-    const startMs = performance.now();
+test.each([
+  [1, 5],
+  [100, 25],
+  [100_000, 100],
+])(
+  'push: %i pushes are followed by a pause of %i ms: it grows with their number, up to 100 ms',
+  async (pushes, pauseMs) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let calls = 0;
+    const waker = openWaker(async () => void (calls += 1), LOG);
     for (let push = 0; push < pushes; push += 1) waker.wake(1);
-    await waker.close();
-    return performance.now() - startMs;
-  };
-  const [few, many] = [await pauseAfter(1), await pauseAfter(100_000)];
-  expect(many - few).toBeGreaterThan(50);
-  expect(many).toBeLessThan(2000);
-});
+    await vi.advanceTimersByTimeAsync(0);
+    waker.wake(1);
+    await vi.advanceTimersByTimeAsync(pauseMs - 1);
+    expect(calls).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(calls).toBe(2);
+  },
+);
 
 test('push: a failed wake-up is left to the sweeper, and the next push wakes again', async () => {
   let calls = 0;

@@ -3,37 +3,39 @@ import { describe, expect, test } from 'vitest';
 import { BUILT_IN_TYPES } from '../../../src/structure/catalogue/list-types.ts';
 import { scaleBetween } from '../../../src/structure/catalogue/unit-rules.ts';
 
-const KWH = { divisor: 1, offset: 0 };
-const MWH = { divisor: 1e-3, offset: 0 };
-const GWH = { divisor: 1e-6, offset: 0 };
-const CELSIUS = { divisor: 1, offset: 0 };
-const KELVIN = { divisor: 1, offset: 273.15 };
-const FAHRENHEIT = { divisor: 1.8, offset: 32 };
+const UNITS = {
+  kWh: { divisor: 1, offset: 0 },
+  MWh: { divisor: 1e-3, offset: 0 },
+  GWh: { divisor: 1e-6, offset: 0 },
+  '°C': { divisor: 1, offset: 0 },
+  K: { divisor: 1, offset: 273.15 },
+  '°F': { divisor: 1.8, offset: 32 },
+};
 
-const convert = (value: number, from: typeof KWH, to: typeof KWH) => {
+const convert = (value: number, from: typeof UNITS.kWh, to: typeof UNITS.kWh) => {
   const { factor, divisor, shift } = scaleBetween(from, to);
   return (value * factor) / divisor + shift;
 };
 
 describe('structure: conversion between units (R-C8)', () => {
   test.each([
-    [1, KWH, MWH, 0.001],
-    [2, GWH, MWH, 2000],
-    [100, CELSIUS, KELVIN, 373.15],
-    [212, FAHRENHEIT, CELSIUS, 100],
-    [-40, CELSIUS, FAHRENHEIT, -40],
-    [0, KELVIN, FAHRENHEIT, -459.67],
-  ])('%f is converted by the definitions of the units', (value, from, to, expected) => {
-    expect(convert(value, from, to)).toBeCloseTo(expected, 10);
+    [1, 'kWh', 0.001, 'MWh'],
+    [2, 'GWh', 2000, 'MWh'],
+    [100, '°C', 373.15, 'K'],
+    [212, '°F', 100, '°C'],
+    [-40, '°C', -40, '°F'],
+    [0, 'K', -459.67, '°F'],
+  ] as const)('%d %s is %d %s (R-C8)', (value, from, expected, to) => {
+    expect(convert(value, UNITS[from], UNITS[to])).toBeCloseTo(expected, 10);
   });
 
   test('by a power of ten gives the exact decimal', () => {
-    expect(scaleBetween(MWH, GWH)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
-    expect(scaleBetween(GWH, MWH)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
-    for (let value = 1; value < 1000; value++) expect(convert(value, MWH, GWH)).toBe(Number(`${value}e-3`));
+    expect(scaleBetween(UNITS.MWh, UNITS.GWh)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
+    expect(scaleBetween(UNITS.GWh, UNITS.MWh)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
+    for (let value = 1; value < 1000; value++) expect(convert(value, UNITS.MWh, UNITS.GWh)).toBe(Number(`${value}e-3`));
   });
 
-  test('there and back gives the original value, also through a third unit', () => {
+  test('there and back gives the original value, and a conversion through a third unit gives the direct result, to six decimals', () => {
     const unit = fc.record({
       divisor: fc.double({ min: 0.5, max: 2, noNaN: true }),
       offset: fc.double({ min: -1000, max: 1000, noNaN: true }),

@@ -4,7 +4,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/in
 import { CHUNK_MICROS, chunkOf, lengthOf, spanOf, spanOfAll } from '../../../src/points/write/chunk-rules.ts';
 
 describe('chunk rules: chunks', () => {
-  it('are adjacent and hold each date once (architecture 2)', () => {
+  it('are adjacent and hold each date once', () => {
     fc.assert(
       fc.property(fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }), (dateMicros) => {
         const number = chunkOf(dateMicros);
@@ -17,7 +17,7 @@ describe('chunk rules: chunks', () => {
     );
   });
 
-  it('are 263 for all valid dates; those from 1989 to 2049 are short (architecture 2)', () => {
+  it('are 263 for all valid dates; those from 1989 to 2049 are short', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));
@@ -29,7 +29,7 @@ describe('chunk rules: chunks', () => {
     }
   });
 
-  it('spanOfAll covers the first to the last chunk (architecture 2)', () => {
+  it('spanOfAll covers the first to the last chunk', () => {
     expect(spanOfAll([3, 100, 0])).toEqual({ fromMicros: 0, toMicros: 101 * CHUNK_MICROS });
   });
 });

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('covers every written date up to the high-water mark, and only written dates, with runs of dates (architecture 2)', () => {
+  it('covers every written date up to the high-water mark, and only written dates, with runs of dates', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -189,14 +189,14 @@ describe('write plan', () => {
     );
   });
 
-  it('keeps the buffers of rows that need no resolution (architecture 2)', () => {
+  it('keeps the buffers of rows that need no resolution', () => {
     const tuples = encodeTuples([point(1, 0), point(2, 0), point(1, HOUR), point(2, HOUR)]);
     const known = new Map([1, 2].map((variableId) => [variableId, series({ variableId })]));
     expect(planWrite([tuples], known, NOW).current).toEqual([tuples]);
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('joins dates with a step of up to an hour within a chunk into one run (architecture 2)', () => {
+  it('joins dates with a step of up to an hour within a chunk into one run', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>
@@ -250,7 +250,7 @@ describe('write plan', () => {
     expect(forgotten(false)).toEqual([]);
   });
 
-  it('targetsOf returns the ascending variables and the chunks of a batch (architecture 2)', () => {
+  it('targetsOf returns the ascending variables and the chunks of a batch', () => {
     fc.assert(
       fc.property(batches, (given) => {
         const rows = given.flat();

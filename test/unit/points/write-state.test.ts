@@ -67,13 +67,13 @@ describe('write plan: the greatest VersionTag id', () => {
 });
 
 describe('write plan: runs of stored dates', () => {
-  it('do not include dates in order after the high-water mark (architecture 2)', () => {
+  it('do not include dates in order after the high-water mark', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('do not include dates out of order after the high-water mark, but do include repeated dates (architecture 2)', () => {
+  it('do not include dates out of order after the high-water mark, but do include repeated dates', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short

@@ -9,7 +9,7 @@ import type { RoleName } from './users/user-rules.ts';
 /** Maximum length of a mail address (RFC 5321 §4.5.3.1), which is the default user name. */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
-/** Maximum length of a list. A request body cannot hold more, so a client can save any list that it has read (R-C). */
+/** Maximum length of a list of claims, features, sites or sources. */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
 /** Numbers of the levels of features and of site access; a level has the same number in both lists (R-A3). */
@@ -21,7 +21,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => i
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 
-/** @returns a refused value for a message, at most its first 100 characters. */
+/** @returns the first 100 characters of a refused value as JSON, for a message. */
 export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 }

@@ -10,6 +10,9 @@ export function parsePathNumber(c: Context, name: string): number {
   const text = c.req.param(name) ?? '';
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (id < 1 || id > MAX_INT4)
-    throw new DomainError('not_found', `${c.req.path} does not exist: ${name} must be a positive integer`);
+    throw new DomainError(
+      'not_found',
+      `${c.req.path} does not exist: ${name} must be an integer from 1 to ${MAX_INT4}`,
+    );
   return id;
 }

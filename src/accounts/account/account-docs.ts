@@ -79,7 +79,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'A member that is absent keeps its value; null clears it. `fieldMask` limits the change to the named members.',
+      'A member that is absent keeps its value. Null clears `currency`, `smsSettings` and `emailSettings`; the other members refuse it. `fieldMask` limits the change to the named members.',
     access: MANAGERS,
     query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(

@@ -35,7 +35,7 @@ import {
   PASSWORD_LINK_QUERY,
 } from './account-queries.ts';
 
-/** Entries returned when the request does not ask for a page size. */
+/** Default page size of the audit trail, in entries. */
 const AUDIT_PAGE = 1000;
 
 /** Routes of the caller's account and its audit trail (§4.1). Mount behind bearer authentication. */
@@ -149,7 +149,7 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .all('/user/password', () => {
       throw new DomainError(
         'gone',
-        'passwords are no longer changed through the API; GET /user/updatePasswordLink returns the page that changes them',
+        'passwords are no longer changed through the API; GET /user/updatePasswordLink returns the address of the page that changes them',
       );
     });
 }

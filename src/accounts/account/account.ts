@@ -15,8 +15,8 @@ export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
 /**
- * SQL of each member. Counts include only what the caller may see: parameters 3 to 5 are the id lists of `Reach`
- * (R-B9).
+ * SQL of each member. The counts of sites, sources and variables include only what the caller may see: parameters 3 to
+ * 5 are the id lists of `Reach` (R-B9).
  */
 const MEMBERS = {
   id: 'a.id',
@@ -51,7 +51,7 @@ export const ACCOUNT_LEVELS: Readonly<Record<AccountDisplayLevel, readonly Accou
 
 export type AccountObject = Readonly<Partial<Record<AccountMember, unknown>>>;
 
-/** Members a client may write: absent keeps the value, null clears it. Other members are ignored. */
+/** Members a client may write. An absent member keeps its value; null clears currency and settings. Other members are ignored. */
 export const accountSchema = lenientObject({
   name: nameSchema.optional(),
   language: languageSchema.optional(),
@@ -70,7 +70,7 @@ export const accountSchema = lenientObject({
 export type WrittenAccount = z.output<typeof accountSchema>;
 
 /**
- * @returns these members of the caller's account (R-C1).
+ * @returns the given members of the caller's account (R-C1).
  * @throws {DomainError} not_found when the account was deleted
  */
 export async function getAccount(
@@ -147,8 +147,8 @@ export async function saveAccount(
 }
 
 /**
- * @returns the columns to write, with their values. `smsSettings: null` and `emailSettings: null` clear every column of
- * their group.
+ * @returns the value of each column; undefined keeps the stored value. `smsSettings: null` and `emailSettings: null`
+ * clear every column of their group.
  */
 function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
   const inGroup = (group: object | null | undefined, value: string | null | undefined) =>

@@ -1,4 +1,4 @@
-/** The audit trail: administrative changes, each written in the transaction of the change (R-B14). */
+/** The audit trail of administrative changes and impersonations (R-B14). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -64,7 +64,7 @@ export interface NewAuditEntry {
   readonly action: AuditAction;
   readonly targetId?: string;
   readonly targetName?: string;
-  /** Describes the change by names and levels; never holds secrets. */
+  /** Describes the change; never holds secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Accounts whose managers may read the entry; default: the caller's. An empty list: only the operator. */
   readonly accountIds?: readonly number[];
@@ -115,7 +115,7 @@ export interface AuditEntry {
   readonly requestId: string | null;
 }
 
-/** Writes the entry once for each of its accounts (R-B14). */
+/** Writes the entry once for each of its accounts, or once without an account when it has none (R-B14). */
 export async function writeAudit(
   transaction: Queryable,
   { caller, requestId }: AuditActor,

@@ -159,8 +159,9 @@ function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry):
 const clientIdOf = (c: Context<Env>) => c.req.param('clientId') ?? '';
 
 /**
- * @throws {DomainError} not_found; conflict for the built-in client of the console, without which no administrator
- * could sign in.
+ * Locks a client that may be changed and deleted.
+ * @throws {DomainError} not_found; conflict for the built-in client of the console, without which no user could sign in
+ * to the console.
  */
 async function lockOwnClient(transaction: Transaction, clientId: string, verb: string): Promise<StoredClient> {
   const client = await lockClient(transaction, clientId);

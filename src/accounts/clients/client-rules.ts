@@ -1,4 +1,4 @@
-/** Validates the registration of a client: refuses at once what the token issuer would refuse later. */
+/** Validates the registration of an OAuth client. */
 
 export interface ClientRegistration {
   readonly clientId: string;
@@ -23,7 +23,7 @@ export const GRANT_TYPES = [
   'authorization_code',
   'urn:ietf:params:oauth:grant-type:token-exchange',
 ] as const;
-/** RFC 6749 Appendix A.1, without the colon, which separates id and secret in HTTP Basic. */
+/** Visible ASCII, without the colon, which separates id and secret in HTTP Basic. */
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]+$/;
 const ADDRESS_RULE = 'must be an http or https URL without user name and fragment';
 

@@ -1,4 +1,4 @@
-/** Stores clients of the token issuer (`oidc_client`). Of a secret only the hash is stored (R-B11). */
+/** Stores clients of the token issuer (`oidc_client`), with the hashes of their secrets (R-B11). */
 import { randomBytes } from 'node:crypto';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

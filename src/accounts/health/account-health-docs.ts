@@ -10,7 +10,7 @@ const text = z.string().nullable();
 const itemsOf = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
   z.object({
     count,
-    items: z.array(z.object(shape)).meta({ description: `${description} At most 50; \`count\` is complete.` }),
+    items: z.array(z.object(shape)).meta({ description: `${description} At most 50; \`count\` includes the others.` }),
   });
 const variable = { variableId: idSchema, name: z.string(), sourceName: z.string(), siteName: z.string() };
 
@@ -20,20 +20,25 @@ const health = z
     variables: z.object({
       total: count,
       watched: count.meta({ description: 'Variables with a granularity, which can become silent.' }),
-      empty: count.meta({ description: 'Watched variables that never had a point.' }),
-      silent: itemsOf('The variables that became silent last.', {
+      empty: count.meta({ description: 'Watched variables without points.' }),
+      silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
-        lastDate: instantSchema.meta({ description: 'Date of the newest point.' }),
+        lastDate: instantSchema.meta({
+          description: 'Date of the newest point, or a later instant after points were deleted.',
+        }),
         granularity: z.int().min(1),
         granularityTimeBase: z.enum(Object.keys(TIME_PERIOD) as (keyof typeof TIME_PERIOD)[]),
       }),
     }),
-    calculations: itemsOf('Calculated variables whose last run failed, the latest failure first.', {
-      ...variable,
-      runId: z.int(),
-      date: instantSchema,
-      message: text,
-    }),
+    calculations: itemsOf(
+      'Calculated variables without a successful run since their last failed one, the latest failure first, among the newest 5,000 failed runs.',
+      {
+        ...variable,
+        runId: z.int(),
+        date: instantSchema,
+        message: text,
+      },
+    ),
     pushes: itemsOf('Pushes of the last 7 days with rejected elements or a failure, newest first.', {
       label: z.string().meta({ description: 'Label of `GET /api/operations/{label}`.' }),
       date: instantSchema,

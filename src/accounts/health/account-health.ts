@@ -9,17 +9,17 @@ import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerations.ts';
 
-/** Items of each list; the counts beside them are complete. */
+/** Maximum items of each list; the counts beside the lists include the items left out. */
 const MAX_ITEMS = 50;
-/** Maximum failed runs examined: enough that a calculation that fails every minute does not hide others. */
+/** Maximum failed runs examined, the newest first: one calculation that fails every minute fills them in 3.5 days. */
 const MAX_FAILED_RUNS = 5000;
 /** Rejected pushes and files are reported for this many days. */
 const REPORTED_DAYS = 7;
-/** A variable is silent after this many steps of its granularity without a point. */
+/** A variable is silent only when its newest point is older than this many steps of its granularity. */
 const MISSED_STEPS = 3;
 
 export interface HealthOptions {
-  /** Hours a variable may be without new points, whatever its granularity. */
+  /** A variable is silent only when its newest point is older than this many hours. */
   readonly silentAfterHours: number;
 }
 
@@ -31,7 +31,7 @@ interface VariableItem {
 }
 
 export interface SilentVariable extends VariableItem {
-  /** Date of the newest point of the variable. */
+  /** Date of the newest point of the variable, or a later instant after points were deleted (`series.max_date`). */
   readonly lastDate: string;
   readonly granularity: number;
   readonly granularityTimeBase: TimePeriod;
@@ -55,7 +55,7 @@ export interface AccountHealth {
     readonly total: number;
     /** Number of variables with a granularity: only these can become silent. */
     readonly watched: number;
-    /** Number of watched variables that never had a point. */
+    /** Number of watched variables without points. */
     readonly empty: number;
     readonly silent: Items<SilentVariable>;
   };

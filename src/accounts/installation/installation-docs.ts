@@ -77,7 +77,10 @@ const installation = z
     storage: z
       .array(stored)
       .nullable()
-      .meta({ description: 'Stored points by account, at most 10 minutes old. Null while they are measured.' }),
+      .meta({
+        description:
+          'Stored points by account, at most 10 minutes old. Null while they are measured, or when that failed.',
+      }),
   })
   .meta({ id: 'Installation' });
 

@@ -1,20 +1,20 @@
 /**
- * Report on the installation for its operator (`GET /admin/operate`): connected roles, waiting work, scripts and
- * accounts that cost the most, clients and signing keys. Every query is bounded by an index or by the newest rows, so
- * that the call stays cheap however much is stored. Storage is measured apart, because it counts points.
+ * Report on the installation for its operator (`GET /admin/operate`): connected roles, scripts and accounts that cost
+ * the most, clients and signing keys. Every query is bounded by an index or by the newest rows, so that the call stays
+ * cheap however much is stored.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
-/** Maximum newest runs and pushes examined; a busy installation creates as many within minutes. */
+/** Maximum runs examined, and maximum pushes, the newest first. */
 const MAX_EXAMINED = 20_000;
 /** Maximum age in hours of the runs and pushes examined. */
 const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Connections of the processes with the same roles, by the name of the connections. */
+/** Connections of the processes with the same roles. */
 export interface ConnectedRoles {
-  /** Such as `api ingester`; empty: a process without roles, such as an operator command. */
+  /** Names of the roles, separated by spaces, such as `api ingester`. */
   readonly roles: string;
   readonly connections: number;
   /** Instant at which the oldest connection was opened. */

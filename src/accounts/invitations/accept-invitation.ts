@@ -1,6 +1,6 @@
 /**
- * Accepts an invitation (§3, R-B10); the token of its link is the credential. It creates the user, or adds the existing user
- * of that name to the account.
+ * Accepts an invitation (§3, R-B10); the token of its link is the credential. The user whose name is the invited mail address
+ * joins the account, and is created when missing.
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -40,11 +40,11 @@ interface ExistingUser {
 }
 
 /**
- * Accepts an invitation (§3, R-B10). A new user gets a temporary password by mail. An existing user becomes a member
- * and keeps the role, which also applies to their other accounts. Unless the existing user has proven the mail address,
- * their password is revoked and they get a temporary one.
- * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when an existing user has
- *   another mail address, or is a MANAGER and was invited as a USER.
+ * Accepts an invitation (§3, R-B10). A new user gets a temporary password by mail. A user of other accounts becomes a
+ * member and keeps the role, which also applies to the other accounts. Unless that user has proven the mail address,
+ * the password is revoked and a temporary one is mailed.
+ * @throws {DomainError} not_found when the token is unknown, used or expired; conflict as `joinAccount` and
+ *   `finishNewUser`; dependency_unavailable as `finishNewUser`.
  */
 export async function acceptInvitation(
   transaction: Transaction,
@@ -95,9 +95,10 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account. A manager of another account may have created that user with this name or
- * address, so the user must prove the address, and their role must not exceed the invitation's.
- * @throws {DomainError} conflict when address or role do not match the invitation
+ * Adds an existing user to the account, unless the user is a member, and mails the user. A manager of another account may
+ * have created that user with this name or address, so the user must prove the address.
+ * @throws {DomainError} conflict when a user who is not a member has another mail address, or is a MANAGER and was
+ *   invited as a USER
  */
 async function joinAccount(
   transaction: Transaction,
@@ -119,8 +120,8 @@ async function joinAccount(
 }
 
 /**
- * Requires that address and role match. An ADMIN may use every account, so only a MANAGER's role can exceed the
- * invitation's.
+ * Requires that address and role match. An ADMIN may use every account anyway, so only a MANAGER who was invited as a
+ * USER would get more rights than the invitation grants.
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {

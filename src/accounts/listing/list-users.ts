@@ -18,13 +18,13 @@ export interface UserSelection {
   readonly filters: readonly UserFilter[];
 }
 
-/** One page of users sorted by user name, with the number of all matching users. */
+/** Users sorted by user name. `count` counts all of them. */
 export interface UserListing extends Listing<string, UserInfoLight> {
   readonly count: (queryable: Queryable) => Promise<number>;
 }
 
 /**
- * SQL for the upper estimate, in bytes, of a user's JSON at each level. `u` is the user; parameter 3 is the account.
+ * SQL that estimates the size in bytes of a user's JSON at each level. `u` is the user; parameter 3 is the account.
  */
 const BYTES: Readonly<Record<UserDisplayLevel, string>> = {
   Light: '1000',

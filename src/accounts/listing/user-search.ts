@@ -43,7 +43,9 @@ export const filterSchema = lenientObject({
     name: enumerationSchema(BUSINESS_KEY_NAME).nullish(),
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
-    .refine(({ name, values }) => name || !values?.length, { error: 'need a name: Id, Username or BusinessId' })
+    .refine(({ name, values }) => name || !values?.length, {
+      error: 'must have a name, which is Id, Username or BusinessId, when there are values',
+    })
     .nullish(),
 });
 
@@ -79,8 +81,8 @@ interface IndexedText {
 const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
 /**
- * Parameter for one member of the objects of `Claims`. A name without an index means index 0; other prefixes are
- * ignored.
+ * Parameter for one member of the objects of `Claims`. A name without an index means index 0; a name without `Claims`
+ * before its last dot is ignored.
  */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
@@ -154,7 +156,7 @@ export function toUserSearch(
   };
 }
 
-/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input naming every invalid member */
+/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input naming invalid members */
 export function parseSearchRequest(body: unknown): UserSearch {
   const request = parseInput(requestSchema, body);
   return {
@@ -176,7 +178,7 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
-  // The last text of an index. An empty value counts as absent: any value of the type matches.
+  // Takes the last text of an index that is not empty: without a value, any value of the claim type matches.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = indices.map((index) => {

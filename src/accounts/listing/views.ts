@@ -62,7 +62,7 @@ export async function getView(
   return view;
 }
 
-/** Creates a view owned by the caller (§4.3). @throws {DomainError} as `getView`. */
+/** Creates a view owned by the caller (§4.3). */
 export async function createView(database: Queryable, caller: Caller, { name, filter }: WrittenView): Promise<View> {
   const { rows } = await database.query<{ id: string }>(
     'insert into user_view (account_id, owner_user_id, name, filter) values ($1, $2, $3, $4) returning id',
@@ -98,5 +98,5 @@ export async function deleteView(database: Queryable, caller: Caller, id: string
 
 function assertMayChange(caller: Caller, { ownerUserId }: View): void {
   if (caller.role !== 'USER' || ownerUserId === caller.userId) return;
-  throw new DomainError('permission_denied', 'only the owner or a manager may change a view');
+  throw new DomainError('permission_denied', 'only the owner or a manager may change or delete a view');
 }

@@ -1,4 +1,4 @@
-/** Formats instants and account names for the texts of mails. */
+/** Formats instants and reads accounts for the texts of mails. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 /** Formats an instant in the reader's language. @param timeZone IANA name. */
@@ -16,7 +16,7 @@ export interface MailAccount {
   readonly timeZoneId: string;
 }
 
-/** @returns name and time zone of the account; undefined for a mail without an account. */
+/** @returns name and time zone of the account; undefined for null or an account that does not exist. */
 export async function findMailAccount(database: Queryable, accountId: number | null): Promise<MailAccount | undefined> {
   const { rows } = await database.query<MailAccount>(
     'select name, time_zone_id as "timeZoneId" from account where id = $1',

@@ -1,6 +1,6 @@
 /**
- * Routes of claims (§4.2). Routes under a user's path accept only `datapusher.…`; the other routes name the user in the
- * body.
+ * Routes of claims (§4.2). Changes under the path of a user accept only `datapusher.…`; the other changes name the user in
+ * the body and accept any claim.
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -18,7 +18,7 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 
 const DATA_PUSHER = /^datapusher\./;
 
-/** Routes of claims (§4.2). Mount before the routes of one user, whose `:userId` would match `claims` and `claim`. */
+/** Routes of claims (§4.2). Mount before the routes of one user, whose `:userId` also matches `claims` and `claim`. */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -86,7 +86,7 @@ async function changeClaims(
   return changed;
 }
 
-/** @returns the claims that were changed or removed. */
+/** @returns the claims that were written or removed. */
 async function changeInTransaction(
   transaction: Transaction,
   c: Context<AccountEnv>,

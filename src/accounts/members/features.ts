@@ -24,7 +24,7 @@ interface LevelRow {
   readonly level: FeatureLevel;
 }
 
-/** Levels of the features of an account: Admin, unless the operator has set a lower level (§4.1). */
+/** @returns every feature with its level in the account: Admin, unless the operator has set a lower level (§4.1). */
 export async function listAccountFeatures(
   database: Queryable,
   accountId: number,
@@ -37,7 +37,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
-/** Levels that a user has in an account: every feature, with `None` for those not granted (§4.2). */
+/** @returns every feature with the level of the user in the account, `None` for those not granted (§4.2). */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,

@@ -1,6 +1,6 @@
 /**
- * The operator's commands (§5), such as `admin create-account …`: accounts, users, clients, keys. A command generates its
- * secrets, prints them once and stores their hashes. With `--password-stdin`, the operator chooses a user's password.
+ * The operator's commands (§5), such as `admin create-account …`. Generated passwords and client secrets are printed once,
+ * and only their hashes are stored. With `--password-stdin`, the operator chooses a user's password.
  */
 import { parseArgs } from 'node:util';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
@@ -25,7 +25,7 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Queues failed batches (dead letters) of one account, or of all accounts, again. @returns the number of batches. */
+  /** Queues the failed batches (dead letters) of one account or of all accounts again. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Encrypts the secrets of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
@@ -36,9 +36,9 @@ export interface AdminServices {
    * @param accountId default: all accounts.
    */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
-  /** @returns a line for each variable that shares a mappingConfig within a source. Works before the migrations. */
+  /** @returns lines about the variables that share a mappingConfig within a source. Works before the migrations. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
-  /** @returns a line for each variable whose readings are divided by a divider. */
+  /** @returns lines about the variables whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
   /** Commands on backups of the database, by name. */
   readonly backups: Readonly<Record<string, FileCommand>>;
@@ -314,8 +314,9 @@ async function readPassword(services: CommandServices, values: Values): Promise<
 }
 
 /**
- * @returns the lines to print about the password: the temporary password, which the operator hands over because mail
- * may not work yet.
+ * Creates a user with the given password, or with a temporary one, which the operator hands over because mail may not
+ * work yet.
+ * @returns the text to print about the password.
  */
 async function createUser(
   transaction: Transaction,
@@ -372,7 +373,7 @@ interface NewClient {
   readonly isPublic?: boolean | undefined;
 }
 
-/** @returns a line for the operator, with the secret. */
+/** @returns a line for the operator, with the secret of a client that is not public. */
 async function createClient(transaction: Transaction, auditor: AuditActor, client: NewClient): Promise<string> {
   const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
   const grantTypes = client.grantTypes ?? defaultGrants(isPublic, redirectUris);

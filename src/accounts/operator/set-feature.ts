@@ -28,7 +28,7 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature unless the account has a feature of this name, in any case.
+ * Adds the feature unless the account has a feature of this name, in any case. Sets the level when it is given.
  * @throws {DomainError} as `describeFeatures`.
  */
 async function setFeature(

@@ -25,8 +25,8 @@ export type WrittenLock = z.output<typeof lockSchema>;
 /**
  * Saves the members that are present (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; permission_denied for a role above the
- * caller's; conflict when the name is taken, the role is the caller's own, or the user is not a member; invalid_input
- * for unknown features or sites
+ * caller's; conflict when the name is taken, callers change their own role, or claims, features or sites are given for
+ * a user who is not a member; invalid_input for features and sites that cannot be granted
  */
 export async function saveUser(
   transaction: Transaction,
@@ -124,7 +124,8 @@ declare module '../../platform/database/outbox.ts' {
 }
 
 /**
- * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail (§4.2).
+ * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail with the temporary password
+ * for a user with a mail address (§4.2).
  * @throws {DomainError} conflict when the directory has the name or address; dependency_unavailable.
  */
 export async function finishNewUser(
@@ -155,8 +156,8 @@ export async function announceNewUser(
 
 /**
  * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
- * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when the user is the caller;
- * invalid_input when `until` is in the past.
+ * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict when callers lock themselves;
+ * invalid_input for a lock whose `until` is not in the future.
  */
 export async function saveLock(
   transaction: Transaction,
@@ -205,7 +206,7 @@ export async function deleteUser(
 }
 
 /**
- * Queues a mail with a link to a new password (§4.2).
+ * Makes the directory mail a link to a new password (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser`; conflict for a user without a mail
  * address.
  */

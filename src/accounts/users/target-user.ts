@@ -40,9 +40,8 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 }
 
 /**
- * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Then checks the
- * caller's role again: the cached role may be stale (R-B5), and of two managers who demote each other only one may
- * succeed.
+ * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Checks the caller's
+ * role again, because the cached role may be stale (R-B5): when two managers demote each other, only one succeeds.
  * @throws {DomainError} permission_denied when the caller has lost the role or is locked.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
@@ -69,13 +68,13 @@ async function lockCaller(
   );
   const [now] = rows;
   if (now && planRoleGrant(now, role).kind === 'allowed') return;
-  throw new DomainError('permission_denied', `the caller must have the role ${role}, which was revoked meanwhile`);
+  throw new DomainError('permission_denied', `the caller must still have the role ${role} and must not be locked`);
 }
 
 /**
- * Finds a user of the caller's account, locked until the transaction ends, whom the caller may change (R-B8).
- * @throws {DomainError} not_found for a user outside the account; permission_denied when the caller may not change the
- * user, or has lost the role
+ * Locks a user until the transaction ends, and requires that the caller may change the user (R-B8).
+ * @throws {DomainError} not_found as `getTargetUser`; permission_denied when the caller may not change the user, has
+ * lost the role or is locked
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);
@@ -85,7 +84,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
 }
 
 /**
- * Finds a user of any account of the caller (R-A5). Lock the user before (`lockUsers`).
+ * Finds a user of any account of the caller; an ADMIN finds every user (R-A5). Lock the user before (`lockUsers`).
  * @throws {DomainError} not_found when the caller may not see the user
  */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {

@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'A member that is absent keeps its value; null clears it. A list replaces the stored list, except features and secondary accesses: those not named keep their level.',
+      'A member that is absent keeps its value. Null clears pseudo, names, mail address, phone number and business id; a null language becomes English; other members keep their value. A list replaces the stored list, except features and secondary accesses: those not named keep their level.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],

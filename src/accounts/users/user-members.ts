@@ -15,8 +15,8 @@ import {
 } from '../field-schemas.ts';
 
 /**
- * Absent keeps the stored value; null clears it, except user name, roles and language. Read-only members (lock, accounts,
- * dates) are ignored.
+ * An absent member keeps its value. Null clears pseudo, names, mail address, phone number and business id, resets the
+ * language to English, and changes no other member. Read-only members (lock, accounts, dates) are ignored.
  */
 export const userSchema = lenientObject({
   userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),
@@ -48,7 +48,7 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns columns and values of the members that are present (R-C2). A cleared language becomes English. */
+/** @returns columns and values of the members that are present and stored in `app_user` (R-C2). */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];

@@ -36,7 +36,9 @@ export function planUserChange(changer: Changer, changed: Changed): ChangeDecisi
 
 /** Decides whether a user may grant a role: roles up to the user's own (R-B8). */
 export function planRoleGrant(changer: Pick<Changer, 'role'>, granted: RoleName): ChangeDecision {
-  return RANK[granted] <= RANK[changer.role] ? ALLOWED : refuse(`only an ADMIN may grant the role ${granted}`);
+  return RANK[granted] <= RANK[changer.role]
+    ? ALLOWED
+    : refuse(`a user must not grant a role above their own, got ${granted}`);
 }
 
 /** @returns the highest of several roles; USER for an empty list (R-B8). */

@@ -41,7 +41,7 @@ export function isPublicAddress(text: string): boolean {
 
 /**
  * Returns the network that one client controls (R-B15): an IPv4 address itself, without its IPv6 mapping; the /64
- * network of an IPv6 address. Returns text that is not an address unchanged.
+ * network of an IPv6 address. Returns text such as `unknown` unchanged.
  * @param text an address, which may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {
@@ -101,7 +101,7 @@ const SPECIAL_V6 = [
   '3fff::/20', // documentation
 ];
 const MAPPED = listOf('::ffff:0:0/96');
-// All other IPv6 addresses are special: loopback, unique local, link-local, multicast. A NAT64 address
+// IPv6 addresses outside these ranges are special: loopback, unique local, link-local, multicast. A NAT64 address
 // (64:ff9b::/96) contains an IPv4 address.
 const GLOBAL_V6 = listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96');
 const SPECIAL = listOf(...SPECIAL_V4, ...SPECIAL_V4.map(behindNat64), ...SPECIAL_V6);

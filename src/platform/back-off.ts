@@ -13,7 +13,7 @@ export interface BackOff {
 
 export interface BackOffOptions {
   /**
-   * Delay after the first failure; doubles with each further failure. Each delay is multiplied by a
+   * Delay after the first failure; doubles with each further failure, up to `maxMs`. Each delay is multiplied by a
    * random factor from 0.5 to 1.
    */
   readonly baseMs: number;

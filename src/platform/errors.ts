@@ -1,6 +1,6 @@
 /**
- * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`; any other error is a
- * bug, and is answered with 500 without its message.
+ * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`. Other errors are
+ * answered without their message: with 503 when a dependency caused them, otherwise usually with 500.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 
@@ -9,7 +9,7 @@ interface ErrorMapping {
   readonly grpc: number;
 }
 
-/** Every error code. Codes are stable, because clients branch on them. */
+/** Codes of error answers. They are stable, because clients branch on them. */
 export const ERROR_MAPPINGS = {
   invalid_input: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
   malformed_json: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },

@@ -3,7 +3,7 @@
  * that rule files and the processes that parse files may import it.
  */
 
-/** Greatest int4 of PostgreSQL, and so the greatest id. */
+/** Greatest int4 of PostgreSQL, and so the greatest id of an account, site, source or variable. */
 export const MAX_INT4 = 2_147_483_647;
 
 /** Maximum length of names and other texts of resources, and of identifiers that refer to them, in UTF-16 units. */
@@ -12,14 +12,14 @@ export const MAX_TEXT = 1000;
 /** Maximum length of names of forms, catalogue entries and webhooks, in UTF-16 units. */
 export const MAX_NAME = 200;
 
-/** Maximum versions that are kept of a point (§9.1). `sql/migrations` checks the same range. */
+/** Maximum version limit of an account or variable (R-C1). `sql/migrations` checks the same maximum. */
 export const MAX_VERSION_LIMIT = 1000;
 
-/** Maximum characters of a wrong value that an error message shows. */
+/** Maximum characters of a wrong value that errors about bodies and files show. */
 export const MAX_SHOWN = 60;
 
 /**
- * Maximum time of a statement of a request that deletes years of points, in milliseconds. The HTTP server closes a
- * connection that is silent for longer.
+ * Maximum time of a statement that deletes points or versions during a request, in milliseconds. It is shorter than the
+ * silence after which the HTTP server closes a connection.
  */
 export const MAX_STATEMENT_MS = 280_000;

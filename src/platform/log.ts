@@ -1,4 +1,4 @@
-/** Structured logs (R-K4): one JSON line per event, with request id, account and duration; no secrets, no bodies. */
+/** Structured logs (R-K4): one JSON line per event. Passwords and client secrets are redacted. */
 import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
@@ -6,8 +6,9 @@ export type Log = Logger;
 const REDACTED_PATHS = ['password', 'clientSecret', 'authorization', '*.password', '*.clientSecret', '*.authorization'];
 
 /**
- * Members of an error that are logged besides type, message and stack. All others are dropped: ioredis attaches the
- * command with its password, PostgreSQL attaches the refused row, and future versions of packages may attach more.
+ * Members of an error that are logged besides type, message, stack, cause and inner errors. All others are dropped:
+ * ioredis attaches the command with its password, PostgreSQL attaches the refused row, and future versions of packages
+ * may attach more.
  */
 const FACTS = [
   ...['code', 'status', 'errno', 'syscall', 'address', 'port'],

@@ -1,6 +1,6 @@
 /**
- * Tracks which background loops of this process make progress. `/health/ready` (R-A9) names a loop that completes no
- * iteration although the database answers; a check with "select 1" would miss it.
+ * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports `progress` as down when a
+ * loop completes no iteration although the database answers.
  */
 export interface Progress {
   /**

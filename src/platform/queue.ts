@@ -38,7 +38,7 @@ export interface MemberQueue extends WakeQueue {
    * Removes up to `limit` members of a key and returns them, in no particular order; none when Redis is unreachable.
    */
   takeMembers(key: string, limit: number): Promise<readonly string[]>;
-  /** Workers of the queue, in all processes; undefined when Redis is unreachable. */
+  /** Returns the number of workers of the queue in all processes; undefined when Redis is unreachable. */
   countWorkers(): Promise<number | undefined>;
 }
 
@@ -61,19 +61,16 @@ const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
 const RUN_RETRY_DELAY_MS = 1000;
 
-// Time limit, because BullMQ would wait for Redis for ever, and a push with it.
+// Maximum time of a wake-up, because BullMQ may wait for Redis for ever.
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// Maximum wait of `close`, because a worker waits for ever to record its result in an unavailable Redis; the next
-// sweep finds unfinished keys.
+// Time that `close` waits for the worker after the last key has ended, because a worker waits for ever to record its
+// result in an unavailable Redis; the next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
-/**
- * Maximum members in one command, and the time after which Redis drops members that no worker took; sweepers then find
- * these members in the database.
- */
 const MEMBERS_PER_COMMAND = 1000;
+/** Redis drops the members of a key this long after the last addition; sweepers then find them in the database. */
 const MEMBERS_TTL_SEC = 86_400;
 
 interface WakeJob {
@@ -158,8 +155,8 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * Opens a consumer of a queue: calls `work` with each key, and never twice at once for the same key while workers are
- * healthy. An error is logged; the sweeper retries the key.
+ * Opens a consumer of a queue: calls `work` with each key, and never twice at once for the same key while workers and
+ * Redis are healthy. An error is logged; the sweeper retries the key.
  * @param queue the producer of the same queue, for the keys of `sweep`.
  */
 export function openWakeWorker(

@@ -1,13 +1,14 @@
 /**
- * Opens connections to Redis. Redis has only wake-ups and hints, so an outage slows the service and loses nothing.
- * Every connection detects a silent peer and reconnects for ever; an outage is logged once a minute.
+ * Opens connections to Redis. Redis holds wake-ups, hints and rate counts, so an outage slows the service but loses no
+ * data. Every connection detects a silent peer and reconnects for ever; while Redis is unavailable, it logs a warning
+ * at most once a minute.
  */
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
 import { throttle } from './throttle.ts';
 
 /**
- * - `command`: requests that fail at once while Redis is unavailable.
+ * - `command`: requests that fail within COMMAND_TIMEOUT_MS while Redis is unavailable.
  * - `blocking`: BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
  * - `subscriber`: receives messages; a periodic PING detects dead connections.
  */
@@ -39,7 +40,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     keepAlive: SILENCE_MS,
     retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, MAX_RECONNECT_DELAY_MS),
     maxRetriesPerRequest: use === 'command' ? 1 : null,
-    // Without this limit, a request on an unresponsive connection, and all requests after it, would never end.
+    // Closes a connection on which no answer arrives for this time; ioredis then connects again.
     socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });

@@ -1,6 +1,6 @@
 /**
- * Runs a task at an interval, never twice at the same time, until stopped. Sweepers find work in the database whose
- * wake-up Redis or a crash lost.
+ * Runs a task at an interval, never twice at the same time, until stopped. A typical task finds work in the database
+ * whose wake-up was lost.
  */
 import type { Log } from './log.ts';
 import type { Progress } from './progress.ts';
@@ -21,7 +21,7 @@ export interface Sweeper {
 export function startSweeper(
   name: string,
   intervalMs: number,
-  turn: () => Promise<void>,
+  task: () => Promise<void>,
   log: Log,
   progress?: Progress,
 ): Sweeper {
@@ -30,7 +30,7 @@ export function startSweeper(
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
-    running = turn()
+    running = task()
       .catch((error: unknown) => log.error({ err: error, sweeper: name }, 'sweep failed'))
       .then(() => {
         track?.beat();

@@ -1,5 +1,5 @@
 /**
- * Calls `action` at most once per interval; calls in between are dropped. Used for log lines
+ * Returns a function that calls `action` at most once per interval, and drops calls in between. Used for log lines
  * about conditions that last.
  */
 export function throttle<Value>(intervalMs: number, action: (value: Value) => void): (value: Value) => void {

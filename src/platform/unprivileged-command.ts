@@ -1,7 +1,7 @@
 /**
- * Runs a command under an unprivileged id that has access to directories it could not reach, such as a cache in a
- * private home. bwrap cannot bind these directories, because it resolves every path under that id. So root binds them
- * below /mnt in a new mount namespace and then drops its privileges.
+ * Builds a command line that runs a command under an unprivileged id, with access to directories that this id could not
+ * reach, such as a cache in a private home. bwrap cannot bind these directories, because it resolves every path under
+ * that id. So root binds them below /mnt in a new mount namespace and then drops its privileges.
  */
 
 const BIND_AND_DROP_PRIVILEGES = `

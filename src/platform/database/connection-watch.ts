@@ -1,11 +1,12 @@
 /**
  * Closes unresponsive connections: connections whose bytes the peer or the network drops without closing the
- * connection. A query on such a connection would never end, because a middlebox answers keepalives. A connection is
+ * connection. A query on such a connection would not end while a middlebox answers keepalives. A connection is
  * suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks the server for
- * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, is never
- * closed. A session that is gone or idle has lost the query or its answer: after two such reports, the watch destroys
- * the connection, and the idle connections of the pool, which share its network path. The query fails with an error
- * that `isDependencyError` recognises.
+ * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, keeps its
+ * connection. A session that is gone, is idle, or has waited for bytes for CLIENT_READ_MS has lost the query or its
+ * answer: after two such reports, the watch destroys the connection, and the idle connections of the pool, which share
+ * its network path. When no probe is answered for UNREACHABLE_MS, it destroys all silent and idle connections. The
+ * query on a destroyed connection fails with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -115,8 +116,8 @@ export function destroyConnection(client: pg.PoolClient): void {
 }
 
 /**
- * Finds the connections with a query in flight on which no byte has moved for SUSPECT_MS; updates the state of the
- * other connections.
+ * Finds the connections with a query in flight on which no byte has moved for SUSPECT_MS. Resets the state of
+ * connections on which bytes have moved or no query is in flight.
  */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();

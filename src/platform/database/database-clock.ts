@@ -1,7 +1,7 @@
 /**
  * The clock of the database, for instants that receivers verify: a machine whose own clock is wrong would sign webhook
- * messages that every receiver rejects. Between two readings of the database, the monotonic clock measures the time, so
- * a step of the machine's clock has no effect.
+ * messages that receivers reject. Between two readings of the database, the monotonic clock measures the time, so a
+ * step of the machine's clock has no effect.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -31,7 +31,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores a reading that took more than a second, because its error can be half of the round-trip time.
+    // Ignores a later reading that took more than a second, because its error can be half of the round-trip time.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - millis);

@@ -1,7 +1,6 @@
 /**
- * Connections and transactions. Every transaction goes through `withTransaction`, which sets its time-outs; values are
- * parameters. 64-bit integers are read as JavaScript numbers: every id stays far below 2^53. Instants are read as ISO
- * 8601 text in UTC with microseconds.
+ * Connections and transactions of the service. 64-bit integers are read as JavaScript numbers: every id stays far below
+ * 2^53. Instants are read as ISO 8601 text in UTC with microseconds.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
@@ -48,7 +47,7 @@ const TIMESTAMPTZ_OID = 1184;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 2000;
-/** Longest time a transaction may idle. The server then ends the session, which releases its locks. */
+/** Default maximum time a transaction may idle. The server then ends the session, which releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 6000;
 /** Keepalives start after this time without a byte; three unanswered keepalives end the connection. */
 const KEEPALIVE_IDLE_SEC = 4;
@@ -129,7 +128,8 @@ export async function withTransaction<Result>(
 }
 
 /**
- * Lends a connection of the pool to `work`. A connection that `work` leaves inside a transaction is closed, not reused.
+ * Lends a connection of the pool to `work`. A connection on which `inTransaction` could not roll back is closed, not
+ * reused.
  * @throws what `work` throws.
  */
 export async function withConnection<Result>(
@@ -152,7 +152,7 @@ export async function withConnection<Result>(
 
 /**
  * Like `withTransaction`, but on a connection that the caller keeps for several transactions.
- * @throws what `work` throws, after the rollback.
+ * @throws what `work` throws, after the rollback; {BrokenConnectionError} with that cause when the rollback fails.
  */
 export async function inTransaction<Result>(
   connection: Connection,
@@ -178,12 +178,13 @@ export type OpenedRows = readonly (readonly unknown[])[];
 /**
  * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is returned
  * at once when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too long,
- * or when the database sends nothing for too long (`readLimits`). There is no other time limit. With `source.ahead`,
- * the connection is returned when the remaining items fit into that memory, even when the consumer is slow.
+ * or when the database sends nothing for too long (`readLimits`). Its statements have no time limit. With
+ * `source.ahead`, the connection is returned when the remaining items fit into that memory, even when the consumer is
+ * slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.
- * @throws the reason of the signal; {Error} of a terminated connection after one of the two
- * time limits of `readLimits`.
+ * @throws the reason of the signal; {Error} of a terminated connection after one of the two time limits of
+ * `readLimits`.
  */
 export async function* streamInSnapshot<Item>(
   source: SnapshotSource,
@@ -264,10 +265,7 @@ function once(work: (isBroken: boolean) => void): (isBroken: boolean) => void {
 
 class BrokenConnectionError extends Error {}
 
-/**
- * Closes a pool. Connections that do not end in time are destroyed: an unresponsive connection
- * must not delay a shutdown.
- */
+/** Closes a pool. Waits at most 2 s, because an unresponsive connection must not delay a shutdown. */
 export async function closeDatabase(database: Database): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -11,7 +11,7 @@ const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
 // Work may also succeed when repeated after class 40 (the transaction was rolled back, such as by a
 // deadlock) and 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
-// Codes for a lack of processes, memory, file descriptors or disk space on this machine.
+// Codes for a lack of processes, memory, file descriptors or writable disk space on this machine.
 const MACHINE_CODES: ReadonlySet<string> = new Set([
   'EAGAIN',
   'ENOMEM',
@@ -26,8 +26,8 @@ const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
 /**
- * Returns true when a foreign key is violated (23503): another transaction deleted a row that this transaction refers
- * to, or added a reference to a row that this transaction deletes.
+ * Returns true when a foreign key is violated (23503), usually because another transaction deleted a row that this
+ * transaction refers to, or added a reference to a row that this transaction deletes.
  */
 export function isReferenceViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
@@ -42,13 +42,13 @@ export function isTransientError(error: unknown): boolean {
   return isDependencyError(error) || MACHINE_CODES.has(code) || TRANSIENT_CLASSES.test(code);
 }
 
-/** @returns the SQLSTATE of an error of PostgreSQL; undefined for other errors. */
+/** @returns the SQLSTATE of an error of PostgreSQL; undefined for other errors, such as EPIPE. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[\dA-Z]{5}$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^(?=.*\d)[\dA-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Whether the error means that the database or Redis is unavailable (R-A5). */
+/** Whether the error means that a dependency, such as the database or Redis, is unavailable (R-A5). */
 export function isDependencyError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

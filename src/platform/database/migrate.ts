@@ -23,7 +23,7 @@ export interface LockPatience {
   readonly tries: number;
 }
 
-/** Default: the attempts to take a lock last ten minutes together. */
+/** Default: the attempts last about ten minutes together. */
 const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
 /** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);
@@ -36,8 +36,8 @@ interface SqlFile {
 
 /**
  * Migrates the database at `url` to the newest schema.
- * @throws {Error} when an applied migration was edited, the database has a migration this version does not know, or the
- *   locks of a migration are not free within ten minutes.
+ * @throws {Error} when an applied migration was edited, the database has a migration this version does not know, a
+ * migration does not get its locks within `locks`, or the edition of TimescaleDB cannot read the points.
  */
 export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({
@@ -147,7 +147,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
 
 /**
  * Runs `work` in a transaction. While another transaction holds a lock that `work` needs, repeats it after a pause.
- * @throws {Error} after `tries` attempts.
+ * @throws {Error} after `tries` attempts without the locks; any other error of `work` at once.
  */
 async function withLocks(
   client: pg.Client,

@@ -47,7 +47,7 @@ export type EventConsumer = (
 ) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
-  /** Passes every waiting event to the consumers. Calls during a pass share the next pass. */
+  /** Passes the waiting events to the consumers. Calls during a pass share the next pass. */
   relay(): Promise<void>;
 }
 

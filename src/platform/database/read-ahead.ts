@@ -1,6 +1,6 @@
 /**
- * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) ends before a
- * slow consumer does. When the memory is used up, the producer waits until the consumer has taken every item.
+ * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) can end before
+ * a slow consumer does. When the memory is used up, the producer waits until the consumer has taken every item.
  */
 
 /** Memory budget for reading ahead; all reads of an account share it. */
@@ -49,7 +49,7 @@ export async function* readAhead<Item>(
   let wakeProducer = (): void => {};
   const produce = async (): Promise<void> => {
     for await (const item of start(leaving.signal)) {
-      if (leaving.signal.aborted) return;
+      leaving.signal.throwIfAborted();
       const bytes = columnBytes(item);
       const isPaid = bufferedBytes + bytes <= maxBytes && budget.take(bytes);
       if (isPaid) bufferedBytes += bytes;

@@ -17,8 +17,8 @@ export interface ReadLimits {
   /** Maximum time the client may take to read the rows handed to it. */
   readonly stallMs: number;
   /**
-   * Returns true while other accounts wait for the connection; the stall limit is then
-   * `CONTENDED_STALL_MS`. Default: never.
+   * Returns true while other accounts wait for a connection; the stall limit is then at most CONTENDED_STALL_MS.
+   * Default: never.
    */
   readonly isContended?: () => boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB,
- * compressed with zstd when that is smaller. In the database, because the roles share no disk, and so that a
- * backup includes the content.
+ * Stores and reads content of any size (files, and documents to import) in the database, in parts of 1 MiB, compressed
+ * with zstd when that is smaller. The database holds the content, because the roles share no disk and a backup must
+ * include it.
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';
@@ -23,7 +23,10 @@ const PARTS_IN_FLIGHT = 3;
 
 /** Content that is incomplete after this many hours belongs to an interrupted upload. */
 export const MAX_UPLOAD_HOURS = 6;
-/** Maximum part of the time for storing content of one account while other accounts store content (R-A14). */
+/**
+ * Maximum fraction of the time that one account may spend on storing content while other accounts store content
+ * (R-A14).
+ */
 export const UPLOAD_SHARE = 0.4;
 
 const compress = promisify(zstdCompress);
@@ -104,7 +107,8 @@ export interface ContentTarget {
 /**
  * Stores content while it arrives, in constant memory.
  * @returns the size in bytes, after every part is stored; 0 when the content is empty and nothing is stored.
- * @throws the errors of `content`, `charge` and `onStart`, when no part is in flight.
+ * @throws the errors of `content`, `charge` and `onStart`, after the parts in flight are stored; the error of a part
+ * that could not be stored.
  */
 export async function storeContent(
   database: Database,

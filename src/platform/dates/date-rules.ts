@@ -1,6 +1,6 @@
 /**
  * The one parser of dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone
- * `Z`, `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. Callers accept different subsets: `parseDate` (dates of
+ * `Z`, `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. Each parser accepts a subset: `parseDate` (dates of
  * points), `parseMoment` (dates of requests) and `parseInstant` (the end of a lock). `files/cells` first tries to read
  * the usual form from bytes.
  */
@@ -45,7 +45,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
 const EPOCH_MILLIS = /^-?\d{12,13}$/;
 /**
- * A smaller number is refused: it is more likely epoch seconds or `yyyyMMdd` than epoch milliseconds of 1966 to 1973.
+ * A number closer to 0 is refused: it is more likely epoch seconds or `yyyyMMdd` than epoch milliseconds of 1966 to
+ * 1973.
  */
 const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
@@ -72,7 +73,7 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
  * Parses the date of a point: a date without a time of day means its midnight. A date without a zone is local to its
  * source; it becomes an instant when the variable is known (R-D4).
  *
- * @returns undefined for any other form, a day or hour that does not exist, digits finer than microseconds unless they
+ * @returns undefined for any other form, a day or time that does not exist, digits finer than microseconds unless they
  * are zeros (nothing is rounded silently), and dates before 1700 or after 2199.
  */
 export function parseDate(text: string): ParsedDate | undefined {
@@ -89,9 +90,9 @@ export function parseDate(text: string): ParsedDate | undefined {
 
 /**
  * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
- * finer than microseconds are cut off. Dates out of range are clamped to the first or last storable date, because
- * clients request all points by year 1 or 9999.
- * @returns undefined for any other form, or a day or hour that does not exist.
+ * finer than microseconds are cut off. A civil date out of range becomes the first storable date or the end of the
+ * range, because clients request all points by year 1 or 9999.
+ * @returns undefined for any other form, epoch milliseconds out of range, or a day or time that does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
   if (EPOCH_MILLIS.test(text)) {
@@ -111,7 +112,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
  * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11). A text
  * without a zone is UTC, because it belongs to no source (R-A11).
  *
- * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, or a day or hour that does not exist.
+ * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, an instant out of range, or a day or
+ * time that does not exist.
  */
 export function parseInstant(text: string): string | undefined {
   if (EPOCH_MILLIS.test(text)) {

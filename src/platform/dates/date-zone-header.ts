@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 
 export const DATE_ZONE_HEADER = 'Time-Zone';
 
-/** Sets the header, unless every date of the request had a zone. */
+/** Sets the header `Time-Zone`, unless `zones` is empty. */
 export function setDateZones(c: Context, zones: readonly string[]): void {
   if (zones.length > 0) c.header(DATE_ZONE_HEADER, formatDateZones(zones));
 }

@@ -1,4 +1,6 @@
-/** Instants as text: ISO 8601 in UTC, to the microsecond, always with `Z` (R-A8). */
+/**
+ * Instants as ISO 8601 text to the microsecond, always with `Z` or an offset (R-A8), and the range of storable dates.
+ */
 
 /** Microseconds since the Unix epoch, UTC; exact in a JavaScript number until the year 2255. */
 export type Micros = number;
@@ -9,10 +11,9 @@ export const MICROS_PER_MINUTE = 60_000_000;
 /** 2000-01-01, the epoch of PostgreSQL, in microseconds since 1970-01-01. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 
-/**
- * Range of storable dates; dates outside are refused. Every microsecond in the range is exact in a JavaScript number.
- */
+/** First storable date. Every storable microsecond is exact in a JavaScript number. */
 export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
+/** End of the range of storable dates, exclusive. */
 export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;
 
 /**

@@ -13,8 +13,8 @@ export function isApiVersion(requested: string | undefined): boolean {
 }
 
 /**
- * Middleware that sets the response header `Api-Version` (R-A2).
- * @throws {DomainError} api_version_unsupported when the request names another version.
+ * Creates middleware that sets the response header `Api-Version`, and answers `api_version_unsupported` when the
+ * request names another version (R-A2).
  */
 export function apiVersion(): MiddlewareHandler {
   return async (c, next) => {

@@ -4,9 +4,9 @@ import { networkOf } from '../address-ranges.ts';
 
 /**
  * @param incoming undefined when the app runs without a Node server.
- * @param proxyHops value of PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For;
- * clients can forge earlier entries.
- * @returns an IPv4 address or an IPv6 /64.
+ * @param proxyHops value of PROXY_HOPS: the address is the entry at this position from the end of X-Forwarded-For,
+ * because clients can forge earlier entries; 0 takes the address of the connection.
+ * @returns an IPv4 address or an IPv6 /64; other text when no address is known.
  */
 export function clientNetwork(
   incoming: Pick<IncomingMessage, 'headers' | 'socket'> | undefined,

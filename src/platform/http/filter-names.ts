@@ -12,9 +12,8 @@ const LETTERS_PER_TYPO = 2;
 
 /**
  * @param known names of the listing's parameters, documented names first.
- * @returns a function that checks the names of a query, given in lower case (R-A12).
- * @throws {DomainError} invalid_input (the returned function) with every unknown name that ends in `id` or `ids`, or
- * nearly equals a known name.
+ * @returns a function that checks the names of a query, given in lower case (R-A12). The function throws invalid_input
+ * with every unknown name that ends in `id` or `ids`, or nearly equals a known name.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

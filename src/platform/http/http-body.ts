@@ -10,7 +10,7 @@ import { DomainError } from '../errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
-// Decodes little-endian UTF-16 without a byte order mark, which .NET calls `Encoding.Unicode`.
+// Decodes little-endian UTF-16, which .NET calls `Encoding.Unicode`.
 const UTF_16 = new TextDecoder('utf-16le', { fatal: true });
 const IS_UTF_16 = /;\s*charset="?utf-16(le)?"?\s*(;|$)/i;
 const MAX_BYTES = 1 << 20;
@@ -189,7 +189,7 @@ async function readPlain(
       onBytes(bytes.length);
       return bytes;
     }
-    // Node's own iterator would close the connection when the loop ends, before an error is answered.
+    // Node's own iterator would close the connection when the loop ends early, before an error is answered.
     return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();

@@ -17,7 +17,7 @@ export function locationError({ subject, path }: InputLocation, message: string)
 
 /**
  * Runs every parser and collects their errors, so that one answer names every problem (R-A5).
- * @throws {DomainError} the first error, with the details of all of them.
+ * @throws {DomainError} the first error, with the details of all errors.
  */
 export function parseMembers<Parsed extends object>(
   parsers: {

@@ -1,6 +1,6 @@
 /**
  * JSON Patch (RFC 6902): parses a list of operations and applies it to a document, all or nothing. The package
- * `rfc6902` applies the changes. Our own code resolves pointers, performs `test` and limits copies, because the package
+ * `rfc6902` applies the changes. Our own code checks pointers, performs `test` and limits copies, because the package
  * resolves pointers into strings and prototypes, compares lists in quadratic time and memory (1,000 entries against
  * 3,000 take 4 GB), and lets a patch copy a document into itself repeatedly, which doubles it each time.
  */
@@ -45,7 +45,7 @@ export const patchSchema = z
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 
-/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with every problem. */
+/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with every problem, at most 100. */
 export function parseOperations(body: unknown): readonly PatchOperation[] {
   return parseInput(patchSchema, body);
 }
@@ -76,7 +76,7 @@ export function withMemberNames(
 /**
  * Applies the operations to a copy of the document.
  * @throws {DomainError} conflict when a `test` fails; invalid_input when an operation cannot be applied, or when the
- * operations copy more than 1 MiB in total.
+ * operations copy more than MAX_COPIED_LENGTH characters in total.
  */
 export function applyOperations(document: object, operations: readonly PatchOperation[]): Record<string, unknown> {
   const patched = structuredClone(document) as Record<string, unknown>;
@@ -141,8 +141,8 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
 }
 
 /**
- * Returns true when `add` may insert at the pointer: the parent is an object, or an array and the
- * index is at most its length.
+ * Returns true when a value may be inserted at the pointer: the parent is an object, or an array and the index is `-`
+ * or at most its length.
  */
 function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');

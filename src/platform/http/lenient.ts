@@ -1,7 +1,6 @@
 /**
- * Schemas for lenient reading, which shipped clients require (R-A3): property names in any case, integers
- * also as strings of digits, enumerations by name in any case or by number. Unknown properties are
- * dropped. Responses are strict.
+ * Schemas for lenient reading, which shipped clients require (R-A3): property names in any case, integers also as
+ * strings of digits, enumerations by name in any case or by number. Unknown properties are dropped.
  */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';

@@ -33,7 +33,7 @@ export interface QueryParameter<Value> {
   /** Schema of the parameter in OpenAPI; a client gives a list by repeating the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
-  /** Other names that clients use; OpenAPI does not list them. */
+  /** Other names that clients use; OpenAPI has no parameters for them. */
   readonly aliases?: readonly string[];
   /** @throws {DomainError} invalid_input that names the location of the wrong value. */
   read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;
@@ -51,7 +51,10 @@ export type QueryValues<Parameters extends QueryParameters> = {
 export interface DeclaredQuery<Parameters extends QueryParameters> {
   /** Parameters by their documented name, in the documented order. */
   readonly parameters: Parameters;
-  /** Parses the query of an address. @throws {DomainError} invalid_input with every invalid parameter. */
+  /**
+   * Parses the query of an address. @throws {DomainError} invalid_input with the unknown names that look like a filter,
+   * or else with every invalid parameter.
+   */
   parse(address: string): QueryValues<Parameters>;
   /** Parses values of another source, such as a body, in the same way. */
   read(source: QuerySource): QueryValues<Parameters>;
@@ -126,7 +129,7 @@ export function locationInAddress(name: string): InputLocation {
 
 const INDEX = /\[\d*\]$/;
 
-/** Reads the values of an address. Never throws: text that cannot be decoded is returned unchanged. */
+/** Reads the values of an address. Never throws, even when the text cannot be decoded. */
 function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();

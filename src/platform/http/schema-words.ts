@@ -1,5 +1,5 @@
 /**
- * Default error texts of zod schemas (R-A5): the rule, and the type of the received value. An error text of the
+ * Default error texts of zod schemas (R-A5): the rule and, for a wrong type, what was received. An error text of the
  * schema itself takes precedence.
  */
 import type { z } from 'zod';

@@ -36,9 +36,9 @@ const ROWS_PER_TURN = 500;
 const NEEDS_ESCAPE = /(?![\t\n])\p{Cc}|_(?=x[\dA-Fa-f]{4}_)/gu;
 
 /**
- * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested, and they are
- * yielded after the first batch of rows, so a source that fails at once fails before any byte. The rows of a sheet are
- * read after the previous sheet is written. Ending the iteration ends the sources.
+ * Yields the bytes of a workbook with these sheets. Reading begins when the first bytes are requested. The first batch
+ * of rows is read before the first bytes are yielded, so an error of that batch comes before any byte. The rows of a
+ * sheet are read after the previous sheet is written. Ending the iteration ends the sources.
  * @throws the errors of `rows`; the bytes yielded until then are not a complete workbook.
  */
 export async function* writeWorkbook(
@@ -116,8 +116,8 @@ async function writeSheet(
 }
 
 /**
- * Waits until the bytes of the sheet are compressed: exceljs writes without waiting for its archive, and these bytes
- * wait in `pipes`.
+ * Serves other requests once, then waits while the queue of uncompressed bytes in `pipes` is full: exceljs itself
+ * writes without waiting for its archive. @throws the reason of the signal.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;
@@ -132,7 +132,10 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
   return escapeText(cell.length > MAX_CELL_CHARACTERS ? `${cell.slice(0, MAX_CELL_CHARACTERS - 1)}…` : cell);
 }
 
-/** Escapes control characters as `_x000D_`, and text that looks like such an escape (ECMA-376 part 1, 22.9.2.19). */
+/**
+ * Escapes control characters, except tab and line feed, as `_x000D_`, and text that looks like such an escape (ECMA-376
+ * part 1, 22.9.2.19).
+ */
 function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {
     return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;

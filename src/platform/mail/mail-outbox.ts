@@ -1,6 +1,6 @@
 /**
- * Transactional outbox of mails: a mail is queued in the transaction of the change it reports, so a mail is sent if and
- * only if the change is committed. A row contains no secrets; mail-sender.ts creates them when it sends the mail.
+ * Transactional outbox of mails: a mail is queued in the transaction of the change it reports, so a mail is queued if
+ * and only if the change is committed. A row contains no secrets; they are created when the mail is sent.
  */
 import type { Queryable } from '../database/database.ts';
 import type { LeasedRow, LeasedTable } from '../database/row-leases.ts';

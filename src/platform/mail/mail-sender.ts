@@ -1,6 +1,6 @@
 /**
  * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A
- * crash in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. A claim is a
+ * crash in between, or a lost answer of the mail server, can cause a second mail with the same Message-ID. A claim is a
  * short lease, renewed during the attempt: another process takes over the mail of a suspended process within 10 s. Each
  * attempt creates its own secrets (a temporary password, the token of a link); only their hashes are stored.
  */
@@ -48,8 +48,9 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. Failed attempts are repeated
- * after 10, 20, 40 … seconds, at most an hour, for five days.
+ * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. An attempt that fails is
+ * repeated after 10, 20, 40 … seconds, at most an hour, for five days; a mail that the server refuses permanently is
+ * not repeated.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('no mail server is configured (SMTP_URL): mails wait');

@@ -1,7 +1,7 @@
 /**
- * Caches a slow measurement: `read` runs at most every `maxAgeMs`, and never twice at the same time. A `read` that
- * times out continues, and later calls wait for it.
- * @returns the latest value; undefined when `read` failed or took longer than `timeoutMs`.
+ * Returns a function that caches a slow measurement: `read` runs at most every `maxAgeMs`, and never twice at the same
+ * time. The function resolves to the latest value; to undefined when `read` failed or took longer than `timeoutMs`. A
+ * `read` that times out continues, and later calls wait for it.
  */
 export function recent<Value>(
   read: () => Promise<Value>,

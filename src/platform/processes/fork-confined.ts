@@ -1,6 +1,7 @@
 /**
- * Starts Node programs of this checkout that read hostile input (mappers, files). They have no environment, secrets,
- * connections or generated code, can read only their own program, and V8 and the kernel limit their memory.
+ * Starts Node programs of this checkout that read hostile input (mappers, files). They have no environment variables,
+ * cannot generate code from strings, and can read only their program and its packages. V8 and the kernel limit their
+ * memory.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -23,7 +24,7 @@ export interface ConfinedProgram {
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
-/** Memory of Node itself: its threads, heap and program. */
+/** Memory of Node itself: its threads, native heap and program. */
 const BASE_MEBIBYTES = 96;
 /** Program of util-linux that sets the resource limits of a process. */
 const PRLIMIT = '/usr/bin/prlimit';
@@ -35,7 +36,8 @@ export function forkConfined(confined: ConfinedProgram): ChildProcess {
   const paths = [...readable.map((path) => CHECKOUT + path), `${CHECKOUT}package.json`, MODULES, realpathSync(MODULES)];
   return fork(program, [], {
     env: {},
-    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's limit does.
+    // V8's own limit does not cover large texts and buffers (a process used 1.5 GiB at a limit of 512 MiB); the
+    // kernel's limit does.
     execPath: PRLIMIT,
     execArgv: [
       ...[`--data=${dataBytes}`, '--', process.execPath],

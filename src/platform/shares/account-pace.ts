@@ -6,7 +6,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface AccountPace {
-  /** Runs one unit of work of an account, which takes a few dozen milliseconds, when the account may work. */
+  /** Runs one unit of work when the account may work. A unit should take a few dozen milliseconds. */
   run<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -20,7 +20,7 @@ export interface AccountPaceOptions {
 
 /** Time after its last unit of work during which an account counts as active. */
 const ACTIVE_MS = 1000;
-/** An account pauses only when its debt exceeds this, so that light work is never delayed. */
+/** An account pauses only when its debt exceeds this, so that light work causes no pause. */
 const CREDIT_MS = 100;
 /** Maximum debt, which limits the pause of an account that worked alone when other accounts become active. */
 const MAX_DEBT_MS = 1000;
@@ -41,7 +41,7 @@ interface Pacing {
   begun: Promise<void>;
 }
 
-/** Opens a pace; only accounts of the last second are in memory. */
+/** Opens a pace in which no account has a debt. */
 export function openAccountPace(options: AccountPaceOptions): AccountPace {
   const { share, nowMs = () => performance.now(), pause = wait } = options;
   const accounts = new Map<number, Pacing>();

@@ -1,9 +1,8 @@
 /**
- * Divides the connections of a pool among the accounts whose requests use it (R-A14), so that slow requests of
- * one account leave connections to other accounts. The account comes from the asynchronous context of the
- * request, because two hundred functions take a `Database`, not an account. A request that holds a connection may
- * take more connections without waiting, so that no two requests wait for each other. Background work runs
- * without a context and takes no permit.
+ * Divides the connections of a pool among the accounts whose requests use it (R-A14), so that slow requests of one
+ * account leave connections to other accounts. The account comes from the asynchronous context of the request, because
+ * most functions take a `Database`, not an account. A request that holds a connection takes further connections without
+ * a permit, so that no two requests wait for each other. Background work runs without a context and takes no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';
@@ -16,8 +15,9 @@ interface Holder {
 }
 
 export interface ConnectionShareOptions {
-  /** Maximum connections of all requests together. */
+  /** Maximum requests that hold connections at the same time. */
   readonly permits: number;
+  /** Maximum requests of one account that hold connections at the same time. */
   readonly permitsPerAccount: number;
 }
 
@@ -45,7 +45,7 @@ export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);
 }
 
-/** Changes `pool` so that it lends connections to a request only within the share of the request's account. */
+/** Changes `pool` so that the first connection of a request takes a permit from the share of the request's account. */
 export function shareConnections(pool: Database, { permits, permitsPerAccount }: ConnectionShareOptions): void {
   const semaphore = openFairSemaphore({
     ...{ resource: 'database connections', permits, permitsPerAccount },

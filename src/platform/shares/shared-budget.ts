@@ -1,9 +1,10 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
- * account may hold at most as much as remains free, so an account that is alone may hold half of the total. As holdings
- * end and begin, n greedy accounts converge to equal shares of 1 / (n + 1), and the same share remains free for another
- * account; four accounts that release nothing leave a sixteenth. A user may hold three quarters of the amount that
- * remains free. While nothing else is held, only the total limits a holding, so that the largest request fits.
+ * account may hold at most as much as remains free, so the holdings of an account that is alone take at most half of
+ * the total. As holdings end and begin, n greedy accounts converge to equal shares of 1 / (n + 1), and the same share
+ * remains free for another account; four accounts that release nothing leave a sixteenth. A user may hold three
+ * quarters of the amount that remains free. Only the total limits a holding while it is the only one, so that the
+ * largest request fits.
  */
 
 export interface SharedBudget {

@@ -21,7 +21,7 @@ export interface Followed<Status> {
 }
 
 /**
- * Sends the event `progress` after each change, then `end` with the final state.
+ * Answers with the event `progress` for the current state and after changes, then `end` with the final state.
  * @throws {DomainError} rate_limited and dependency_unavailable as `StatusWatch.follow`.
  */
 export function answerEvents<Status extends object>(
@@ -45,7 +45,10 @@ export function answerEvents<Status extends object>(
   });
 }
 
-/** Sends `progress` after each change and `end` with the final state; sends a comment every 15 s without a change. */
+/**
+ * Sends `progress` for the first state and after changes, and `end` with the final state; sends a comment after every
+ * 15 s without a change.
+ */
 async function sendProgress<Status extends object>(
   stream: SSEStreamingApi,
   { first, isOver }: Pick<Followed<Status>, 'first' | 'isOver'>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDependencyError } from '../../../src/platform/database/dependency-error.ts';
+import { isDependencyError, sqlStateOf } from '../../../src/platform/database/dependency-error.ts';
 
 const failure = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 
@@ -22,5 +22,14 @@ describe('platform: dependency errors', () => {
 
   it.each(['23505', '22021', 'ERR_INVALID_ARG_TYPE'])('%s is a bug, not an unavailable dependency (R-A5)', (code) => {
     expect(isDependencyError(failure(code))).toBe(false);
+  });
+
+  it.each([
+    ['42P01', '42P01'],
+    ['P0001', 'P0001'],
+    ['EPIPE', undefined],
+    ['ECONNRESET', undefined],
+  ])('an error with the code %s has the SQLSTATE %s', (code, state) => {
+    expect(sqlStateOf(failure(code))).toBe(state);
   });
 });

@@ -76,6 +76,24 @@ describe('platform: read ahead', () => {
     expect(state.produced).toBeLessThan(10);
   });
 
+  test('an aborted signal ends the items with its reason, even when the producer ignores the signal', async () => {
+    const leaving = new AbortController();
+    const read = readAhead(
+      async function* () {
+        for (;;) yield ITEM;
+      },
+      { maxBytes: BYTES, budget: { take: () => true, give: () => {} } },
+      leaving.signal,
+    );
+    await read.next();
+    leaving.abort(new Error('the client has left'));
+    await expect(
+      (async () => {
+        for await (const item of read) expect(item).toBe(ITEM);
+      })(),
+    ).rejects.toThrow('the client has left');
+  });
+
   test('an error of the producer follows the items before it', async () => {
     const failing = readAhead(
       async function* () {

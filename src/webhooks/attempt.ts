@@ -4,7 +4,7 @@ export interface SentRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Body of the request, at most its first 64 KiB. */
+  /** Body of the request, at most its first 65,536 characters. */
   readonly body: string;
 }
 

@@ -1,11 +1,11 @@
 /** Which headers a webhook may add to deliveries (R-I1): no headers of the connection, the framing or the service. */
 
 const MAX_HEADERS = 32;
-const MAX_BYTES = 8192;
+const MAX_CHARACTERS = 8192;
 
 /** The name of a header: a token of RFC 9110 §5.6.2. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Visible ASCII, spaces and tabs, which every receiver reads alike. */
+/** Visible ASCII, spaces and tabs. */
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), framing, headers of the service, and `__proto__`. */
@@ -32,24 +32,24 @@ export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): 
     const message = describeName(name, headers) ?? describeValue(value);
     return message === undefined ? [] : [{ name, message }];
   });
-  const bytes = entries.reduce((sum, [name, value]) => sum + name.length + String(value).length, 0);
+  const characters = entries.reduce((sum, [name, value]) => sum + name.length + String(value).length, 0);
   if (entries.length > MAX_HEADERS)
     problems.push({ message: `must have at most ${MAX_HEADERS} entries, got ${entries.length}` });
-  if (bytes > MAX_BYTES)
-    problems.push({ message: `must have at most ${MAX_BYTES} bytes in names and values, got ${bytes}` });
+  if (characters > MAX_CHARACTERS)
+    problems.push({ message: `must have at most ${MAX_CHARACTERS} characters in names and values, got ${characters}` });
   return problems;
 }
 
 function describeName(name: string, headers: Readonly<Record<string, unknown>>): string | undefined {
   const key = name.toLowerCase();
-  if (!NAME.test(name)) return 'must have a valid HTTP header name, such as letters, digits and -';
+  if (!NAME.test(name)) return 'must be a valid HTTP header name, such as X-Api-Key';
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
-  if (isRefused) return 'must not be given: the service sets it';
+  if (isRefused) return 'must not be given: only the service may send this header';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
   return first === name ? undefined : `must not be given twice: ${first} is the same header`;
 }
 
 function describeValue(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  return VALUE.test(value) ? undefined : 'must have printable ASCII characters only';
+  return VALUE.test(value) ? undefined : 'must have printable ASCII characters and tabs only';
 }

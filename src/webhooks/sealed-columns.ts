@@ -1,15 +1,15 @@
-/** The columns `secret`, `former_secret` and `headers` of a webhook as stored (secret-vault.ts), and their renewal by the operator. */
+/** Encryption of the columns `secret`, `former_secret` and `headers` of webhooks (secret-vault.ts), and its renewal with a new key. */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { WebhookTarget } from './webhook.ts';
 
-/** `headers` as stored: a sealed text, or an object where nothing is sealed. */
+/** `headers` as stored: a sealed text, or a plain object. */
 export type StoredHeaders = Readonly<Record<string, string>> | string;
 
 /** A row with TARGET_COLUMNS, as the database returns it. */
 export type TargetRow = Omit<WebhookTarget, 'headers'> & { readonly headers: StoredHeaders };
 
-/** @returns the value for the column `headers`. An empty object is not sealed. */
+/** @returns JSON for the column `headers`: sealed, but plain without headers or without a key. */
 export function sealHeaders(vault: SecretVault, headers: WebhookTarget['headers'], accountId: number): string {
   const json = JSON.stringify(headers);
   const isPlain = vault.keyId === undefined || Object.keys(headers).length === 0;
@@ -42,7 +42,7 @@ interface SealedRow {
   readonly headers: StoredHeaders;
 }
 
-// Includes tombstones: a deletion erases credentials, but a tombstone that still has some must not need a removed key.
+// Includes deleted webhooks that still have credentials, so that no row needs a key that the operator removes.
 const NEXT = `
   select id, account_id as "accountId", secret, former_secret as "formerSecret", headers from webhook
   where id > $1 and (deleted_date is null or secret <> '' or former_secret is not null or headers <> '{}')
@@ -57,9 +57,8 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals the secrets and headers of all webhooks with the first key: secrets stored in clear text, and secrets sealed
- * with other keys.
- * @returns the numbers of all webhooks and of changed ones.
+ * Seals with the first key the secrets and headers of webhooks that are in clear text or sealed with another key.
+ * @returns the numbers of webhooks examined and changed.
  */
 export async function renewSecrets(
   database: Database,

@@ -18,14 +18,14 @@ export interface SecretVault {
   seal(text: string, accountId: number): string;
   /**
    * @returns the text; a text that was never sealed is returned as it is.
-   * @throws {Error} when the key is missing or the sealed text was altered.
+   * @throws {Error} when the key is missing, or the sealed text was altered or belongs to another account.
    */
   open(stored: string, accountId: number): string;
-  /** @returns the text sealed with the first key; undefined when it already is. */
+  /** @returns the text sealed with the first key; undefined when it already is, or without keys. */
   renew(stored: string, accountId: number): string | undefined;
 }
 
-/** `sealed:1:<key id>:<wrapped data key>:<text>`; no secret and no JSON begins so. */
+/** Begins `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON begins with it. */
 const PREFIX = 'sealed:1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -73,7 +73,7 @@ function parse(stored: string) {
   return { keyId, dataKey, text };
 }
 
-/** @returns base64url of nonce, ciphertext and tag. @param context must be equal to decrypt. */
+/** @returns base64url of nonce, ciphertext and tag. @param context decrypting needs the same context. */
 function encrypt(key: Buffer, bytes: Buffer, context: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

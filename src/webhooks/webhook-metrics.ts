@@ -2,8 +2,8 @@
 import { type BacklogQuery, MAX_COUNTED } from '../platform/metrics/backlog.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
-/** Outcome of an attempt: a 2xx, another status, no response, or refused before the request (R-I4). */
-export type AttemptOutcome = 'succeeded' | 'status' | 'unreachable' | 'refused';
+/** Outcome of an attempt: success, failure with a response, or failure without a response. */
+export type AttemptOutcome = 'succeeded' | 'status' | 'unreachable';
 
 export interface WebhookMetrics {
   /** Records an attempt. @param seconds duration of the attempt. */
@@ -29,7 +29,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   };
 }
 
-/** Gauges of the messages that wait for delivery. */
+/** Gauges of the due attempts, including those in flight. */
 export const WEBHOOK_BACKLOG: BacklogQuery = {
   sql: `
     select count(*)::int as due, coalesce(extract(epoch from now() - min(due_date)), 0)::float8 as age

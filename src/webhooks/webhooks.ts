@@ -29,7 +29,7 @@ export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_t
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;
 
-/** Maximum webhooks of an account: fan-out reads all of them for an event. */
+/** Maximum webhooks of an account: fan-out may read all of them for one event. */
 const MAX_WEBHOOKS = 100;
 
 /**
@@ -109,7 +109,7 @@ export async function lockWebhook(
   return { webhook, secret: vault.open(row.secret, accountId) };
 }
 
-/** Stores a new webhook (R-I1). @throws {DomainError} conflict when the account already has MAX_WEBHOOKS. */
+/** Stores a new webhook (R-I1). @throws {DomainError} conflict when the account already has 100 webhooks. */
 export async function insertWebhook(
   transaction: Transaction,
   vault: SecretVault,

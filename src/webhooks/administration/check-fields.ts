@@ -26,8 +26,9 @@ const MISSING = LISTS.map(
 
 /**
  * Checks the fields of a webhook against each other and against the account (R-I1).
- * @param stored the webhook before a change. Its template stays valid, so that what GET returns can be written.
- * @throws {DomainError} invalid_input naming every problem of the template and every id the account does not have.
+ * @param stored the webhook before a change. Its template stays valid for its content type, so that what GET returns can
+ *   be written.
+ * @throws {DomainError} invalid_input with the problems of the template and of the filter.
  */
 export async function assertFields(
   queryable: Queryable,

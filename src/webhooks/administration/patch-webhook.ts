@@ -1,6 +1,6 @@
 /**
- * JSON Patch of a webhook (R-I6), applied to what GET returns. Writable members may be changed; read-only members may be
- * tested and copied. The secret is never returned, so only `add` and `replace` work on it.
+ * JSON Patch of a webhook (R-I6), applied to the members that GET returns by default. Read-only members may only be tested
+ * and copied. GET does not return the secret, so only `add` and `replace` work on it.
  */
 import {
   applyOperations,
@@ -19,7 +19,7 @@ const FILTER_LISTS = ['siteIds', 'sourceIds', 'variableIds'] as const satisfies 
 const SECRET = 'secret';
 
 /**
- * @returns every field after the patch (R-I6).
+ * @returns every writable field after the patch (R-I6).
  * @throws {DomainError} conflict when a `test` fails, otherwise invalid_input.
  */
 export function planPatch(
@@ -33,12 +33,12 @@ export function planPatch(
   // A placeholder to write the secret to: assertAllowed refuses operations that would read it.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
   const patched = applyOperations(shown, named);
-  // A member that the patch removed is cleared.
+  // A removed member becomes null, which the schema refuses for members that cannot be null.
   const whole = [...WRITABLE, SECRET].map((name) => [name, patched[name] ?? null]);
   return parseInput(webhookChangeSchema(policy, webhook), Object.fromEntries(whole));
 }
 
-/** @throws {DomainError} invalid_input when the operation reads a hidden member or changes a read-only one. */
+/** @throws {DomainError} invalid_input when the operation reads the secret, changes a read-only member or names an unknown one. */
 function assertAllowed(operation: PatchOperation, index: number): void {
   const { op, path } = operation;
   if ('from' in operation) {
@@ -55,7 +55,9 @@ function assertMember(pointer: string, names: readonly string[], index: number, 
   const isList = name !== 'filter' || list === undefined || FILTER_LISTS.some((one) => one === list);
   if (names.includes(name) && isList) return;
   const isReadOnly = READ_ONLY.some((readOnly) => readOnly === name);
-  const problem = isReadOnly ? `${name} is read-only` : `${pointer || 'the document root'} is not a field of a webhook`;
+  const problem = isReadOnly
+    ? `${name} is read-only`
+    : `${pointer || 'the document root'} is not a field this operation may use`;
   throw operationError(index, member, problem);
 }
 

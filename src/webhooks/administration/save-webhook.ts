@@ -1,4 +1,4 @@
-/** Creates, changes and deletes webhooks, each with an audit entry that has names of fields and never their values. */
+/** Creates, changes and deletes webhooks, each with an audit entry. The entry of a change names the fields without their values. */
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -17,7 +17,7 @@ export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
   /** Encrypts the secrets and headers that are stored. */
   readonly vault: SecretVault;
-  /** Hours a replaced secret keeps signing: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
+  /** Hours for which a replaced secret still signs: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }
 
@@ -29,7 +29,7 @@ export interface Requester {
 
 /**
  * @returns the webhook, and the secret when the service generated one; it is never returned again.
- * @throws {DomainError} invalid_input when the fields contradict each other; conflict above 100 webhooks.
+ * @throws {DomainError} invalid_input as `assertFields`; conflict when the account already has 100 webhooks.
  */
 export async function createWebhook(
   { audit, vault }: SaveServices,
@@ -47,9 +47,9 @@ export async function createWebhook(
 }
 
 /**
- * Writes the fields that differ from the stored ones; without any, writes nothing.
+ * Changes a webhook; writes nothing when no field differs from the stored one.
  * @param plan computes the change from the stored webhook, which is locked.
- * @throws {DomainError} not_found; invalid_input when the fields contradict each other.
+ * @throws {DomainError} not_found; invalid_input as `assertFields`; the errors of `plan`.
  */
 export async function changeWebhook(
   { audit, vault, secretOverlapHours }: SaveServices,

@@ -6,9 +6,9 @@ import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
 /** The ids in webhook filters to which the user has access. */
 export interface ReachedEntities {
-  /** Sites the user sees, some of them perhaps only for some of their sources. */
+  /** Sites that the user sees, in whole or in part. */
   readonly shownSites: ReadonlySet<number>;
-  /** Sites that the caller may see whole. */
+  /** Sites of which the user sees every source. */
   readonly wholeSites: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
   readonly variables: ReadonlySet<number>;
@@ -38,8 +38,8 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
 }
 
 /**
- * @returns true when the user sees every entity that the filter names. Only then are results of deliveries shown: they
- * reveal the activity of these entities.
+ * @returns true when there is a filter and the user sees everything it names. Only then are results of deliveries shown:
+ * they reveal the activity of what the webhook covers.
  */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);
@@ -68,8 +68,7 @@ function isEmpty(filter: WebhookFilter): boolean {
 }
 
 /**
- * Hides all but the origin, as in `https://receiver.example/…`: path and query are often the only credential of a
- * receiver.
+ * Hides all but the origin, as in `https://receiver.example/…`: path and query may be the credential of the receiver.
  */
 function hidePath(url: string): string {
   return `${new URL(url).origin}/${HIDDEN}`;

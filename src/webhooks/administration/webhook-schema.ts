@@ -1,7 +1,7 @@
 /**
  * Schemas of webhooks as clients write them (R-I1), field by field; check-fields.ts checks fields against each other. Member
- * names match in any case, unknown members are ignored. In a new webhook null equals absent; in a change null clears a
- * nullable member and an absent member keeps its value.
+ * names match in any case, unknown members are ignored. In a new webhook null equals absent. In a change an absent member
+ * keeps its value, and null resets `httpMethod`, `headers`, `filter` and `bodyTemplate`.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -73,7 +73,7 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
 });
 
-/** Schema of the body of POST (R-I1): defaults apply to absent and null members. */
+/** Schema of the body of POST (R-I1): defaults apply to optional members that are absent or null. */
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
 /**
@@ -90,7 +90,7 @@ export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFi
     headers: clearableHeadersSchema.optional(),
     filter: clearableFilterSchema.optional(),
     bodyTemplate: templateSchema.optional(),
-    // GET never returns the secret, so a client that writes back what it read sends none, or null.
+    // Null keeps the secret too: GET never returns it, so a client that writes back what it read has no value for it.
     secret: secretSchema.nullish(),
   });
 

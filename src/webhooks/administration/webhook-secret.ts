@@ -8,12 +8,12 @@ const GENERATED_BYTES = 32;
 
 export const SECRET_RULE = `must be ${PREFIX} followed by the base64 of ${MIN_BYTES} to ${MAX_BYTES} bytes`;
 
-/** Whether the text is a secret every Standard Webhooks library accepts (R-I3). */
+/** Whether the text is a secret in this format (R-I3). */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);
   const key = Buffer.from(base64, 'base64');
-  // Encodes the key again, because Buffer decodes malformed base64 that other libraries refuse.
+  // Encodes the key again, because Buffer also decodes malformed base64.
   return key.toString('base64') === base64 && key.length >= MIN_BYTES && key.length <= MAX_BYTES;
 }
 

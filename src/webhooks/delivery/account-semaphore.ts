@@ -1,10 +1,10 @@
 /**
  * Semaphore for each account: limits the webhooks (keys) of one account that a process works on at the same time, so
- * that an account with hundreds of hanging receivers leaves capacity to others. `leave` returns the key that was refused first
- * and reserves the permit for it: otherwise keys that ask meanwhile would take it, and the refused key might wait without end.
+ * that an account with many hanging receivers leaves capacity to others. `leave` returns the key that was refused first and
+ * reserves the permit for it: otherwise keys that ask meanwhile would take it, and the refused key might wait without end.
  */
 export interface AccountSemaphore {
-  /** @returns false when the account has no permit that is free or reserved for `key`, which `leave` then remembers. */
+  /** @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this key. */
   tryEnter(accountId: number, key: string): boolean;
   /** Frees a permit. @returns the key refused first, if any, which the caller must wake within a second. */
   leave(accountId: number): string | undefined;
@@ -13,11 +13,11 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** Keys that `leave` returned, until they enter; by the instant at which the reservation ends. */
+  /** Keys that `leave` returned and that have not entered, with the instant at which their reservation ends. */
   readonly reserved: Map<string, number>;
 }
 
-/** The wake-up of a key may be lost, or reach another process. */
+/** Milliseconds of a reservation. It ends because the wake-up of the key may be lost or reach another process. */
 const RESERVED_MS = 1000;
 
 /**

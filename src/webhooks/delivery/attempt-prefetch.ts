@@ -1,7 +1,7 @@
 /**
- * Prefetch of due attempts for one time slice. The first batch has one attempt per lane (concurrent consumer), and each
- * further batch has twice as many. The next batch is claimed while the previous one is sent. Thus a slow receiver has
- * only a few claimed attempts, and a fast one never waits for the database.
+ * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer); the
+ * maximum doubles with each further batch, up to 64. The next batch is claimed while the previous one is sent. Thus a slow
+ * receiver has only a few claimed attempts, and a fast one seldom waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -18,7 +18,7 @@ export interface DueAttempt {
 export interface AttemptPrefetch {
   /** @returns the next attempt; undefined when the slice is over, or nothing is due and nothing is in flight. */
   take(): Promise<DueAttempt | undefined>;
-  /** Reports that a taken attempt has been sent. */
+  /** Reports that a taken attempt is no longer in flight. */
   done(): void;
   /** Ends the prefetch. @returns the claimed attempts that were not taken; their claims are still renewed. */
   end(): Promise<readonly ClaimedAttempt[]>;
@@ -39,7 +39,7 @@ export interface PrefetchOptions {
 }
 
 const MAX_BATCH = 64;
-/** Pause between claims while a request is in flight, for attempts that become due meanwhile. */
+/** Milliseconds until the next claim while requests are in flight and nothing else is due. */
 const RECHECK_MS = 200;
 
 /** Opens a prefetch; it claims nothing before the first `take`. */
@@ -72,9 +72,12 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
   };
   const startRefill = (): void => {
-    refilling ??= refill().finally(() => {
+    if (refilling) return;
+    refilling = refill().finally(() => {
       refilling = undefined;
     });
+    // A claim may fail while no lane waits for it: the next `take` then claims again. Unhandled, it would end the process.
+    refilling.catch(() => undefined);
   };
   return {
     take: async () => {
@@ -97,7 +100,7 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // take() has already thrown a failure of the refill.
+      // No attempt was taken from a batch whose claim failed.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

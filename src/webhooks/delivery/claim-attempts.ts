@@ -1,7 +1,7 @@
 /**
  * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt
- * is in flight (platform/database/row-leases.ts); then any process may claim it, which covers crashes. The end of the
- * lease is also the fencing token: writing an outcome requires the same value.
+ * is in flight (platform/database/row-leases.ts). After the end any process may claim the attempt, which covers crashes.
+ * The end of the lease is also the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -31,7 +31,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
-  /** Whether the last attempt of the webhook failed. */
+  /** Whether the last attempt failed. Enabling the webhook or changing its URL resets this to false. */
   readonly isFailing: boolean;
   readonly target: WebhookTarget;
 }
@@ -86,7 +86,7 @@ const FIND_NEXT = `
   ) next
   where id = $1 and is_enabled`;
 
-/** @returns undefined when the webhook does not exist. @throws {Error} when its secrets cannot be opened. */
+/** @returns undefined when the webhook does not exist. @throws {Error} when its secrets or headers cannot be opened. */
 export async function findReceiver(
   queryable: Queryable,
   vault: SecretVault,
@@ -127,13 +127,13 @@ export async function releaseClaims(queryable: Queryable, attempts: readonly Cla
   await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
 }
 
-/** @returns ids of webhooks with a due attempt that is not claimed. */
+/** @returns ids of webhooks with a due attempt that is not claimed; of a paused webhook only replays count. */
 export async function findDueWebhooks(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<{ id: string }>(FIND_DUE);
   return rows.map(({ id }) => id);
 }
 
-/** @returns milliseconds until the next attempt of a webhook is due; Infinity without one. */
+/** @returns milliseconds until the next unclaimed attempt of a webhook may be sent; Infinity without one or when it is disabled. */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
   const { rows } = await queryable.query<{ delayMs: number }>({
     name: 'webhook-next-due',

@@ -23,7 +23,7 @@ export interface DeliveryServices {
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
   readonly retries: RetryPolicy;
-  /** Maximum concurrent requests to one receiver. */
+  /** Maximum concurrent requests of one webhook. */
   readonly parallel: number;
   readonly leases: RowLeases<ClaimedAttempt>;
   /** @returns a random number from 0 inclusive to 1 exclusive. */
@@ -38,15 +38,13 @@ export interface DeliveryServices {
 
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
-/**
- * Maximum unwritten outcomes of a lane. At the limit the lane waits: back-pressure while the database is unavailable.
- */
+/** After this many attempts a lane waits until all their outcomes are written: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
 
 /**
  * Sends due attempts of a webhook for one time slice (R-I3).
  * @returns whether the webhook may have more due attempts.
- * @throws the first error of a lane, after all lanes have ended and unsent claims are released.
+ * @throws an error of a lane, after all lanes have ended and the claims of attempts not taken are released.
  */
 export async function deliverSlice(
   services: DeliveryServices,
@@ -54,7 +52,7 @@ export async function deliverSlice(
   { isFailing }: Pick<Receiver, 'isFailing'>,
 ): Promise<boolean> {
   const { database, vault, leases, parallel, isStopped } = services;
-  // A failing receiver gets one request at a time until one succeeds.
+  // A failing receiver gets one request at a time during the whole slice.
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
   const circuit = openCircuit(isFailing);
@@ -73,7 +71,7 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch, ci
   try {
     for (let due = await prefetch.take(); due; due = await prefetch.take()) {
       const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
-      // A replay may be a manager's test of a receiver that is being set up.
+      // Replays do not count: a manager may use them to test a receiver that is being set up.
       if (outcome && !due.claimed.isReplay) circuit.add(toEnd(outcome));
       writes.push(endAttempt(services, due, outcome, circuit.isOpen()));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
@@ -149,16 +147,16 @@ const FAILURES_TO_OPEN = 2;
 
 /**
  * Circuit breaker of one receiver within a time slice: it opens at the second failure in a row that shows that the receiver
- * is down. The slice then ends and the webhook is paused; the slice after the pause sends one message as a probe, because
- * the receiver is known to fail. Messages meanwhile wait as `Pending` and use up no attempt.
+ * is down. The slice then ends and the webhook is paused; the slice after the pause first sends one message as a probe.
+ * Messages meanwhile wait as `Pending` and use up no attempt.
  */
 export interface Circuit {
-  /** Counts how an attempt ended; the second failure in a row opens the circuit. */
+  /** Counts how an attempt ended. */
   add(end: TryEnd): void;
   isOpen(): boolean;
 }
 
-/** @param isFailing the last attempt before the slice failed: the first failure opens the circuit. */
+/** Opens the breaker of a slice. @param isFailing the last attempt before the slice failed; it counts as the first failure. */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;
   return {

@@ -21,8 +21,8 @@ const PURGE_INTERVAL_MS = 600_000;
 /** Fraction of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
 /**
- * Milliseconds during which the write of an outcome is retried. The claim of the attempt may end meanwhile; then the
- * first process to write wins.
+ * Milliseconds during which the write of an outcome is retried. The claim may end meanwhile: another process may then claim
+ * the attempt, send the message again and write its own outcome instead.
  */
 const OUTCOME_PATIENCE_MS = 20_000;
 
@@ -33,13 +33,13 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
   readonly outbox: OutboxRelay;
   readonly progress?: Progress;
   readonly settings: {
-    /** Maximum webhooks that are processed at the same time. */
+    /** Maximum webhooks that this process works on at the same time. */
     readonly concurrency: number;
-    /** Maximum concurrent requests to one receiver. */
+    /** Maximum concurrent requests of one webhook. */
     readonly parallel: number;
     /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
-    /** Maximum time between two probes of a receiver that is down. */
+    /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
     readonly maxProbePauseMs: number;
     /** Time-out of one attempt, in milliseconds. */
     readonly timeoutMs: number;
@@ -127,7 +127,7 @@ function toDelivery(
   };
 }
 
-/** Ends attempts of disabled webhooks that another process had claimed before it died. */
+/** Ends the attempts that a disabled webhook still has, such as those that another process had claimed when it died. */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

@@ -8,7 +8,6 @@ export interface DueTimers {
   stop(): void;
 }
 
-/** Maximum delay of a timer; the sweeper handles later attempts. */
 const MAX_DELAY_MS = 60_000;
 
 /** Opens the timers of a deliverer. @param wake called when a timer fires. */

@@ -11,7 +11,6 @@ const FORGET_FAILURES = 'update webhook set failing_since = null, paused_until =
 
 /**
  * Ends the waiting attempts as Failed, so that a manager can replay them, and resets the failure period and the pause.
- * @param transaction the transaction that disables the webhook.
  * @param reason shown in the history.
  */
 export async function endPending(transaction: Queryable, webhookId: string, reason: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Group commit of outcomes: one transaction at a time, and the next one writes the outcomes of all webhooks that arrived
- * meanwhile. While the database is unavailable it retries for `patienceMs`; another process then sends the messages
- * again under the same id (R-I3).
+ * meanwhile. While the database is unavailable, the writer retries for `patienceMs`; later a process sends the messages
+ * again under the same ids (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';

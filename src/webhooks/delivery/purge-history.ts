@@ -1,4 +1,4 @@
-/** Deletes old messages (R-I5), old trial sends (R-I7) and deleted webhooks in small batches, in the background. */
+/** Deletes old messages (R-I5), old trial sends (R-I7) and the messages of deleted webhooks in batches, then these webhooks. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 const ROWS_PER_STATEMENT = 2000;
@@ -29,7 +29,7 @@ const PURGE_DELETED = `
   where deleted_date is not null and not exists (select from webhook_event where webhook_id = webhook.id)`;
 
 /**
- * Deletes old messages, trial sends and deleted webhooks (R-I5, R-I7).
+ * Deletes old messages, old trial sends and deleted webhooks (R-I5, R-I7).
  * @param days age after which messages are deleted.
  * @param isStopped checked between batches.
  */

@@ -12,7 +12,7 @@ export interface TryEnd {
 export interface RetryPolicy {
   /** Back-off: seconds from each failed attempt to the next; its length is the number of retries. */
   readonly delaysSec: readonly number[];
-  /** Maximum time between two probes of a receiver that is down. */
+  /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
   readonly maxProbePauseMs: number;
 }
 
@@ -28,7 +28,7 @@ const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const REQUEST_TIMEOUT = 408;
 
-/** Upper limit of `Retry-After`: beyond it, waiting messages would outlive the history. */
+/** Maximum delay that `Retry-After` may ask for: one day. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Delays from this on get up to 5 % of random jitter, so that messages that failed together are not retried together. */
 const MIN_JITTER_MS = 60_000;
@@ -58,7 +58,7 @@ export function planNextStep(
 /**
  * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one
  * (R-I3).
- * @returns milliseconds in which nothing is sent; 0: no pause.
+ * @returns milliseconds of the pause, in which only replays are sent; 0: no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);

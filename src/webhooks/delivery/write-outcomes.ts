@@ -14,7 +14,7 @@ export interface EndedAttempt {
   readonly claimed: ClaimedAttempt;
   readonly outcome: AttemptOutcome;
   readonly next: NextStep;
-  /** Milliseconds in which nothing is sent to the webhook. */
+  /** Milliseconds for which the webhook is paused; 0: no pause. */
   readonly pauseMs: number;
   /** End of the attempt, on the clock of performance.now(). */
   readonly endedMs: number;
@@ -30,8 +30,8 @@ const WRITE = `
   from write_webhook_outcomes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /**
- * Writes the outcomes of ended attempts, and disables webhooks that fail for too long (R-I3, R-I5).
- * @param disableAfterDays days without a success after which a webhook is disabled.
+ * Writes the outcomes of ended attempts, and disables webhooks whose receiver answered 410 or fails for too long (R-I3, R-I5).
+ * @param disableAfterDays days of nothing but failures after which a webhook is disabled.
  * @returns ids of the webhooks that were disabled.
  */
 export async function writeOutcomes(

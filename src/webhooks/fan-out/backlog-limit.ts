@@ -35,7 +35,7 @@ const MAX_AGE_MS = 30_000;
 /** A count of 100,000 takes PostgreSQL 12 to 44 ms: the longer the backlog, the longer its count is cached. */
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
-/** A full backlog accepts messages again below this fraction of the limit. */
+/** A full backlog accepts messages again when it has shrunk to this fraction of the limit. */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;
 
@@ -53,7 +53,7 @@ const COUNT = `
  */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** A nearly full backlog is counted often, so that no message is dropped that would fit. */
+  /** A nearly full backlog is counted often, so that few messages are dropped that would fit. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS

@@ -1,6 +1,6 @@
 /**
  * Records messages dropped because the backlog of a webhook is full. The newest messages are dropped, so the receiver later
- * gets an unbroken sequence up to one gap. The history has one entry for each gap, with the number of dropped messages.
+ * gets an unbroken sequence with one gap. The history has one entry for each gap, with the number of dropped messages.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
@@ -18,7 +18,7 @@ export interface DropRecorder {
 }
 
 // A gap stays open until a message is stored again. Each statement covers all gaps: an account may have a hundred webhooks
-// whose receiver is down, and every relay waits for this.
+// whose receiver is down, and the relay of the outbox waits for these statements.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*

@@ -1,6 +1,6 @@
 /**
- * Expands outbox events into occurrences, one for each thing that happened, with the data receivers get. Shared events, such
- * as one for many pushes, are split here, only for accounts with subscribers, and not where they are written.
+ * Expands outbox events into occurrences, one for each thing that happened, with the data receivers get. An event that covers
+ * many pushes is split here and not where it is written, so that only events with subscribers are split.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
@@ -12,14 +12,14 @@ interface WrittenVariable {
   readonly variableId: number;
 }
 
-// One event may cover many pushes, and one operation several (sql/functions/push_operations.sql).
+// One event lists many operations, and one listed operation may cover several pushes (sql/functions/push_operations.sql).
 const EXPAND_PUSHES = `
   select given.ordinal::int - 1 as index, operation as data
   from unnest($1::jsonb[]) with ordinality given (operations, ordinal)
   cross join lateral expand_push_operations(given.operations) with ordinality expanded (operation, turn)
   order by given.ordinal, turn`;
 
-// Variables deleted after the event have no row: their occurrence has only the variableId.
+// A variable deleted after the event has no row, so the occurrence does not name its source and site.
 const FIND_PARENTS = `
   select variable.id as "variableId", variable.source_id as "sourceId", source.site_id as "siteId"
   from variable join source on source.id = variable.source_id where variable.id = any($1::int[])`;

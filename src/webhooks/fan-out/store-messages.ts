@@ -1,6 +1,6 @@
 /**
- * Stores messages in batches, each with a first attempt due at once. A few events may lead to thousands of messages of
- * 100 KiB, which must not be in memory together.
+ * Stores messages in batches; the first attempt of each message is due at once. A few events may lead to thousands of messages
+ * of 100 KiB, which must not be in memory together.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
@@ -32,7 +32,7 @@ const STORE = `
   insert into webhook_attempt (event_id, webhook_id, due_date, date)
   select id, webhook_id, now(), now() from message order by ordinal`;
 
-/** Opens a store that writes messages in batches (R-I8). @param transaction stores all batches. */
+/** Opens a store that writes messages in batches (R-I8). @param transaction writes every batch. */
 export function openMessageStore(transaction: Transaction): MessageStore {
   let waiting: NewMessage[] = [];
   let characters = 0;

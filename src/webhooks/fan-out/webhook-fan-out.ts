@@ -67,7 +67,7 @@ async function fanOut(
   return [...withMessages];
 }
 
-/** Serializes the whole occurrence, which most webhooks get, only once. */
+/** Serializes the whole occurrence at most once, because several webhooks may get it. */
 function jsonWriter(whole: Occurrence): (message: Occurrence) => string {
   let json: string | undefined;
   return (message) => {

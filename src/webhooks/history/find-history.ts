@@ -1,4 +1,4 @@
-/** Reads the history of a webhook: every delivery attempt, newest first (R-I5). */
+/** Reads the history of a webhook, newest entry first: delivery attempts, and entries for dropped messages (R-I5). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { EventType } from '../event-type.ts';
@@ -6,13 +6,14 @@ import type { EventType } from '../event-type.ts';
 export const ATTEMPT_STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** One attempt. Members without a value are absent; a Pending attempt has no request, response or error. */
+/** One entry. Members without a value are absent; a Pending attempt has no request, response or error. */
 export interface WebhookHistory {
   readonly id: string;
   readonly webhookId: string;
   /** Header `webhook-id`, the same for every attempt of a message. */
   readonly eventId: string;
   readonly eventType: EventType;
+  /** Number of the attempt, starting at 1; 0: the entry stands for dropped messages. */
   readonly attempt: number;
   /** Whether a manager requested this attempt by a replay. */
   readonly isReplay: boolean;
@@ -39,7 +40,7 @@ const COLUMNS = `attempt.id::text, attempt.webhook_id as "webhookId", event_id a
   attempt, is_replay as "isReplay", state, attempt.date, duration_ms as "durationMs", request, response, error,
   case state when 'Pending' then due_date else next_attempt_date end as "nextAttemptDate"`;
 
-// The inner query finds the page from the index alone; the join then reads the events of that page.
+// The inner query finds the page by an index; the join then reads only the events of that page.
 const PAGE = `
   select ${COLUMNS} from (
     select * from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))
@@ -67,7 +68,7 @@ export async function listHistory(
   return rows.map(toHistory);
 }
 
-/** @returns the statement and its second parameter; a single state has an index of its own (R-I5). */
+/** @returns the statement and its second parameter. The statement for one state can use the index of failed attempts (R-I5). */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };

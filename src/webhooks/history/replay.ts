@@ -35,8 +35,8 @@ export interface ReplayServices {
 }
 
 /**
- * Plans one more attempt, due at once (R-I5). The lock on the webhook excludes every writer of its attempts, so no
- * other attempt of the message can become Pending meanwhile.
+ * Plans one more attempt, due at once (R-I5). While the webhook is locked, no other replay and no retry of the message can
+ * be planned.
  * @returns the new entry, Pending.
  * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped
  *   messages, the webhook is disabled or the message is already waiting.

@@ -3,8 +3,8 @@
  * and `{{json data}}`. Templates have no code and no loops, and read own members of the message only. In a JSON
  * template a placeholder is a whole value or part of a string, so no data can change the structure of the JSON.
  *
- * Ours instead of `mustache` 4.2: it has sections, partials and lambdas, renders an unknown path as nothing, and cannot
- * tell whether a placeholder of a JSON template is inside a string.
+ * The package `mustache` 4.2 does not fit: it has sections, partials and lambdas, and cannot tell whether a placeholder
+ * of a JSON template is inside a string.
  */
 
 /** A placeholder. */
@@ -13,7 +13,7 @@ interface ValuePart {
   readonly path: readonly (string | number)[];
   /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
-  /** In a JSON template: inside a string or in place of a value. */
+  /** In a JSON template: inside a string or in place of a value; `text` in any other template. */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;
 }
@@ -49,7 +49,7 @@ const CLOSE = '}}';
 /**
  * Parses a body template (R-I1).
  * @param isJson whether the body is JSON, which decides how values are escaped.
- * @returns its parts, and every syntax error with its position.
+ * @returns its parts, and every error of its placeholders. It does not check the JSON.
  */
 export function parseTemplate(text: string, isJson: boolean): Template {
   const parts: Part[] = [];
@@ -73,8 +73,8 @@ export function parseTemplate(text: string, isJson: boolean): Template {
 }
 
 /**
- * @returns the template with harmless values for its placeholders and unchanged offsets (R-I1). If it is JSON, every
- *   rendered body is.
+ * @returns the template with harmless values for its placeholders and unchanged offsets (R-I1). When this text is JSON,
+ *   every rendered body is JSON.
  */
 export function templateSkeleton({ parts }: Template): string {
   const fill = (part: ValuePart) => (part.position === 'asValue' ? 'null'.padEnd(part.source.length) : '');

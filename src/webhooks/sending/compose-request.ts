@@ -10,14 +10,14 @@ const USER_AGENT = 'Tidemark-Webhooks/1.0';
 
 export interface ComposedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers of the request that the service sets. */
+  /** Those of the headers that a webhook cannot set. */
   readonly ours: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when that exceeds 1 MiB
- *   (R-I3).
+ * @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when the rendered template exceeds
+ *   1 MiB (R-I3).
  */
 export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: Message): string | undefined {
   const { type, timestamp, accountId, data } = message;
@@ -28,8 +28,8 @@ export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: M
 
 /**
  * Composes the signed request of a message (R-I3).
- * @param id of the message, the same for every attempt.
- * @param nowMillis instant of this attempt; receivers accept a signature for a few minutes only.
+ * @param id id of the message, the same for every attempt.
+ * @param nowMillis instant of this attempt; receivers may refuse a signature that is minutes old.
  */
 export function composeRequest(target: WebhookTarget, id: string, body: string, nowMillis: number): ComposedRequest {
   const ours = {

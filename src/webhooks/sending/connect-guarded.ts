@@ -1,6 +1,6 @@
 /**
  * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks the
- * addresses, and connects to exactly those. No byte is sent before the remote address has been checked.
+ * addresses, and connects to one of those only. No byte is sent before the remote address has been checked.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -16,14 +16,14 @@ export interface ConnectOptions {
 }
 
 /**
- * The name has no address, or an address that is not allowed. The error does not say which, so that internal names stay
+ * The host has no address, or an address that is not allowed. The error does not say which, so that internal names stay
  * unknown.
  */
 export class NotPublicError extends Error {
   override readonly name = 'NotPublicError';
 }
 
-/** The name service did not answer. */
+/** The name servers did not answer, or answered with a failure other than an unknown name. */
 export class LookupError extends Error {
   override readonly name = 'LookupError';
 }
@@ -31,7 +31,7 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// Longer than the time-out of the exchange, which reports the failure; this time-out only closes the abandoned connection.
+// Added to the time-out of the exchange, which reports the failure; the longer time-out only closes an abandoned connection.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
@@ -43,7 +43,7 @@ const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
  */
 export function nameResolver(servers?: readonly string[]): Resolve {
   return async (host) => {
-    // RFC 6761 §6.3: names under `localhost` must not be sent to a name server.
+    // RFC 6761 §6.3: names under `localhost` should not be sent to a name server.
     if (/(^|\.)localhost\.?$/i.test(host)) return LOOPBACK;
     const resolver = new Resolver({ timeout: LOOKUP_TRY_MS, tries: LOOKUP_TRIES });
     if (servers) resolver.setServers(servers);
@@ -57,7 +57,7 @@ export function nameResolver(servers?: readonly string[]): Resolve {
 
 /**
  * Opens a connection to an allowed address, without sending anything (R-I4). A name is refused when any of its
- * addresses is not allowed: no legitimate receiver mixes public and internal addresses.
+ * addresses is not allowed: a mix of public and internal addresses suggests an attack.
  * @throws NotPublicError, LookupError, or the error of the connection.
  */
 export function connectGuarded(host: string, port: number, options: ConnectOptions): Promise<Socket> {

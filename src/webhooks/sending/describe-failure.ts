@@ -25,7 +25,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /**
  * Describes the failure of an exchange (R-I4).
  * @param timeoutMs time-out of the attempt, named in the text.
- * @returns the reason; undefined after a complete 2xx response, which is a success.
+ * @returns the reason; undefined after a 2xx response without an error, which is a success.
  */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {
   if (answer) return error ? describeBroken(error, timeoutMs) : describeStatus(answer.status);

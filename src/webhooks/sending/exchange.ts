@@ -21,7 +21,7 @@ export interface Answer {
   readonly isCut: boolean;
 }
 
-/** Result of an exchange. There is an error unless the response ended or reached MAX_BYTES. */
+/** Result of an exchange. There is an error unless the response ended, exceeded MAX_BYTES or switched protocols. */
 export interface Reply {
   readonly answer?: Answer;
   readonly error?: Error;
@@ -33,15 +33,16 @@ export class TimeOutError extends Error {
 }
 
 const KEPT_BYTES = 4096;
-// Maximum bytes of a body that are read and discarded so that the connection can be used again; for a longer body it is
-// closed.
+// Maximum length of a body that is read to its end, so that the connection can be used again. For a longer body the connection
+// is closed.
 const MAX_BYTES = 65_536;
 export const MAX_HEADER_BYTES = 16_384;
 const MAX_STALE_CONNECTIONS = 5;
 const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
- * Sends a request; repeats it at once when a kept-alive connection turns out to be closed. Never rejects.
+ * Sends a request; repeats it at once, up to five times, when a kept-alive connection turns out to be closed. Whatever the
+ * receiver does, the promise does not reject.
  * @param timeoutMs time-out of the whole exchange.
  */
 export async function exchange(request: OutgoingRequest, agents: GuardedAgents, timeoutMs: number): Promise<Reply> {
@@ -53,7 +54,8 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
 }
 
 /**
- * Sends the request once. `isStale`: the receiver had closed the kept-alive connection, so it never got the request.
+ * Sends the request once. `isStale`: a kept-alive connection broke before any response, so the receiver had probably closed
+ * it before it got the request.
  */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,
@@ -95,7 +97,7 @@ interface AnswerReading {
   isAtEnd(): boolean;
 }
 
-/** @param onEnd called at the end of the body or at MAX_BYTES, or with the error that broke it off. */
+/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that broke it off. */
 function readAnswer(response: http.IncomingMessage, onEnd: (error?: Error) => void): AnswerReading {
   const kept: Buffer[] = [];
   let length = 0;

@@ -46,7 +46,7 @@ export function maskCredentials(
 
 /**
  * Parses `Retry-After` (RFC 9110 §10.2.3): seconds or an HTTP date.
- * @returns milliseconds to wait, 0 to one day; undefined when the text is neither.
+ * @returns milliseconds to wait, 0 to one day; undefined when the header is absent or neither.
  */
 export function parseRetryAfter(text: string | undefined, nowMillis: number): number | undefined {
   if (text === undefined) return undefined;
@@ -54,7 +54,7 @@ export function parseRetryAfter(text: string | undefined, nowMillis: number): nu
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds * 1000), 0), MAX_RETRY_AFTER_MS);
 }
 
-/** Accepts the three HTTP date formats, which all start with the day of the week; Date.parse accepts much more. */
+/** Requires a day of the week, with which the three HTTP date formats start, because Date.parse accepts much more. */
 function parseHttpDate(text: string): number {
   const isHttpDate = /^\s*(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(text);
   if (!isHttpDate) return Number.NaN;

@@ -15,8 +15,7 @@ export type TargetUrl =
 
 export const MAX_URL_LENGTH = 2048;
 
-/** The message is the same for an address and a name, so that it reveals nothing of the internal network. */
-export const NOT_PUBLIC = 'must have a public address as its host';
+const NOT_PUBLIC = 'must have a public address as its host';
 
 /**
  * Parses and checks the URL of a receiver (R-I4). Numeric hosts such as `0x7f.1` or `2130706433` count as the address

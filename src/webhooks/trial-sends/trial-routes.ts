@@ -70,7 +70,7 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 
 /**
  * Stores a trial send. It is signed with the given secret, else with the secret of the webhook `id`, else with a
- * generated secret. The webhook must have the same URL, so that no signature can be obtained for another receiver.
+ * generated secret. A webhook with another URL does not count, so that no signature can be obtained for another receiver.
  * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(

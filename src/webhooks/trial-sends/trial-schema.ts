@@ -1,4 +1,4 @@
-/** Schema of a trial send (R-I7): the fields of a webhook, with an optional name, and the `data` to send. */
+/** Schema of a trial send (R-I7): the fields of a webhook, with `name` and `id` optional, and the `data` to send. */
 import { z } from 'zod';
 import { isStorableJson, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';

@@ -14,7 +14,7 @@ export interface TrialTarget extends WebhookTarget {
   readonly eventType: EventType;
 }
 
-/** A trial send as clients read it; `request` is null until it was sent. */
+/** A trial send as clients read it; `request` is null while it is Pending and after an internal error. */
 export interface Trial {
   readonly id: string;
   readonly state: 'Pending' | 'Succeeded' | 'Failed';
@@ -32,7 +32,7 @@ export const LEASED_TRIALS: LeasedTable = {
   ...{ table: 'webhook_test', idType: 'uuid', column: 'claimed_until', state: 'Pending' },
 };
 
-/** Result of a trial send; without a request nothing was sent. */
+/** Result of a trial send; after an internal error it has no request. */
 export type TrialOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
 
 const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
@@ -94,7 +94,7 @@ export async function findReusableSecrets(
 
 /**
  * Claims a trial send for `leaseMs` (R-I7).
- * @returns undefined when it has ended or another process holds the lease.
+ * @returns undefined when the trial send has ended, is older than 24 h or has a lease that has not ended.
  */
 export async function claimTrial(
   queryable: Queryable,
@@ -141,7 +141,7 @@ export async function releaseTrial(queryable: Queryable, { id, claimedUntil }: C
   ]);
 }
 
-/** @returns unclaimed trial sends, oldest first (R-I7). */
+/** @returns up to 1,000 waiting trial sends without a valid lease, oldest first (R-I7). */
 export async function findWaitingTrials(
   queryable: Queryable,
 ): Promise<readonly { readonly id: string; readonly accountId: number }[]> {

@@ -20,17 +20,18 @@ import { warnOfRefused, warnOperations } from '../push/store/warn-of-refused.ts'
 const MARK_AFTER_MS = 200;
 
 export interface Portion {
-  /** Request id of the push that was accepted first (R-A10); undefined when no batch waited. */
+  /** Request id of the push that was accepted first (R-A10); undefined when no whole batch was written. */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
+  /** Seconds from the acceptance of the oldest batch until it was taken; 0 when no whole batch was written. */
   readonly waitedSec: number;
   /**
-   * Number of batches written; 0 when no batch waits, or when each waits for an earlier batch that is being written.
+   * Number of batches written; pushes that were taken out of a waiting batch count as one. 0 when no batch waits, or when
+   * each batch and push waits for an earlier write.
    */
   readonly batches: number;
   /**
-   * True when batches remain that could not be written in this transaction. A batch accepted later has its own wake-up.
+   * True when readings were written and other batches remain. A batch accepted later has its own wake-up.
    */
   readonly isMoreWaiting: boolean;
 }
@@ -58,8 +59,8 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken called with the ids of the batches before they are written; an error after this
- * call comes from these batches.
+ * @param onTaken called with the ids of the batches before they are written; not called when only pushes are taken out
+ * of a waiting batch.
  */
 export async function ingestPortion(
   database: Database,
@@ -89,7 +90,7 @@ export async function ingestPortion(
   );
 }
 
-/** Writes those pushes of a waiting batch that share no variable with earlier pushes. */
+/** Writes those pushes of a waiting batch that share no variable with an earlier waiting push. */
 async function writeFreePart(transaction: Transaction, accountId: number): Promise<Portion> {
   const part = await takeFreePart(transaction, accountId);
   if (!part) return NOTHING_TAKEN;

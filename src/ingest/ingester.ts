@@ -39,7 +39,7 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Starts no further transaction, and waits for running transactions. */
+  /** Handles no further wake-up, and waits for what is running. */
   stop(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const { batches } = await write(accountId, isSmallOnly);
     if (batches === 0) return 0;
     await outbox.relay();
-    // Wakes the account, because other batches waited for the batches that are now written or set aside.
+    // Wakes the account, because other batches may have waited for the batches that are now written.
     await queue.wake([String(accountId)]);
     return batches;
   }, log);
@@ -141,7 +141,10 @@ interface IngestMetrics {
   readonly readings: Count;
   /** Batches that cannot be written and are not retried. */
   readonly setAside: Count;
-  /** Seconds from the acceptance of the oldest push of a transaction to its commit. */
+  /**
+   * Seconds from the acceptance of the oldest push of a transaction to its commit; for pushes taken out of a waiting
+   * batch, only the seconds of the transaction.
+   */
   readonly lagSeconds: Distribution;
   readonly transactionSeconds: Distribution;
 }

@@ -1,4 +1,4 @@
-/** The answer of a push, and its members that are stored with the operation (R-D1, R-D4). */
+/** The answer to a push (R-D1, R-D4). */
 import type { Context } from 'hono';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
 
@@ -8,15 +8,15 @@ export interface PushAnswer {
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
   /**
-   * Warnings about the first 100 local dates that a clock change makes ambiguous or skips, or one warning
-   * that no element was accepted.
+   * Warnings about the first 100 local dates that a clock change makes ambiguous or skips, or one warning that no
+   * element was accepted. The answer to a re-sent push also has warnings about readings with rolled-up dates.
    */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */
   readonly timeZones: readonly string[];
 }
 
-/** A push element that was rejected because no variable matches it. */
+/** A push element that was rejected because no variable, or more than one, matches it. */
 export interface Rejection {
   /** Index of the element in the body, from 0. */
   readonly index: number;
@@ -24,7 +24,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum warnings that each step of an operation adds. */
+/** Maximum warnings that encoding a push adds, and that each write of its readings adds. */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

@@ -18,11 +18,9 @@ export interface CountedPush {
 export interface PushMetrics {
   /** Counts a push that was answered 200. The bytes, elements and readings of a re-sent push are not counted. */
   accepted(path: StoragePath, push: CountedPush): void;
-  /**
-   * Counts pushes that were answered 503 because the queue was full; `memoryFull` counts those
-   * for which memory was full.
-   */
+  /** Counts requests answered 503 because too many bytes of readings waited to be written. */
   readonly queueFull: Count;
+  /** Counts pushes answered 503 because request bodies took too much memory. */
   readonly memoryFull: Count;
 }
 

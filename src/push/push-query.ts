@@ -45,7 +45,10 @@ export const OPERATION_QUERY = declareQuery({ all, ...PAGING, itemsPerPage });
 export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the variables to check.') });
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
-/** Returns the address with `&` in place of a second `?` (R-A3). */
+/**
+ * Returns the query of an address, with `&` in place of a further `?` before `operationId` or `operationTimeoutSec`
+ * (R-A3). An address without a query is returned unchanged.
+ */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');
   return start < 0 ? address : `?${address.slice(start + 1).replace(SECOND_QUESTION_MARK, '&')}`;
@@ -59,7 +62,7 @@ export interface PushQuery {
 
 /**
  * Parses the query of a push (§4.5, R-D7).
- * @throws {DomainError} invalid_input for an operationId that cannot be stored.
+ * @throws {DomainError} invalid_input for an operationId that is too long or cannot be stored.
  */
 export function parsePushQuery(address: string): PushQuery {
   if (!address.includes('?')) return { operationId: undefined, timeoutSec: DEFAULT_TIMEOUT_SEC };

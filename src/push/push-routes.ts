@@ -1,6 +1,6 @@
 /**
- * `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` lists the variables
- * that a caller may push to.
+ * `POST /api/data` (§4.5, R-D1): answers once the push is committed. `GET /api/data/targets` lists which of the given
+ * variables the caller may push to.
  */
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
@@ -17,7 +17,10 @@ import type { PushService } from './push-service.ts';
 import { resolveTargets } from './resolve-targets.ts';
 import { makeLabel } from './store/operation-label.ts';
 
-/** `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, and `GET /data/targets`. */
+/**
+ * Routes of pushes: `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, `GET /data/targets`,
+ * operations and custom formats.
+ */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;
   const routes = new Hono<CallerEnv & RequestIdEnv>().post(

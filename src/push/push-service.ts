@@ -43,13 +43,16 @@ export interface PushService {
   readonly targets: TargetCache;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
-  /** Wraps the app: answers small pushes itself, and passes all other requests to the app. */
+  /** Wraps the app: answers small plain pushes of cached callers itself and passes every other request on to the app. */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
   readonly throwSmallPushFailure: FastPaths['throwFailure'];
   close(): Promise<void>;
 }
 
-/** Opens the readers, caches and writers of pushes; `close()` waits for the pushes in progress. */
+/**
+ * Opens the readers, caches and writers of pushes. `close()` sends the pending wake-ups of ingesters, and ends the reader
+ * threads and the idle mapper processes.
+ */
 export function openPushService(options: PushServiceOptions): PushService {
   const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;
   const metrics = createPushMetrics(options.metrics);

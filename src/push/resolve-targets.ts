@@ -42,7 +42,7 @@ const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'var
 interface Match extends Target {
   readonly ordinal: number;
   readonly count: number;
-  /** Number of default variables among the `count` matches; null when only one variable per source can match. */
+  /** Number of default variables that match; null when the element has an identifier of a variable. */
   readonly defaultCount: number | null;
 }
 
@@ -52,8 +52,8 @@ export interface Pusher {
 }
 
 /**
- * End of the message for an element without a target. It is also added when no such variable exists, so that the
- * message does not reveal whether the variable exists.
+ * End of the message that no variable matches, for a user with access to some sites only. It is added whether or not
+ * such a variable exists, so that the message does not reveal this.
  */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 

@@ -1,4 +1,4 @@
-/** FIFO semaphore; `enter()` resolves to false after `maxWaitMs`. */
+/** FIFO semaphore; `enter()` resolves to false when no permit becomes free within `maxWaitMs`. */
 
 export interface Semaphore {
   /** @returns true when a permit was acquired; release it with `leave`. */
@@ -8,7 +8,7 @@ export interface Semaphore {
 
 /**
  * Opens a semaphore.
- * @param count number of permits.
+ * @param count number of permits; with 0, `enter()` resolves to false at once.
  * @param maxWaitMs maximum wait; `enter()` then resolves to false.
  */
 export function openSemaphore(count: number, maxWaitMs: number): Semaphore {

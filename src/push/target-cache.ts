@@ -1,7 +1,7 @@
 /**
- * LRU cache of resolved targets. An entry is valid for one version of the account's structure, which is read before the
- * look-up. The store compares this version when it commits, and refuses stale targets (store/store-batches.ts), so a
- * change of the structure applies from its commit on, in all processes.
+ * LRU cache of resolved targets. An entry is valid for one version of the account's structure; the version is read
+ * before the look-up. The statement that stores a push compares the version, and refuses stale targets
+ * (store/store-batches.ts). So cached targets are not used after a change of the structure, in any process.
  */
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -1,7 +1,7 @@
 /**
- * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many
- * bytes of accepted readings wait to be written. An account may use at most as much memory, and as much of the
- * queue, as remains free (R-A14).
+ * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
+ * accepted readings wait to be written. An account gets a share of the memory (platform/shares/shared-budget.ts), and a
+ * push is rejected while its account uses as much of the queue as remains free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -45,7 +45,7 @@ export interface BodyShare {
 type Refusals = Pick<PushMetrics, 'queueFull' | 'memoryFull'>;
 
 /**
- * Opens the admission control of this process (R-D10). Its limits are in bytes; its methods throw {DomainError} queue_full.
+ * Opens the admission control of this process (R-D10).
  * @param metrics counters of refused pushes.
  */
 export function openAdmission(database: Database, limits: AdmissionLimits, metrics: Refusals): Admission {
@@ -75,7 +75,8 @@ function describeMemory({ of, held }: BudgetBound, maxBytes: number): string {
   return `request bodies of one ${of} must leave memory for others, and this ${of} uses ${held} of ${maxBytes} bytes; try again later`;
 }
 
-// Maximum age of the known queue sizes. Bytes that this process queues are added at once.
+// Age from which the known queue sizes are read again in the background. Bytes that this process queues are added at
+// once.
 const MAX_AGE_MS = 500;
 
 /** Follows the bytes of readings that wait to be written, per account. */

@@ -18,7 +18,7 @@ export interface PushContext {
   readonly requestId: string;
   /** Mapper of a push in a custom format; null for the standard format. */
   readonly mapperId: string | null;
-  /** Hash of the client's body, if a mapper has changed it. */
+  /** Hash of the client's body, for a push in a custom format with a label of the client. */
   readonly bodyHash?: Uint8Array | undefined;
 }
 

@@ -2,8 +2,8 @@
  * Group commit: pushes of any accounts that arrive while a group is being stored form the next group. A group costs one
  * statement and one flush of the WAL. No push is delayed to fill a group. Pushes of one user are never in two groups at
  * the same time, because the second group would wait for the lock that orders the user's pushes (R-D6,
- * store/turn-lock.ts) until the first group is flushed; this halved the throughput of 64 clients. If a group fails, its
- * pushes are stored one by one, so that one push cannot make other pushes fail.
+ * store/turn-lock.ts) until the first group is flushed; this halved the throughput of 64 clients. If a group fails
+ * although the database is available, its pushes are stored one by one, so that one push cannot make other pushes fail.
  */
 
 import type { Database } from '../../platform/database/database.ts';
@@ -69,8 +69,8 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
 }
 
 /**
- * Takes the oldest pushes of users who have no push in a running group: at least one push if there
- * is any, even a large push.
+ * Takes pushes of users who have no push in a running group, in the order of arrival, up to MAX_PUSHES and MAX_BYTES.
+ * Takes the first of them even if it is larger, and leaves any other that does not fit.
  */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];

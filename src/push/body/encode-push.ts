@@ -1,7 +1,7 @@
 /**
  * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
- * instants (R-D4). Of readings with the same variable, date and VersionTag in the body, keeps the last (R-D5). Sorts
- * the readings of a variable whose dates do not ascend, so that the point writer can append them.
+ * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Sorts the
+ * readings by date within each variable unless all are in this order, so that the point writer can append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';

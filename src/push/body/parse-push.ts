@@ -24,6 +24,7 @@ import {
   isText,
   mustBe,
   TEXT_RULE,
+  tagProblem,
   textRule,
   toDate,
   toId,
@@ -145,7 +146,7 @@ class PushReader {
     return target;
   }
 
-  /** Reads VersionTag and tags of a reading; an empty version is absent. */
+  /** Reads the VersionTag and tags; an empty version counts as absent. */
   #readLabels(version: unknown, tags: unknown, path: string): GivenLabels {
     const labels: { version?: string; tags?: Tags } = {};
     if (isText(version, MAX_VERSION)) {
@@ -165,7 +166,8 @@ class PushReader {
     const entries = Object.entries(tags).filter(([, value]) => value !== null);
     if (entries.length > MAX_TAGS) this.#add(path, tooManyTags(entries.length));
     for (const [key, value] of entries) {
-      if (!isText(value, MAX_TEXT) || !isText(key, MAX_VERSION)) this.#add(`${path}.${key}`, got(TEXT_RULE, value));
+      const problem = tagProblem(key, value);
+      if (problem !== undefined) this.#add(`${path}.${key}`, problem);
     }
     return Object.fromEntries(entries) as Tags;
   }
@@ -189,7 +191,7 @@ class PushReader {
   }
 
   /**
-   * Writes date and value into the columns. Builds the path only for a problem, because most readings are valid.
+   * Writes date and value into the columns. Builds their paths only for a problem, because most readings are valid.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {

@@ -21,8 +21,8 @@ export interface PushContents {
   /** Microseconds since 1970-01-01, in UTC, or on the local clock where `isLocal` is not 0. */
   readonly dates: Float64Array;
   /**
-   * How each date is given: 0 in UTC; 1 in local time; `LOCAL_DAY` as a date without a time of day, stored as its
-   * midnight. Undefined when all dates are in UTC.
+   * How each date is stored: 0 in UTC; 1 in local time; `LOCAL_DAY` in local time, as the midnight of a date without a
+   * time of day. Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
@@ -51,5 +51,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** Members that a body must not contain, because the service takes them from the token (§2). */
+/** Members that an element must not have, because the service takes them from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

@@ -1,11 +1,10 @@
 /**
- * Error messages of push bodies, in the form `rule, got value`, and checks of single members; the parser
- * and the schema share both.
+ * Error messages of push bodies and checks of single members, for the parser and the schema.
  */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
 import { MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
-import { MAX_TAGS } from '../../points/label-rules.ts';
+import { MAX_TAGS, MAX_VERSION } from '../../points/label-rules.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent, because the service takes it from the token';
 export const TEXT_RULE = textRule(MAX_TEXT);
@@ -28,17 +27,23 @@ export const got = (rule: string, value: unknown): string => `${rule}, got ${sho
  */
 export const tooManyTags = (count: number): string => `must have at most ${MAX_TAGS} keys, got ${count}`;
 
-/** @returns the rule that an error message states: `must be a string of at most N characters`. */
+/** @returns the rule that `isText` checks, for an error message. */
 export function textRule(maxLength: number): string {
   return `must be a string of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
 }
 
-/** Whether the value satisfies `textRule` for the same length. */
+/** @returns true when the value satisfies the rule `textRule(maxLength)`. */
 export function isText(value: unknown, maxLength: number): value is string {
   return typeof value === 'string' && value.length <= maxLength && isStorableText(value);
 }
 
-/** @returns the date of a text or of epoch milliseconds; undefined for any other value. */
+/** @returns the message for a tag with an invalid key or value; undefined for a valid tag. */
+export function tagProblem(key: string, value: unknown): string | undefined {
+  if (!isText(key, MAX_VERSION)) return got(`the key ${textRule(MAX_VERSION)}`, key);
+  return isText(value, MAX_TEXT) ? undefined : got(TEXT_RULE, value);
+}
+
+/** @returns the date of a text or of epoch milliseconds; undefined for an invalid date and any other value. */
 export function toDate(value: unknown): ParsedDate | undefined {
   if (typeof value === 'number') return parseEpochMillis(value);
   return typeof value === 'string' ? parseDate(value) : undefined;

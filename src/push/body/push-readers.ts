@@ -1,6 +1,6 @@
 /**
- * Reads push bodies without blocking the event loop: small bodies inline, large bodies in a pool of worker threads. If
- * a thread dies, the pushes that it was reading fail with 503, and the next push starts a new thread.
+ * Reads small push bodies on the event loop, and large bodies in a pool of worker threads. If a thread dies, the pushes
+ * that it holds fail with 503, and the next large push starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';

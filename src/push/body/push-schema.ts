@@ -14,6 +14,7 @@ import {
   isText,
   mustBe,
   TEXT_RULE,
+  tagProblem,
   textRule,
   toDate,
   toId,
@@ -76,8 +77,8 @@ const tags = z
     const entries = Object.entries(object).filter(([, value]) => value !== null);
     if (entries.length > MAX_TAGS) context.addIssue({ code: 'custom', message: tooManyTags(entries.length) });
     for (const [key, value] of entries) {
-      if (isText(value, MAX_TEXT) && isText(key, MAX_VERSION)) continue;
-      context.addIssue({ code: 'custom', path: [key], message: got(TEXT_RULE, value) });
+      const message = tagProblem(key, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [key], message });
     }
     return Object.fromEntries(entries) as Tags;
   })

@@ -12,7 +12,7 @@ import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts
 import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
 
-/** The targets and labels of a push, which the caller must resolve, and its size. */
+/** The targets and labels of a push, which the caller must resolve, and the hash of its body. */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
   readonly labelTable: readonly Labels[];
@@ -45,7 +45,7 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   };
 }
 
-/** Matches NaN and Infinity without quotes, which are not JSON, but common in exports of data frames. */
+/** Matches NaN and Infinity, which are not JSON, but common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
  * Replacements that JSON.parse reads as infinite numbers. The reviver receives their source text, and
@@ -60,7 +60,10 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** @throws {DomainError} malformed_json; invalid_input with the positions of NaN and Infinity (R-D1). */
+/**
+ * Parses a body. A body that is not JSON because of NaN or Infinity is validated, so that the error names their paths.
+ * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
+ */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
   try {
     return parseJson(text) as readonly unknown[];
@@ -128,8 +131,8 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
 /**
- * Rejects a body that has more objects and arrays than the largest allowed push, before JSON.parse creates them: 50 MiB
- * of `{}` would take 1.1 GB and 17 s, and running out of memory ends the process. Also counts brackets inside strings.
+ * Rejects a body with too many objects and arrays before JSON.parse creates them: 50 MiB of `{}` would take 1.1 GB and
+ * 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
   // A reading has 2 containers (itself, tags), an element 3 (itself, data, tags).

@@ -35,7 +35,7 @@ export interface FastPaths {
   tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
 }
 
-/** A push that shares a row of `push_operation` with other pushes of its user; its operation contains only counts. */
+/** A push that may share a row of `push_operation` with other pushes of its user; its operation contains only counts. */
 export interface PlainPush {
   readonly userId: string;
   /** Null when the label of the push is also its request id. */

@@ -13,7 +13,7 @@ const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
  * Throws no DomainError.
- * @returns undefined when the push is invalid, is not plain, has labels, or has a target that is not cached.
+ * @returns undefined when the push is invalid, is not plain, has VersionTags or tags, or has a target that is not cached.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,

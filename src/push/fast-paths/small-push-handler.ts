@@ -1,7 +1,7 @@
 /**
  * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller,
- * to cached targets. It answers only with 200, after the commit. It passes every other request to the app together with
- * the body read so far, and the app handles the request from the start; so only the app refuses pushes.
+ * to cached targets. It answers only with 200, after the commit. It passes every other request to the app, with the body
+ * if it has read the body. The app handles the request from the start, so only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -58,7 +58,7 @@ export function throwPushFailure(env: unknown): void {
   if (incoming?.pushFailure) throw incoming.pushFailure.error;
 }
 
-/** @returns undefined when the request is not a small push or the app must refuse it. */
+/** @returns the caller of a small push; undefined when the app must handle the request. */
 function admit(
   { findCachedCaller, countPush, admission }: SmallPushServices,
   { method, url, headers, rawHeaders }: IncomingMessage,

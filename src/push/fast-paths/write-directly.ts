@@ -76,8 +76,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies tuples with VersionTags, which the writer may clear: a push that falls back to the ordinary
- * path still needs its tags.
+ * Copies the tuples if the push has VersionTags, because the writer may clear the VersionTags in the tuples, and a push
+ * that falls back to the ordinary path still needs them.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

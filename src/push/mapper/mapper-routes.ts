@@ -39,7 +39,7 @@ export interface MapperServices extends ListingServices {
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
-/** Maximum size of the answer to a sample, in bytes. */
+/** Maximum size of the elements that a mapper returns for a sample, in bytes of JSON. */
 const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */

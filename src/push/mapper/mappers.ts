@@ -35,7 +35,7 @@ export const mapperSchema = lenientObject({
 });
 export type MapperFields = z.output<typeof mapperSchema>;
 
-/** A mapper expression, stored or not, and a sample body for it. */
+/** A mapper expression and a sample body for it. */
 export const trialSchema = lenientObject({
   expression,
   hasHeader,

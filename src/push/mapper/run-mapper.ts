@@ -1,6 +1,6 @@
 /**
- * Runs mappers in child processes, one per mapper, and a limited number at the same time (R-D9). A thread would share
- * the memory and secrets of this process, and a thread without memory would end the process.
+ * Runs mappers in child processes, a limited number at the same time; each process serves one mapper (R-D9). A thread
+ * would share the memory and secrets of this process, and a thread without memory would end the process.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -91,8 +91,8 @@ function openIdlePool(capacity: number) {
     return child?.connected ? child : undefined;
   };
   /**
-   * Kills the oldest idle process of the account with the most idle processes, so that one account does not displace
-   * the processes of other accounts.
+   * When the pool is full, kills the oldest idle process of the account with the most idle processes, so that one
+   * account does not displace the processes of other accounts.
    */
   const makeRoom = (): void => {
     if (idle.size < capacity) return;

@@ -95,8 +95,8 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Returns the indexes of those pushes of a shared row that have readings of the variable. When another write has taken
- * pushes of the row, the positions of the remaining pushes are unknown, so all are returned.
+ * Returns the indexes of those pushes of a shared row that have readings of the variable. When the write has only some of
+ * the row's readings, it is unknown to which pushes these belong, so all are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

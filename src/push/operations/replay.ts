@@ -25,7 +25,7 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
  * Queues the batches of Failed operations again, and replays the rejected elements of operations, oldest first, at most
  * as many as one push may have.
  * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
- * @throws {DomainError} conflict when a concurrent replay has taken the same elements.
+ * @throws {DomainError} conflict when a concurrent replay has taken some of the elements.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 

@@ -61,7 +61,7 @@ interface Blocked {
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
-  /** Operations without remaining readings in the batch, and their variables. */
+  /** Operations without remaining readings in the batch, and the variables of their taken pushes. */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }
 
@@ -81,8 +81,8 @@ export async function recordPart(
 }
 
 /**
- * Takes the pushes that need not wait.
- * @returns undefined when every push must wait, or when another transaction has locked the batch.
+ * Takes the pushes of one waiting batch that need not wait for an earlier push.
+ * @returns undefined when no such push is found; batches that another transaction has locked are skipped.
  */
 export async function takeFreePart(transaction: Transaction, accountId: number): Promise<TakenPart | undefined> {
   const { rows } = await transaction.query<Blocked>(FIND_BLOCKED, [accountId]);

@@ -42,8 +42,8 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Finds the operations of a label that the caller may see, newest first (R-D7).
- * @throws {DomainError} not_found when there is no such operation.
+ * Finds one page of the operations of a label that the caller may see, newest first (R-D7).
+ * @throws {DomainError} not_found when the first page is empty.
  */
 export async function getOperations(
   queryable: Queryable,
@@ -69,13 +69,13 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
   return operation;
 }
 
-/** An operation that has rejected elements, or readings that could not be written. */
+/** The members of an operation that a replay needs. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label that can be replayed, oldest first: operations with rejected elements,
- * and Failed operations (R-D7).
- * @throws {DomainError} not_found when the label has no operation.
+ * Finds the operations of a label that can be replayed, oldest first: operations with rejected elements, and Failed
+ * operations (R-D8).
+ * @throws {DomainError} not_found when the label has no operation that the caller may see.
  */
 export async function getRejectingOperations(
   queryable: Queryable,
@@ -138,8 +138,8 @@ type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly 
 /**
  * Finds the operation of a re-sent push (R-D7).
  * @param timeZones the zones of the re-sent push, because operations do not store zones.
- * @returns the answer of the operation; undefined when it is at least 24 hours old and its key
- * is free for a new operation.
+ * @returns the answer of the operation; undefined when there is none, or when it is more than 24 hours old. The key is
+ * then free for a new operation.
  */
 export async function findResent(
   queryable: Queryable,

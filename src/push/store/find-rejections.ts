@@ -46,8 +46,8 @@ export async function findReplayable(
 }
 
 /**
- * @returns the number of deleted elements, which is smaller than given when a concurrent
- * replay has deleted some (R-D8).
+ * @returns the number of deleted elements, which is smaller than the number of `rejections` when a concurrent replay has
+ * deleted some (R-D8).
  */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
@@ -67,7 +67,7 @@ export async function countRejections(queryable: Queryable, operationIds: readon
   return rows[0]?.count ?? 0;
 }
 
-/** @returns the rejections as JSON text; each element is unchanged from the push (R-D8). */
+/** @returns the rejections as JSON text; each element is inserted as stored, without parsing it (R-D8). */
 export function toRejectionsBody(rejections: readonly KeptRejection[]): string {
   const items = rejections.map(({ index, code, message, element }) => {
     return `${JSON.stringify({ index, code, message }).slice(0, -1)},"element":${element}}`;

@@ -15,7 +15,7 @@ export interface NewOperation {
   readonly warnings: readonly PushWarning[];
   /** Seconds after which DataPushCompleted is sent even if the operation has not ended (R-D7). */
   readonly timeoutSec: number;
-  /** SHA-256 over account, user, label and body; null when the client gave no label. */
+  /** SHA-256 over account, user, label and hash of the body; null for a replay and when the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
   /** Whether the operation replays elements that were rejected before (R-D8). */
@@ -46,8 +46,8 @@ export interface NewBatch {
 }
 
 /**
- * `stale`: the structure is newer than `structureVersion`. `resent`: the operation exists. In
- * both cases nothing was stored.
+ * `stale`: the structure has another version than `structureVersion`. `resent`: an operation has the same `resendKey`.
+ * In both cases the push was not stored.
  */
 export type StoreOutcome =
   | { readonly kind: 'stored'; readonly id: number }

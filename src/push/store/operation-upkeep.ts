@@ -38,7 +38,7 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 
 /**
  * Deletes operations that have ended and were accepted more than `days` days ago, with their rejected elements, a
- * limited number per call (R-D8).
+ * limited number per call (R-D8). Keeps operations whose batch is set aside.
  * @returns the number of deleted operations; 0 when none remains.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

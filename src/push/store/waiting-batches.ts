@@ -11,10 +11,7 @@ import { STAMP_COLUMNS, stampsLiteral } from '../../points/origins/record-origin
 import { variableSet } from '../../points/variable-set-codec.ts';
 import type { WriteResult } from '../../points/write/write-points.ts';
 
-/**
- * Maximum readings of a small batch, which is written in less than a second. A year of quarter-hourly
- * readings is a large batch.
- */
+/** Maximum readings of a small batch. A year of quarter-hourly readings is a large batch. */
 export const SMALL_BATCH_ROWS = 20_000;
 
 const TAKE_BATCHES = `
@@ -105,7 +102,8 @@ export async function endBatches(
 }
 
 /**
- * Marks operations as Processing (R-D7). On a busy machine the mark may be late, so its date is `takenDate`.
+ * Marks queued operations as Processing (R-D7). On a busy machine the mark may be late, so the operations get
+ * `takenDate` as their start, or their acceptance if that is later.
  * @param takenDate start of the transaction that writes the readings.
  */
 export async function markProcessing(

@@ -29,6 +29,19 @@ function openRoutes(): Hono<CallerEnv> {
 const PATH = `/storage/${FILE}/events`;
 
 describe('files: the event stream of a file', () => {
+  test('more streams than the limit of a user are answered 429, until a stream ends (R-A14)', async () => {
+    const app = openRoutes();
+    const leaving = new AbortController();
+    for (let count = 0; count < MAX_PER_USER; count += 1) {
+      expect((await app.request(PATH, { signal: leaving.signal })).status).toBe(200);
+    }
+    expect((await app.request(PATH, { signal: leaving.signal })).status).toBe(429);
+    leaving.abort();
+    const { status, body } = await app.request(PATH);
+    expect(status).toBe(200);
+    await body?.cancel();
+  });
+
   test('a HEAD request is answered without following the file (R-A14)', async () => {
     const app = openRoutes();
     for (let count = 0; count <= MAX_PER_USER; count += 1) {

@@ -26,7 +26,7 @@ it('files: ordering a chunk keeps the last row per variable, date and VersionTag
   );
 });
 
-it('files: ordering a chunk keeps the order of rows whose dates ascend', () => {
+it('files: ordering a chunk keeps file order when the dates of each variable ascend', () => {
   const columns = {
     size: 3,
     variableIds: Int32Array.of(1, 2, 1),

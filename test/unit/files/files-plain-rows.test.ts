@@ -8,7 +8,7 @@ import { SheetScanner } from '../../../src/files/xlsx/sheet-scanner.ts';
 
 const DATE_STYLES = [false, true];
 
-describe('files: sheet rows read from bytes equal rows read by tags (R-E2)', () => {
+describe('files: the fast readers of a sheet (R-E2)', () => {
   const letters = fc.constantFrom('A', 'B', 'C', 'D', 'AA', 'zz', '');
   const text = fc.string({ unit: fc.constantFrom('a', '1', '.', ' ', '&amp;', 'é', ']]>'), maxLength: 6 });
   const style = fc.constantFrom('', ' s="1"', ' s="0"');
@@ -34,7 +34,7 @@ describe('files: sheet rows read from bytes equal rows read by tags (R-E2)', () 
     );
   const sheets = fc.array(row, { maxLength: 12 });
 
-  it('for any cells and any piece size', () => {
+  it('return the rows that the reader by tags returns, in pieces of 1 to 300 bytes', () => {
     fc.assert(
       fc.property(sheets, fc.integer({ min: 1, max: 300 }), (rows, pieceBytes) => {
         const plainly = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
@@ -47,7 +47,7 @@ describe('files: sheet rows read from bytes equal rows read by tags (R-E2)', () 
     );
   });
 
-  it('for serial numbers of dates, to the millisecond; a number with an exponent is left to the slower parser', () => {
+  it('read serial numbers of dates to the millisecond, and leave a number with an exponent to the slower parser', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {

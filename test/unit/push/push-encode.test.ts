@@ -43,7 +43,7 @@ function contentsOf(elements: readonly Element[]): PushContents {
   };
 }
 
-// Two labels of one VersionTag: they differ in their tags.
+// The last two have one VersionTag and different tags.
 const LABEL_IDS = [
   { versionTagId: 0, tagSetId: 0 },
   { versionTagId: 1, tagSetId: 5 },
@@ -105,7 +105,7 @@ describe('push: encoded readings', () => {
     expect(warnings).toMatchObject([{ path: '$[0].data[2].date', code: 'ambiguous_local_date' }]);
   });
 
-  it('are refused by path when a value divided by the divider of its variable is not finite (R-C6, R-D1)', () => {
+  it('are refused with the path of each value that is not finite after division by the divider (R-C6, R-D1)', () => {
     const readings = [1, 1e300, -1e300].map((value, date) => ({ date, value, label: 0 }));
     const elements = [
       { variableId: 1, readings, divider: 1 },
@@ -123,7 +123,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('keep the last of repeated variable, date and VersionTag, and the order within a date (R-D5)', () => {
+  it('keep the last reading of each variable, date and VersionTag, and the order within a date (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, readingCount } = encode(elements);
@@ -141,7 +141,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('are in date order, so that the writer can append them (R-D5)', () => {
+  it('are in date order for each variable, so that the writer can append them (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, firstDates } = encode(elements);

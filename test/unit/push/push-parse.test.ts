@@ -47,7 +47,7 @@ const tags = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Objects with optional members in any order and spelling, some of them repeated. */
+/** Objects with optional members in any case, and sometimes one further member, which may repeat another. */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>
     fc.option(fc.tuple(spelled(name), arbitrary), { nil: undefined, freq: 4 }),
@@ -225,7 +225,7 @@ const rawTail = fc.constantFrom(
 );
 const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
-/** Readings in spellings that JSON.stringify never produces. */
+/** Readings as texts, also in spellings that JSON.stringify never produces. */
 const rawReading = fc
   .tuple(
     usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),
@@ -301,11 +301,14 @@ describe('push: the bytes of a body', () => {
   }, 60_000);
 
   it.each([
-    ['as json.dumps writes it', '[{"variableId": 7, "data": [{"date": "2026-01-01T00:00:00Z", "value": 1.5}]}]'],
+    ['as json.dumps writes them', '[{"variableId": 7, "data": [{"date": "2026-01-01T00:00:00Z", "value": 1.5}]}]'],
     ['indented', JSON.stringify([{ data: [{ date: '2026-01-01T00:00:00.000Z', value: -0.25 }] }], null, 2)],
     ['with capitals', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
-    ['value first', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
-    ['with labels', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]'],
+    ['with the value before the date', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
+    [
+      'with a VersionTag and tags',
+      '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]',
+    ],
     ['with numeric texts', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
     ['with a number of 19 decimals', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
     ['with an element of 70,000 bytes', `[{"x":"${'x'.repeat(70_000)}","data":[]}]`],
@@ -332,7 +335,7 @@ describe('push: the bytes of a body', () => {
     expect(readBytes(bytes)).toBe(code);
   });
 
-  it('name each bare NaN and Infinity with its position (R-D1, §2)', () => {
+  it('are refused with the path of each NaN and Infinity that is a value, else as malformed JSON (R-D1, §2)', () => {
     const reading = '{"date":"2026-01-01T00:00:00Z","value":';
     const data = [
       `${reading}1}`,
@@ -367,7 +370,7 @@ describe('push: the bytes of a body', () => {
     ['1 MiB of escaped quotes, each with a NaN', `["${'\\"NaN '.repeat(180_000)}`],
     ['1 MiB of bare NaN without an end', `[${'NaN,'.repeat(1 << 18)}`],
     ['a string of 20 MB', `[NaN "${'x'.repeat(20_000_000)}"`],
-  ])('is refused as malformed within a second of processor time: %s (R-D1)', async (_name, body) => {
+  ])('are refused as malformed within a second of processor time: %s (R-D1)', async (_name, body) => {
     const { result, threadMs } = await measureThread(() => readBytes(Buffer.from(body)));
     expect(result).toBe('malformed_json');
     expect(threadMs).toBeLessThan(1000);
@@ -384,6 +387,18 @@ describe('push: the bytes of a body', () => {
     expect(byHand([{ data: [{ date: 1_774_742_400, value: 1 }] }])).toMatchObject({
       details: [{ path: '$[0].data[0].date', message: expect.stringMatching(/epoch milliseconds.*got 1774742400$/) }],
     });
+  });
+
+  it('are refused with the rule that the key or the value of a tag breaks (R-D1)', () => {
+    const body = (tags: unknown) => [{ tags, data: [] }];
+    const key = 'k'.repeat(201);
+    expect(byHand(body({ [key]: 'v' }))).toMatchObject({
+      details: [{ message: expect.stringMatching(/^the key must be a string of at most 200 characters .*, got "kkk/) }],
+    });
+    expect(byHand(body({ [key.slice(1)]: 'v'.repeat(1001) }))).toMatchObject({
+      details: [{ message: expect.stringMatching(/^must be a string of at most 1000 characters .*, got "vvv/) }],
+    });
+    expect(byHand(body({ [key.slice(1)]: 'v'.repeat(1000) }))).toHaveLength(1);
   });
 
   it('may begin with a byte order mark (R-A3)', () => {

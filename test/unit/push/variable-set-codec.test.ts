@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { variableSet } from '../../../src/points/variable-set-codec.ts';
 
-describe('push: the variables of a batch as int4multirange', () => {
+describe('push: the int4multirange of the variables', () => {
   it.each([
     [[], '{}'],
     [[7], '{[7,7]}'],
     [[3, 1, 2, 2], '{[1,3]}'],
     [[9, 4, 5, 1], '{[1,1],[4,5],[9,9]}'],
     [[2147483646, 2147483644], '{[2147483644,2147483644],[2147483646,2147483646]}'],
-  ])('of %j is %s: sorted, without repeats, ids in a row joined (R-D6)', (ids, literal) => {
+  ])('%j is %s (R-D6)', (ids, literal) => {
     expect(variableSet(ids)).toBe(literal);
   });
 });

@@ -1,4 +1,7 @@
-/** Figures of a bench: each is the ratio of two measurements that alternate in one run on one machine. */
+/**
+ * Figures of a bench: each is the ratio of a measurement to its limit, which is a constant or a measurement that alternates
+ * with it in the same run.
+ */
 import { writeFileSync } from 'node:fs';
 
 export interface Figure {
@@ -14,7 +17,10 @@ export interface Figure {
   readonly rounds: number;
 }
 
-/** @returns the median; for an even number of values, the upper of the two middle ones. */
+/**
+ * @returns the median; for an even number of values, the upper of the two middle ones.
+ * @throws {Error} without values.
+ */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];

@@ -12,7 +12,7 @@ export interface LoadOrder {
   readonly load: unknown;
 }
 
-/** Duration of the measurement. */
+/** What account A and its process did during the measurement. */
 export interface LoadReport {
   /** Answers that account A got per second. */
   readonly answersPerSec: number;

@@ -98,7 +98,7 @@ async function addVariables(database: Database, api: ApiClient) {
   return { yearId, manyId };
 }
 
-/** Signs in in a browser without a cache. */
+/** Signs in with an empty cache and counts the bytes of the first view. */
 async function openFirst(
   browser: Browser,
   http: string,

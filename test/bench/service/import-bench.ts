@@ -1,6 +1,6 @@
 /**
- * Import of 100,000 variables, a tenth of them calculated: its duration against a limit of one minute, and the memory growth
- * of the importer, whose heap is limited, and of the process that reads the document.
+ * Import of 100,000 variables, a tenth of them calculated: its duration against a limit of one minute; the memory growth of
+ * the importer, whose heap is limited; and the peak memory of the process that reads the document.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';

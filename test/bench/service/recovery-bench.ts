@@ -1,7 +1,7 @@
 /**
  * Measures recovery after kill -9: each role is a process of its own, is killed under load, and is started again at once. The
  * time is from the kill to the first success begun after it: an accepted push, its computed point, its webhook message and
- * its message of WatchPoints. Reports for each success the median over the kills of the roles that it needs, against a target.
+ * its message of WatchPoints. The figure of each success is the median over the kills of the roles in NEEDED, against a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -30,7 +30,7 @@ const SCRIPT =
 /** Target of each stage: median seconds to recover under load. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** Roles that each stage needs besides the push itself. */
+/** Roles whose kills count for each stage. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

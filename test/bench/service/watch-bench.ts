@@ -49,7 +49,7 @@ export async function benchWatch({ api, grpc, pid }: WatchService): Promise<read
       figure('push of one reading until its message of WatchPoints, p95', of, 'ms', alone.p95s),
       figure(`the same push beside ${WATCHES} idle watches, p95`, of, 'ms', beside.p95s),
       figure(
-        `computing time a second for ${WATCHES} idle watches of ${VARIABLES} variables each`,
+        `CPU time per second for ${WATCHES} idle watches of ${VARIABLES} variables each`,
         `of the ${ALLOWED_IDLE_MS} ms allowed`,
         'ms',
         [[Math.max(0, idle - idleBefore), ALLOWED_IDLE_MS]],

@@ -1,6 +1,7 @@
 /**
- * Validates answers against the OpenAPI document (R-A9): status, content type, headers and body. It is strict: a body may
- * have described members only, although clients must accept further ones.
+ * Validates answers against the OpenAPI document (R-A9): status, content type, the headers
+ * Api-Version and X-Request-Id, and JSON bodies. It is strict: a body may have described members only, although clients
+ * must accept further ones. Answers of operations without a description pass.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -74,7 +75,7 @@ interface Found {
 
 type FindOperation = (method: string, path: string) => Found | undefined;
 
-/** Paths without parameters match first, as in the service. */
+/** Paths with fewer parameters match first. */
 function operationFinder({ paths }: OpenApiDocument): FindOperation {
   const templates = Object.keys(paths)
     .sort((a, b) => a.split('{').length - b.split('{').length)

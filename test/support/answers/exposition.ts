@@ -1,4 +1,7 @@
-/** Strict parser of the Prometheus text format: whatever the format forbids is an error, even if scrapers tolerate it. */
+/**
+ * Strict parser of the Prometheus text format as the product writes it: HELP, then TYPE, then the samples of one name,
+ * without timestamps. What scrapers tolerate, such as a repeated series, is an error.
+ */
 
 export interface Sample {
   readonly name: string;
@@ -18,7 +21,7 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)/y;
 const TYPES: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'summary']);
 
-/** @returns the families by name. @throws {Error} with the line that the format forbids. */
+/** @returns the families by name. @throws {Error} that names the line or the family. */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the text must end with a line feed');
   const families = new Map<string, { name: string; help: string; type: string; samples: Sample[] }>();

@@ -143,10 +143,10 @@ const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
 /** Runs the commands again when the page has loaded another document between two of them. */
-async function onOneDocument<Result>(setLayout: () => Promise<Result>): Promise<Result> {
+async function onOneDocument<Result>(commands: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {
-      return await setLayout();
+      return await commands();
     } catch (error) {
       if (replaced === MAX_DOCUMENTS || !(error instanceof Error && REPLACED.test(error.message))) throw error;
     }

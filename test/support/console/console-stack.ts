@@ -31,7 +31,7 @@ export interface ConsoleStack {
 
 export interface ConsoleWindow {
   readonly page: Page;
-  /** Errors and warnings of the browser, failed requests, and requests to other origins. */
+  /** Errors and warnings of the page and its console, and requests to other origins. */
   readonly complaints: readonly string[];
   /** Waits until no request except streams of live points has run for QUIET_MS. */
   settled(): Promise<void>;
@@ -105,7 +105,7 @@ function listen(page: Page, origin: string): string[] {
 const QUIET_MS = 300;
 const STREAM = '/data/watch';
 
-/** @returns a function that resolves when the page has had no running request for QUIET_MS. */
+/** @returns a function that resolves when no request except STREAM has run for QUIET_MS. */
 function watchRequests(page: Page): () => Promise<void> {
   const running = new Set<unknown>();
   let lastEndMs = performance.now();

@@ -32,7 +32,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** @returns the sample variance; NaN for a single value. */
+/** @returns the sample variance; null for fewer than two values. */
 function variance(values: readonly number[]): number | null {
   if (values.length < 2) return null;
   const mean = sum(values) / values.length;

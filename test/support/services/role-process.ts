@@ -8,7 +8,7 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const READY_TIMEOUT_MS = 40_000;
 const DRAIN_TIMEOUT_MS = 5000;
 
-/** The only variables of the suite's environment that a role gets. */
+/** Variables of every role. A role gets only PATH from the environment of the suite. */
 export const OWN_ENVIRONMENT: RoleEnvironment = {
   PATH: process.env.PATH ?? '',
   // The suite starts a hundred roles; the compile cache halves the time of each start.
@@ -37,7 +37,7 @@ export interface RoleProcess {
 
 export type RoleEnvironment = Readonly<Record<string, string>>;
 
-/** Starts roles and waits until they are ready. @throws {Error} with the log when they end first or take too long. */
+/** Starts roles and waits until they are ready. @throws {Error} with the log when they refuse to start, end first or take too long. */
 export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
   const child = fork(MAIN, [...roles], {
     env: { ...OWN_ENVIRONMENT, LOG_LEVEL: 'info', ...environment },

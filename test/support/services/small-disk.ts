@@ -22,7 +22,7 @@ export interface SmallDisk {
   /** Fills the disk to the last byte. */
   fill(): void;
   free(): void;
-  /** @returns how often the server has ended and was started again, as an orchestrator does. */
+  /** @returns how often a start was tried after the server had ended, as an orchestrator does. */
   restarts(): number;
   stop(): Promise<void>;
 }

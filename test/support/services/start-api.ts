@@ -30,7 +30,7 @@ export interface TestApi {
   readonly manager: TestClient;
   /** MANAGER of the other account, may push. */
   readonly stranger: TestClient;
-  /** Adds a user, who may push, to the account and signs in. */
+  /** Adds a user, who may push by default, to the account and signs in. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
   /** Ingests every accepted push of the account, at most `maxRows` readings a transaction. */
   ingest(maxRows?: number): Promise<void>;

@@ -1,7 +1,8 @@
 /**
  * Background job of retention: rolls up points that are older than the active retention policies keep. A lease lets
- * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. The job
- * pauses three times as long as it works. After a crash, the next process continues where the last transaction ended.
+ * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. After each
+ * turn the job pauses three times as long as the turn took, at most 30 s. After a crash, the next process continues where
+ * the last transaction ended.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -23,7 +24,7 @@ export interface RetentionCounts {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** Number of variables whose points before the boundary are now all rolled up. */
+  /** Number of variables of which the run rolled up points. */
   readonly variables: number;
 }
 
@@ -47,7 +48,7 @@ const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
  * Default of `settleSec`. An old history may arrive in several parts; after one part is rolled up, further points
- * between its first and last date would be refused.
+ * between the first and last date of a rollup would be refused.
  */
 const SETTLE_SEC = 86_400;
 /** When a writer holds the lock of the variable for longer, the next run of the job rolls the variable up. */
@@ -80,12 +81,17 @@ interface Due {
 
 interface Turn {
   readonly accountId: number;
-  /** Greatest id of a variable that this run of the job has handled, or that failed; ids ascend. */
+  /** Id of the last variable that this run has finished or failed to roll up; the run handles variables in id order. */
   cursor: number;
+  /** Id of the last variable of which this run rolled up points. */
+  rolledUpId: number;
   readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
 }
 
-/** Rolls up until no variable is due. @returns false when another process holds the lease. */
+/**
+ * Runs the job once: handles every variable that is due, unless `isStopped` ends the run.
+ * @returns false when another process holds the lease.
+ */
 export async function applyRetention(job: RetentionJob): Promise<boolean> {
   const done = await withConnection(job.database, (connection) =>
     withLease(connection, LOCK_CLASS, 0, async () => {
@@ -99,7 +105,7 @@ export async function applyRetention(job: RetentionJob): Promise<boolean> {
 async function takeTurns(connection: Connection, job: RetentionJob): Promise<void> {
   const { rows } = await connection.query<{ accountId: number }>(ACTIVE_ACCOUNTS);
   let turns = rows.map(({ accountId }): Turn => {
-    return { accountId, cursor: 0, counts: { points: 0, versions: 0, rollups: 0, variables: 0 } };
+    return { accountId, cursor: 0, rolledUpId: 0, counts: { points: 0, versions: 0, rollups: 0, variables: 0 } };
   });
   while (turns.length > 0) {
     const left: Turn[] = [];
@@ -112,8 +118,8 @@ async function takeTurns(connection: Connection, job: RetentionJob): Promise<voi
 }
 
 /**
- * Runs one step of an account.
- * @returns false when no variable of the account is due.
+ * Runs one step of the next variable of an account.
+ * @returns false when no further variable of the account is due.
  */
 async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): Promise<boolean> {
   const { rows } = await connection.query<Due>(NEXT_DUE, [turn.accountId, turn.cursor]);
@@ -125,7 +131,10 @@ async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): 
       statementTimeoutMs: STEP_TIMEOUT_MS,
     });
     for (const name of ['points', 'versions', 'rollups'] as const) turn.counts[name] += step?.[name] ?? 0;
-    if (step?.isDone && step.points > 0) turn.counts.variables += 1;
+    if (step && step.points > 0 && turn.rolledUpId !== due.variableId) {
+      turn.rolledUpId = due.variableId;
+      turn.counts.variables += 1;
+    }
     if (!step || step.isDone) turn.cursor = due.variableId;
   } catch (error) {
     job.log.warn(

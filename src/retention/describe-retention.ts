@@ -5,7 +5,7 @@ import { findRetention, type RetentionOwner } from './retention.ts';
 
 /**
  * @param accountId account to list. Default: every account.
- * @returns a line per policy and a line per preview.
+ * @returns two lines for each policy, the second with its preview; one line when no policy is saved.
  */
 export async function describeRetention(database: Database, accountId?: number): Promise<readonly string[]> {
   const { rows } = await database.query<RetentionOwner>(

@@ -1,6 +1,7 @@
 /**
  * Counts the points and versions that a retention policy would delete now, and the rollups that it would insert.
- * Counting stops after `MAX_COUNTING_MS`; the counts then cover only the oldest chunks, up to `countedUntil`.
+ * Chunks of the points are counted oldest first. When `MAX_COUNTING_MS` are over, no further chunk is counted: the counts
+ * then end at `countedUntil`.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -45,7 +46,7 @@ interface Counted {
 
 /**
  * @param owner an account stands for those of its variables that have no policy.
- * @throws {DatabaseError} query_canceled when the first chunk alone takes too long.
+ * @throws {DatabaseError} query_canceled when one chunk takes longer than the time that is left and a second.
  */
 export async function previewRetention(
   database: Database,

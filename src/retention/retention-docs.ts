@@ -90,7 +90,10 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
     summary: `Remove the retention policy of ${text}`,
-    description: 'Existing rollups remain; no further points are rolled up.',
+    description:
+      of === 'Account'
+        ? 'Existing rollups remain. Variables with a policy keep it.'
+        : 'Existing rollups remain. The policy of the account, if it has one, then applies to the variable.',
     answers: [answersNothing('The policy is removed, or there was none.')],
   },
   {

@@ -101,7 +101,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of the policy in the query; members that the query omits are taken from the saved policy.
+ * Answers with the preview of the policy in the query; members that the query omits are taken from the saved policy, or
+ * have defaults when none is saved.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -1,7 +1,7 @@
 /**
  * The retention policy of an account or a variable: the number of years that raw points are kept before rollups replace
  * them. Points are rolled up only under an active policy, which a manager has saved. The policy of a variable replaces
- * the policy of its account, even when it is not active.
+ * the policy of its account, even when the variable's policy is not active.
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
@@ -22,7 +22,7 @@ export interface RetentionOwner {
   readonly variableId: number | null;
 }
 
-/** A policy as clients write it. Absent members get their defaults, not the values of the saved policy. */
+/** A policy as clients write it. Absent optional members get defaults, not the values of the saved policy. */
 export const retentionSchema = lenientObject({
   keepRawYears: z.int().min(1).max(MAX_YEARS),
   rollup: z.enum(ROLLUPS, { error: `must be one of ${ROLLUPS.join(', ')}` }).default('Day'),
@@ -48,12 +48,12 @@ export interface Retention {
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;
-  /** Number of variables with rollups. */
+  /** Number of variables whose points have been rolled up. */
   readonly variableCount: number;
   readonly rollupCount: number;
   /** Number of points that the rollups replaced. */
   readonly pointCount: number;
-  /** Latest date before which rollups have replaced raw points; null when there are no rollups. */
+  /** Latest date before which rollups have replaced raw points; null when no variable has been rolled up. */
   readonly rawFrom: string | null;
   /** Number of points that were not written, because their dates are rolled up. */
   readonly refusedPointCount: number;
@@ -104,10 +104,11 @@ export async function removeRetention(transaction: Transaction, owner: Retention
   return rowCount === 1;
 }
 
-/** @returns the IANA zone of the account, or of the source of the variable. */
+/** @returns the IANA zone of the account, or of the variable's source, which by default has the zone of its site. */
 export async function zoneOf(queryable: Queryable, owner: RetentionOwner): Promise<string> {
   const { rows } = await queryable.query<{ zone: string | null }>(
-    `select coalesce((select source.time_zone_id from variable join source on source.id = source_id where variable.id = $2),
+    `select coalesce((select coalesce(source.time_zone_id, site.time_zone_id) from variable
+                      join source on source.id = source_id join site on site.id = site_id where variable.id = $2),
                      (select time_zone_id from account where id = $1)) as zone`,
     valuesOf(owner),
   );

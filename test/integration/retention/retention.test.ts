@@ -8,13 +8,18 @@ import type { Row } from '../../support/answers/point-rows.ts';
 import { fetchRaw } from '../../support/clients/fetch-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import {
+  createSiteAndSource,
+  createSource,
+  createStructure,
+  createVariable,
+} from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const YEARS = 5;
 const DAY = 86_400_000;
-/** The first day of the month YEARS ago: the boundary. */
 const now = new Date();
+/** The first day of the month YEARS ago: the boundary. */
 const BOUNDARY = Date.UTC(now.getUTCFullYear() - YEARS, now.getUTCMonth(), 1);
 const boundary = iso(BOUNDARY);
 const DAILY = { keepRawYears: YEARS, rollup: 'Day', timeZoneId: 'UTC' };
@@ -55,7 +60,7 @@ async function addDays(before: number, after: number, client = manager, source =
 
 type Pause = (ms: number) => Promise<void>;
 
-/** Runs the job. @returns true when it ran, and the counts by account. */
+/** Runs the job. @returns whether it ran, and the counts by account. */
 async function apply(pause: Pause = async () => {}, settleSec = 0) {
   const counts = new Map<number, RetentionCounts>();
   const hasRun = await applyRetention({
@@ -102,7 +107,7 @@ describe('retention: preview and job', () => {
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 3 });
   });
 
-  test('the policy of a variable replaces the policy of its account; after the removal of the policy, the job rolls up nothing', async () => {
+  test('the policy of a variable replaces the policy of its account; after the removal of the policy of the account, the job rolls up no new variable', async () => {
     const [exempt, ofAccount, kept] = [await addDays(2, 1), await addDays(2, 1), await addDays(2, 1)];
     await manager.put(`/variables/${exempt}/retention`, { ...DAILY, isActive: false });
     await manager.put(`/variables/${kept}/retention`, { ...DAILY, keepRawYears: YEARS + 1, isActive: true });
@@ -118,7 +123,27 @@ describe('retention: preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('a job that is killed between two steps loses nothing; the next job continues where it ended', async () => {
+  test('a variable is counted as rolled up when its last point is long before the boundary', async () => {
+    const variableId = await createVariable(manager, sourceId);
+    const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
+    await manager.post('/api/data', [{ variableId, data }]);
+    await api.ingest();
+    const path = `/variables/${variableId}/retention`;
+    await manager.put(path, { ...DAILY, isActive: true });
+    const { counts } = await apply();
+    expect(counts.get(api.accountId)).toEqual({ points: 1, versions: 0, rollups: 1, variables: 1 });
+    await manager.delete(path);
+  });
+
+  test('the policy of a variable without a time zone gets the zone of the site when its source has none', async () => {
+    const { sourceId: inBrussels } = await createSiteAndSource(manager);
+    const variableId = await createVariable(manager, inBrussels);
+    const path = `/variables/${variableId}/retention`;
+    const { body } = await manager.put(path, { keepRawYears: YEARS });
+    expect(body).toMatchObject({ retention: { timeZoneId: 'Europe/Brussels' } });
+  });
+
+  test('a job whose connection is killed between two steps loses no point; the next job rolls up the rest', async () => {
     const variableId = await addDays(200, 1);
     const path = `/variables/${variableId}/retention`;
     await manager.put(path, { ...DAILY, isActive: true });
@@ -170,7 +195,7 @@ describe('retention: preview and job', () => {
     }
   });
 
-  test('the routes need role MANAGER, and answer 404 for a variable of another account', async () => {
+  test('a USER gets 403, a variable of another account 404, and a policy of 0 years or by weeks 400', async () => {
     const user = await api.signIn('uma', 'USER');
     expect((await user.get('/account/retention')).status).toBe(403);
     const variableId = await addDays(0, 1);
@@ -190,7 +215,7 @@ describe('retention: reads', () => {
     await apply();
   });
 
-  test('points before the boundary are deleted, and every format says from which date all points are stored', async () => {
+  test('points before the boundary are deleted, and reads as JSON, as Arrow and by compare say from which date all points are stored', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

@@ -21,7 +21,7 @@ const HOUR = 60 * MINUTE;
 const START = Date.UTC(2020, 2, 27) * 1000;
 const at = (hour: number) => START + hour * HOUR;
 const FUNCTIONS = ['sum', 'min', 'max', 'avg', 'count', 'variance', 'stdev'] as const;
-/** Number of histories of the long form; the short form ends after 2 s. */
+/** Number of histories of the long form; the short form ends after 2 s, on compressed chunks after 15 s. */
 const LONG_RUNS = process.env.LAW_RUNS === undefined ? undefined : Number(process.env.LAW_RUNS);
 
 let store: PointStore;
@@ -131,7 +131,7 @@ describe('rollups: aggregates', () => {
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0, rollups: 0 });
   });
 
-  test('a daily rollup belongs to no hourly bucket, and a period includes the rollups that begin in it', async () => {
+  test('a daily rollup belongs to no hourly bucket, and an aggregate over a period includes the rollups in it', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect(await aggregate(variableId, { bucket: 'hour', toMicros: at(49) })).toEqual([[at(48), 48]]);
@@ -160,7 +160,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('a read by VersionTag includes no rollups, which have no labels (R-G2)', async () => {
+  test('an aggregate by VersionTag includes no rollups, which have no labels (R-G2)', async () => {
     const variableId = await addHours();
     await store.write(variableId, [
       [at(0), 7, 'V1'],
@@ -194,14 +194,14 @@ describe('rollups: writes and deletions', () => {
     expect(rows).toEqual([{ refused_count: 2 }]);
   });
 
-  test('a write that consists only of refused points changes nothing', async () => {
+  test('a write that consists only of refused points changes no aggregate', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect((await store.write(variableId, hours(3, 9, 1))).ranges).toEqual([]);
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('points before the boundary of a variable without rollups are written, and rolled up by the next job', async () => {
+  test('points before the boundary of a variable without rollups are written, and rolled up later', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });
@@ -209,7 +209,7 @@ describe('rollups: writes and deletions', () => {
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 24, rollups: 1 });
   });
 
-  test('a deletion removes the rollups that begin in its period and counts their points (R-G5)', async () => {
+  test('a deletion removes the rollups in its period and counts their points (R-G5)', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const removal = { variableIds: [variableId], fromMicros: at(24), toMicros: at(50) };
@@ -222,7 +222,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 49, 1428 - 48 - 49, 2004]);
   });
 
-  test('a step that does not roll up exactly what it deletes fails and changes nothing', async () => {
+  test('a step that rolls up fewer points than it deletes fails, and no point is deleted', async () => {
     const variableId = await addHours();
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`create or replace function drop_one() returns trigger language plpgsql as

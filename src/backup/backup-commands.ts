@@ -26,9 +26,8 @@ type BackupCommand = (operands: readonly string[], options: BackupOptions) => Pr
 export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 'restore', BackupCommand>>;
 
 /**
- * @returns the commands by name.
- * @throws {DomainError} invalid_input when called with invalid arguments; conflict when a
- * command cannot be carried out.
+ * @returns the commands by name. A command throws a DomainError: invalid_input for invalid arguments, conflict when it
+ * cannot be carried out.
  */
 export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
   return {

@@ -1,6 +1,6 @@
 /**
  * Layout of a backup directory: `tidemark-backups.json` names its database, `wal/` holds the archived WAL, and every
- * other folder holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
+ * folder named after an instant holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
  */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,9 +56,10 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 }
 
 /**
- * Makes an empty `directory` the backup directory of a cluster, or checks that it already is.
- * @throws {DomainError} conflict when it holds other files, backups of another cluster, or backups taken before
- * this cluster was restored.
+ * Makes an absent or empty `directory` the backup directory of a cluster, or checks that it already belongs to the
+ * cluster.
+ * @throws {DomainError} conflict when the directory holds other files, backups of another cluster, or backups taken
+ * before this cluster was restored.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
@@ -86,7 +87,7 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
 export async function readOwner(directory: string): Promise<Owner> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => undefined);
   if (text !== undefined) return ownerSchema.parse(JSON.parse(text));
-  throw new DomainError('conflict', `${directory} is not a backup directory: it is not empty and has no ${OWNER_FILE}`);
+  throw new DomainError('conflict', `${directory} is not a backup directory: it has no ${OWNER_FILE}`);
 }
 
 /** @returns the finished backups of a directory, oldest first. */

@@ -1,6 +1,5 @@
 /**
- * Describes to which instants a backup directory can restore, and whether WAL is being archived. Used by the operator's
- * command and the health check.
+ * Describes to which instants the backups of a directory can be restored, and whether WAL is being archived.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { findArchivedUntilMs, listBackups, readOwner } from './backup-directory.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs PostgreSQL's own client programs, found on PATH, with the address and password of DATABASE_URL in their environment:
- * other users of the machine can read a command line.
+ * Runs PostgreSQL's own client programs, found on PATH. They get the address and password of DATABASE_URL in their
+ * environment, because other users of the machine can read command lines.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { DomainError } from '../platform/errors.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Environment variables of libpq by the parameter of DATABASE_URL that each replaces. */
+/** Parameter of DATABASE_URL → environment variable of libpq that gets its value. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['sslmode', 'PGSSLMODE'],
   ['sslrootcert', 'PGSSLROOTCERT'],
@@ -19,19 +19,22 @@ type ProgramName = 'pg_basebackup' | 'pg_receivewal' | 'pg_verifybackup';
 
 export interface PostgresPrograms {
   /**
-   * Runs a program until it ends. @throws {DomainError} conflict when the program is absent or fails;
-   * the message has its output.
+   * Runs a program until it ends. @throws {DomainError} conflict when the program is absent, or when it fails: the
+   * message then has its output.
    */
   run(name: ProgramName, argv: readonly string[]): Promise<void>;
   /**
-   * Runs a program until this process receives a stop signal, and passes the signal on. The program writes to
-   * the output of this process.
+   * Runs a program until this process receives SIGINT, SIGTERM or SIGHUP; then stops the program by SIGINT and waits
+   * for its end. The program writes to the output of this process.
    * @throws {DomainError} conflict when the program is absent, or ends before a stop signal.
    */
   runUntilSignal(name: ProgramName, argv: readonly string[]): Promise<void>;
 }
 
-/** @param url of the database; undefined for programs that use files only. @param environment of this process. */
+/**
+ * @param url address of the database; undefined when only programs that read files are run.
+ * @param environment environment of this process.
+ */
 export function postgresPrograms(url: string | undefined, environment: Environment): PostgresPrograms {
   const env = { ...environment, ...(url !== undefined && connectionEnvironment(url)) };
   const start = (name: ProgramName, argv: readonly string[], output: 'pipe' | 'inherit') => {
@@ -78,7 +81,7 @@ function connectionEnvironment(address: string): Readonly<Record<string, string>
     PGPORT: url.port || '5432',
     PGUSER: decodeURIComponent(url.username),
     PGPASSWORD: decodeURIComponent(url.password),
-    // pg_receivewal has no option for a database; the other programs ignore the database when they replicate.
+    // No PGDATABASE, because a connection for physical replication uses no database.
     PGAPPNAME: 'tidemark-backup',
     ...Object.fromEntries(parameters),
   };

@@ -1,6 +1,7 @@
 /**
- * Restores a backup into an empty directory. Prepares files only: the copy, the archived WAL beside it, and recovery
- * settings. When PostgreSQL is started on the directory, it recovers to the instant, and then accepts connections.
+ * Restores a backup into an absent or empty directory. Prepares files only: a copy of the backup's cluster, the archived
+ * WAL in a folder of the copy, and recovery settings. When PostgreSQL is started on the directory, it recovers to the
+ * instant asked for, and then accepts connections.
  */
 import { constants } from 'node:fs';
 import {
@@ -42,7 +43,7 @@ export interface Restore {
 
 export interface Restored {
   readonly backup: Backup;
-  /** Number of WAL segments that the recovery will read. */
+  /** Number of WAL segments that were copied for the recovery. */
   readonly segments: number;
 }
 
@@ -53,8 +54,8 @@ interface WalFile {
 
 /**
  * Prepares the directory `target`, on which PostgreSQL then recovers.
- * @throws {DomainError} conflict when the target is in use or not empty, `until` is before every backup or after the
- * last archived WAL, WAL is missing, or the copy does not match its checksums.
+ * @throws {DomainError} conflict when `directory` holds no backups, the target is in use or not empty, `until` is before
+ * every backup or after the last archived WAL, WAL is missing, or the copy does not match its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;
@@ -83,7 +84,10 @@ async function assertEmpty(target: string): Promise<void> {
     throw error;
   });
   if (names.includes('postmaster.pid')) {
-    throw new DomainError('conflict', `a server runs on ${target}; stop it and move its directory away first`);
+    throw new DomainError(
+      'conflict',
+      `a server runs on ${target}, or ended without removing postmaster.pid; stop it and move its directory away first`,
+    );
   }
   if (names.length > 0) {
     throw new DomainError('conflict', `${target} must be absent or empty; move its contents away first`);
@@ -106,8 +110,8 @@ function isBefore(first: string, second: string): boolean {
 }
 
 /**
- * @returns the WAL segments from the start of the backup on, without a gap; some are in the
- * archive, some in the backup.
+ * @returns the WAL segments from the start of the backup up to the first gap. A segment is taken from the archive, or
+ * from the backup when the archive lacks it.
  */
 async function findWal(
   { directory, until }: Restore,
@@ -155,7 +159,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   const settings = {
     restore_command: `cp ${RECOVERY_FOLDER}/%f %p`,
     recovery_end_command: `rm -rf ${RECOVERY_FOLDER}`,
-    // `recovery_target_time` refuses the zone `Z`.
+    // A numeric zone, because `recovery_target_time` does not accept every abbreviation of a zone.
     recovery_target_time: until?.replace('T', ' ').replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
     // Until the recovery is complete, clients must not read an older state.
@@ -168,7 +172,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/** As root, changes the owner of the files to the owner of `folder`, which is the server's user. */
+/** When run as root, gives the files to the owner of `folder`: the server's user must own its cluster. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

@@ -1,7 +1,7 @@
 /**
  * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
- * written from then on with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION. Neither
- * function needs access to the server's machine.
+ * written from then on with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
+ * Both functions need nothing of the server but connections.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,10 @@ export interface BackupSource {
 }
 
 export interface TakenBackup extends Backup {
-  /** WAL since the start of the backup is or will be archived; otherwise only the end of the backup can be restored. */
+  /**
+   * Whether a replication slot has kept the WAL since the start of the backup for the archive; if not, only the end of the
+   * backup can be restored.
+   */
   readonly isArchived: boolean;
 }
 
@@ -52,8 +55,8 @@ const FACTS = `
  * Copies the cluster into a new folder in `directory` and verifies the checksums of the copy.
  * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
  * removed. Undefined: all are kept.
- * @throws {DomainError} conflict when the directory belongs to another cluster, the server does not allow replication,
- * or the copy is not valid.
+ * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
+ * allow replication, or copying or verifying fails.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -90,8 +93,8 @@ export async function takeBackup(
 
 /**
  * Archives WAL into `directory` until this process receives a stop signal; reconnects after a lost connection.
- * @throws {DomainError} conflict when the directory belongs to another cluster, or the server
- * does not allow replication.
+ * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
+ * allow replication, or pg_receivewal fails.
  */
 export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
   const owner = await findOwner(database);
@@ -120,7 +123,7 @@ async function assertReplication(database: Queryable): Promise<void> {
   if (found.walLevel === 'minimal' || found.senders < 3) {
     throw new DomainError(
       'conflict',
-      `backups need wal_level replica and max_wal_senders of at least 3, got ${found.walLevel} and ${found.senders}`,
+      `wal_level must be replica or logical, and max_wal_senders at least 3, got ${found.walLevel} and ${found.senders}`,
     );
   }
 }

@@ -8,7 +8,10 @@ const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
 const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
-/** Consecutive segments, and the name of the first missing segment when later segments exist. */
+/**
+ * Consecutive segments. `firstMissing` is the segment after them when later segments exist, or the start when it is
+ * absent itself.
+ */
 export interface SegmentRun {
   readonly names: readonly string[];
   readonly firstMissing: string | undefined;

@@ -74,13 +74,10 @@ const installation = z
       description: 'Waiting work by metric name, such as `tidemark_push_waiting_batches`; counts stop at 100,000.',
     }),
     ...shape,
-    storage: z
-      .array(stored)
-      .nullable()
-      .meta({
-        description:
-          'Stored points by account, at most 10 minutes old. Null while they are measured, or when that failed.',
-      }),
+    storage: z.array(stored).nullable().meta({
+      description:
+        'Stored points by account, at most 10 minutes old. Null while they are measured, or when that failed.',
+    }),
   })
   .meta({ id: 'Installation' });
 

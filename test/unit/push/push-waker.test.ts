@@ -25,7 +25,9 @@ test.each([
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     let calls = 0;
-    const waker = openWaker(async () => void (calls += 1), LOG);
+    const waker = openWaker(async () => {
+      calls += 1;
+    }, LOG);
     for (let push = 0; push < pushes; push += 1) waker.wake(1);
     await vi.advanceTimersByTimeAsync(0);
     waker.wake(1);

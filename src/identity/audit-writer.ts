@@ -1,6 +1,6 @@
 /**
- * How features write audit entries: `accounts` implements `WriteAuditEntry`, and the processes (api, calculator, …)
- * inject it.
+ * How features write audit entries without importing `accounts`: `accounts/audit` implements `WriteAuditEntry`, and
+ * `roles` passes it to them.
  */
 import type { Transaction } from '../platform/database/database.ts';
 import type { Caller } from './caller/caller.ts';
@@ -13,7 +13,7 @@ export type WriteAuditEntry<Action extends string> = (
     readonly action: Action;
     readonly targetId?: string;
     readonly targetName?: string;
-    /** Describes the change by names and numbers; never holds secrets. */
+    /** Describes the change; never holds secrets. */
     readonly details?: Readonly<Record<string, unknown>>;
   },
 ) => Promise<void>;

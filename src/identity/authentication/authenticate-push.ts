@@ -1,6 +1,6 @@
 /**
  * Authentication of pushes and reads (R-B6, R-B7, R-A13): a bearer token, or user name and password by HTTP Basic. A password
- * is exchanged for the claims of a token; they are cached for the token's lifetime or until the password changes.
+ * is exchanged for the claims of a token, which are cached for the lifetime of the token at most.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -37,8 +37,9 @@ const MAX_CACHED = 5000;
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**
- * Opens the authentication by bearer token and HTTP Basic; all middleware it returns shares the exchanged passwords. The
- * middleware sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B7). Permissions are checked later.
+ * Opens the authentication by bearer token and HTTP Basic (R-B7). The middleware sets `c.var.caller`, or throws
+ * {DomainError}; an answer 401 has `WWW-Authenticate`. All middleware shares the exchanged passwords. Permissions are
+ * checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
   const { exchangePassword } = authentication;
@@ -69,8 +70,8 @@ export function openBasicAuthentication(authentication: BasicAuthentication): Au
 }
 
 /**
- * @returns undefined for a header of another scheme. A malformed Basic header gives empty credentials, which are
- * refused.
+ * @returns undefined without a header, or for another scheme. A malformed Basic header gives empty credentials, which
+ * are refused.
  */
 function parseBasic(authorization: string | undefined): Omit<Credentials, 'network'> | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
@@ -89,7 +90,7 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
-  // Only browsers set these two headers; older browsers send `Origin` without `Sec-Fetch-Site`.
+  // Browsers set these two headers; older browsers send `Origin` without `Sec-Fetch-Site`.
   const isOwn =
     site === undefined
       ? origin === undefined || hostOf(origin) === req.header('host')
@@ -168,8 +169,8 @@ interface CacheEntry {
 }
 
 /**
- * Caches exchanges. The key is an HMAC with a secret of this process, so that no password stays in memory. Concurrent calls
- * with the same credentials share one check. Refusals are not cached.
+ * Caches exchanges. The key is an HMAC with a random secret, so that the cache holds no password. Concurrent calls with the
+ * same credentials share one check. Refusals are not cached.
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);

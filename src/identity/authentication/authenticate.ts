@@ -42,8 +42,8 @@ export async function authenticateBearer(
 }
 
 /**
- * Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B5, R-B6, RFC 6750).
- * It throws {DomainError} as `authenticateBearer`.
+ * Middleware that sets `c.var.caller`, or throws {DomainError} as `authenticateBearer` (R-B5, R-B6). An answer for
+ * invalid_token or insufficient_scope has `WWW-Authenticate` (RFC 6750).
  */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
   const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {

@@ -26,7 +26,10 @@ export interface ExchangedToken {
   readonly ttlSec: number;
 }
 
-/** @throws {DomainError} invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
+/**
+ * @throws {DomainError} invalid_token when the credentials are refused; dependency_unavailable when the issuer gives
+ *   neither a token nor such a refusal; rate_limited as `signIn`.
+ */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
 /** Scopes requested for a password: pushes and reads. A client of another issuer may be allowed pushes only. */
@@ -35,8 +38,8 @@ const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;
 
 /**
- * @returns the exchange the settings configure; undefined without a token endpoint and without the embedded issuer
- *   (R-B7).
+ * @returns the exchange that the settings configure; undefined when no token endpoint is set and the embedded issuer is
+ *   not trusted (R-B7).
  */
 export function passwordExchange(
   config: Config,
@@ -66,7 +69,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
     if (result.kind === 'wrong_credentials') throw refused('the user name or password is wrong');
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
-    if (!user || user.isLocked) throw refused('the user is locked');
+    if (!user || user.isLocked) throw refused('the user is locked or does not exist');
     if (user.accountId === undefined) throw refused('the user has no access to any account');
     const verified = {
       ...{ issuer, subject: user.userId, accountId: user.accountId, passwordFingerprint: result.passwordFingerprint },
@@ -89,8 +92,9 @@ const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.nu
 const errorAnswer = z.object({ error: z.string() });
 
 /**
- * The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID (R-B7).
- * @returns a function that throws {DomainError} invalid_token when the endpoint refuses; dependency_unavailable when it fails.
+ * Creates the exchange by the password grant at a token endpoint (R-B7).
+ * @returns a function that throws {DomainError} invalid_token when the endpoint refuses the password; dependency_unavailable
+ *   for every other answer without a token.
  */
 export function exchangeAtEndpoint({
   url,
@@ -139,7 +143,7 @@ function refused(message: string): DomainError {
 }
 
 function unavailable(cause: unknown): DomainError {
-  const failure = new DomainError('dependency_unavailable', 'the token issuer did not answer; try again');
+  const failure = new DomainError('dependency_unavailable', 'the token issuer did not answer with a token; try again');
   failure.cause = cause;
   return failure;
 }

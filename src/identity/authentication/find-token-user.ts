@@ -1,4 +1,4 @@
-/** The user of a token to be issued, and the account it names (R-B4). */
+/** Finds the user and the account of a token to be issued (R-B4). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Role } from '../caller/caller.ts';
 import { tokensValidFromSql } from '../passwords/password-fingerprint.ts';
@@ -29,8 +29,9 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token: the requested account (membership required, except for an ADMIN), else the
- * active one, else the first one the user is a member of (R-B4).
+ * Finds the user and the account of a token. The account is the requested one; when none is requested, the active one,
+ * else the first one of the user. An ADMIN may request any account and keep any active one, other users only accounts of
+ * which they are members (R-B4).
  * @param now decides whether a lock has ended.
  * @returns undefined when the user does not exist.
  */

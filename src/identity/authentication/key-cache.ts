@@ -5,7 +5,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
-/** Limits reloads, so that tokens with made-up key ids do not cause one each. */
+/** Minimum milliseconds between two reloads, so that tokens with made-up key ids do not cause one each. */
 const MIN_REREAD_MS = 1000;
 
 type GetKey = ReturnType<typeof createLocalJWKSet>;
@@ -27,7 +27,8 @@ export class KeyCache {
 
   /**
    * Finds the key a token was signed with.
-   * @throws {DomainError} dependency_unavailable when no keys are cached and the source does not answer.
+   * @throws {DomainError} dependency_unavailable when no keys are cached and none can be read.
+   * @throws {errors.JOSEError} when the issuer has no such key.
    */
   readonly getKey: JWTVerifyGetKey = async (header, token) => {
     const isOld = this.#clock.nowMillis() - this.#readAtMs >= MAX_AGE_MS;
@@ -44,7 +45,7 @@ export class KeyCache {
     return this.#clock.nowMillis() - this.#triedAtMs >= MIN_REREAD_MS;
   }
 
-  /** Reloads the keys; while the issuer is unreachable, cached keys stay in use. */
+  /** Reloads the keys; while they cannot be read, cached keys stay in use. */
   async #readOrKeep(): Promise<GetKey> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;

@@ -23,7 +23,7 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** The issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
+/** @returns the issuers of TRUSTED_ISSUERS; without this setting, only the embedded issuer (R-B1). */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);
   const stored: KeySource = { kind: 'database', database };
@@ -37,7 +37,7 @@ export function trustedIssuers(config: Config, database: Queryable): readonly Tr
 
 /**
  * Reads the keys of an issuer (R-B1).
- * @throws Error when the source does not answer with a key set within 5 seconds.
+ * @throws Error when the source cannot be read; an HTTP source must answer within 5 seconds.
  */
 export async function readKeys(source: KeySource, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
   switch (source.kind) {

@@ -1,6 +1,6 @@
 /**
- * Cache of verified tokens: checking a signature costs more than the rest of a small push. An expired token is still
- * refused, and find-caller.ts still decides what the user may do.
+ * Cache of verified tokens, which saves checking the signature on every request. An expired token is still refused, and
+ * find-caller.ts still decides what the user may do.
  */
 import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 const MAX_TOKENS = 5000;
-/** Maximum milliseconds for which tokens of a withdrawn key are still accepted. */
+/** Maximum milliseconds for which a token is accepted without another verification. */
 const MAX_AGE_MS = 60_000;
 
 interface CacheEntry {
@@ -21,7 +21,7 @@ export interface CachingTokenVerifier extends VerifyToken {
   findCached(token: string): VerifiedToken | undefined;
 }
 
-/** Wraps `verifier`, and calls it at most once a minute for the same token. Refusals are not cached. */
+/** Wraps `verifier`: a verified token is accepted for up to a minute without another call. Refusals are not cached. */
 export function cacheVerifiedTokens(verifier: VerifyToken, clock: Clock = systemClock): CachingTokenVerifier {
   const cache = new LRUCache<string, CacheEntry>({ max: MAX_TOKENS });
   const findCached = (token: string): VerifiedToken | undefined => {

@@ -28,7 +28,7 @@ export function openAccessInvalidation({
 }: AccessInvalidationOptions): AccessInvalidation {
   const channel = `${prefix}:access`;
   const warn = (error: unknown) =>
-    log.warn({ err: error }, 'access invalidation was not published; other processes see the change later');
+    log.warn({ err: error }, 'access invalidation failed; processes may see changes later');
   const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
   const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
   // Messages sent while the connection was down are lost.

@@ -26,7 +26,7 @@ export interface Caller {
   readonly actor?: Actor;
 }
 
-/** Access to a site: Read shows it, Write also allows pushing to it (R-C3). */
+/** Access to a site: Read shows it, Write and Admin also allow pushing to it (R-C3). */
 export interface SiteGrant {
   readonly siteId: number;
   readonly level: 'Read' | 'Write' | 'Admin';

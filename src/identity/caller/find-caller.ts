@@ -11,9 +11,12 @@ import { passwordFingerprintSql, tokensValidFromSql } from '../passwords/passwor
 import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
-const PASSWORD_CHANGED = 'the password was changed after the token was issued; sign in again';
+const REVOKED = 'the token was revoked; sign in again';
 
-/** @throws {DomainError} invalid_token (user removed or locked, password changed); permission_denied (not a member). */
+/**
+ * @throws {DomainError} invalid_token (user removed or locked, token revoked, impersonation ended); permission_denied (no
+ *   access to the account).
+ */
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
 export interface CallerCache extends FindCaller {
@@ -68,7 +71,7 @@ interface AccessRow {
 
 /**
  * Creates the cache (R-B5). Concurrent calls for the same user and account share one query. Refusals are not cached.
- * Its `find` throws {DomainError} invalid_token for an unknown or revoked user; permission_denied without access to an account.
+ * @returns the cache, itself a function that throws as `FindCaller`.
  */
 export function createCallerCache(options: CallerCacheOptions): CallerCache {
   const { cacheSec, clock = systemClock } = options;
@@ -93,7 +96,7 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
       );
     }
     const { caller, validity } = await entry.access;
-    if (isRevoked(token, validity)) throw new DomainError('invalid_token', PASSWORD_CHANGED);
+    if (isRevoked(token, validity)) throw new DomainError('invalid_token', REVOKED);
     return { ...caller, scopes: token.scopes };
   };
   const findCached = (token: VerifiedToken): Caller | undefined => {

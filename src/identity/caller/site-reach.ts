@@ -1,6 +1,6 @@
 /**
- * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Every query filters by these
- * lists of ids in addition to the account.
+ * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Queries filter by these lists of
+ * ids in addition to the account.
  */
 import type { Caller, SiteGrant } from './caller.ts';
 
@@ -10,7 +10,7 @@ export interface Reach {
   readonly siteIds: readonly number[] | null;
   /** Sources the caller may use in sites not in `siteIds`. */
   readonly sourceIds: readonly number[];
-  /** Sites the caller may see: `siteIds` and the sites of `sourceIds`. */
+  /** Sites the caller may see: all sites with a grant, also a grant limited to sources; null: all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 

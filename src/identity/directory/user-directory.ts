@@ -1,7 +1,7 @@
 /**
  * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts are
- * stored in the service's database in both cases. Every method is called as the last step of the transaction of the
- * change: when it throws, the change is rolled back.
+ * stored in the service's database in both cases. A method with a transaction is called in the transaction of the change:
+ * when it throws, the change is rolled back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 

@@ -7,7 +7,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Runs `handle`, which must have ended its response when it resolves.
+ * Runs `handle`, which must have ended the response when its promise resolves.
  * @throws the error given to `failCapturedResponse`.
  */
 export async function captureResponse(handle: NodeHandler, request: IncomingMessage): Promise<Response> {

@@ -10,10 +10,10 @@ import { parseRequestedAccount } from './grants/token-request-rules.ts';
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
- * Finds or creates the grant of an authorization. Authorizations of a session share a grant as long as they are for the
- * same account; each may name another account (R-B2, R-B4).
+ * Finds or creates the grant of an authorization. Consecutive authorizations of a session and client share a grant while
+ * account and scopes stay the same; each may name another account (R-B2, R-B4).
  * @returns undefined before the user is signed in.
- * @throws access_denied when the user has no access to the account; invalid_request when it is malformed.
+ * @throws access_denied when the user has no access to the requested account; invalid_request when the account is malformed.
  */
 export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider, params = {} } = ctx.oidc;

@@ -61,8 +61,8 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     // A confidential client authenticates on every refresh; with rotation a lost answer would end its session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // A program in a browser is a public client and may request tokens from the origins of its redirect addresses. /docs
-    // is served from the issuer's origin and may use any client.
+    // A program in a browser is a public client and may request tokens from the origins of its redirect addresses. Pages
+    // of the issuer's origin, such as /docs, may use any client.
     clientBasedCORS: (_ctx, origin, client) =>
       origin === new URL(context.issuer).origin ||
       (client.clientAuthMethod === 'none' &&

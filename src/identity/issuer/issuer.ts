@@ -48,7 +48,7 @@ export interface Issuer {
   handles(path: string): boolean;
   /** Answers a request to one of its paths. The body must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
-  /** Reloads the signing keys when they were rotated; call it every few minutes. */
+  /** Rotates the signing keys when due, and uses the current ones from then on; call it every few minutes. */
   refreshKeys(): Promise<void>;
 }
 

@@ -61,7 +61,7 @@ const EARLY_MS = 10_000;
 
 /**
  * Creates a client. Its methods throw {DomainError} dependency_unavailable when Keycloak fails or does not answer within 10
- * seconds; `updateUser` throws conflict when the user name is taken.
+ * seconds; `updateUser` throws conflict when the user name or mail address is taken.
  */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
   const base = `${options.url.replace(/\/+$/, '')}/admin/realms/${encodeURIComponent(options.realm)}`;
@@ -85,7 +85,10 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
     updateUser: async (id, body) => {
       const response = await call('PUT', user(id), { body, allowed: [409] });
       if (response.status === 409)
-        throw new DomainError('conflict', `userName must be unique, ${body.username} is taken`);
+        throw new DomainError(
+          'conflict',
+          `userName and email must be unique at the identity provider; ${body.username} or its email address is taken`,
+        );
     },
     deleteUser: async (id) => void (await call('DELETE', user(id), { allowed: [404] })),
     setPassword: async (id, value, temporary) => {

@@ -48,7 +48,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Keycloak has no temporary lock that ends by itself; during one the service refuses the user's tokens.
+      // Keycloak has no lock that ends by itself: during a temporary lock, only the service refuses the user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },

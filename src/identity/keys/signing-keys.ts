@@ -1,6 +1,6 @@
 /**
- * The issuer's keys, stored in the database: every process signs with the same keys, and verifies tokens without calling
- * the issuer. The first start creates them; an advisory lock serialises concurrent starts.
+ * The issuer's keys, stored in the database, so that all processes use the same keys and verify tokens without calling the
+ * issuer. The first start creates them; an advisory lock serialises concurrent starts.
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
@@ -9,7 +9,7 @@ import { type KeyPlan, type KeyPolicy, planSigningKeys } from './signing-key-rul
 
 const FIRST_START_LOCK_KEY = 0x6964_6b79;
 const COOKIE_KEY_BYTES = 32;
-/** RS256 rather than ES256: a token is signed once and verified on every call, and RSA verifies faster. */
+/** RS256 rather than ES256: tokens are verified more often than signed, and RSA verifies faster. */
 export const SIGNING_ALGORITHM = 'RS256';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ export interface IssuerKeys {
 
 /**
  * Rotates the issuer's keys when due, and returns them: creates a key when there is none or the newest is old enough, and
- * deletes keys whose tokens have all expired.
+ * deletes expired keys (`planSigningKeys`).
  */
 export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
   return withTransaction(database, async (transaction) => {

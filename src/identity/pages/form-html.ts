@@ -62,14 +62,14 @@ export function paragraphHtml(text: string): Html {
   return html`<p>${text}</p>`;
 }
 
-/** A hint. @param text shown below a field; markup in it is escaped. */
+/** A hint in smaller type. @param text shown as it is: markup in it is escaped. */
 export function hintHtml(text: string): Html {
   return html`<p class="hint">${text}</p>`;
 }
 
 /**
  * A paragraph with a link.
- * @param address of the link, from this service.
+ * @param address of the link; never one that a client sent.
  * @param label shown as it is: markup in it is escaped.
  */
 export function linkHtml(address: string, label: string): Html {

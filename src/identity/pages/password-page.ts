@@ -1,6 +1,6 @@
 /**
  * Pages of an authorization that ask for a new password: one replaces a temporary password (R-B10), the other changes a
- * password and also asks for the current one when the session is older than five minutes (R-B13).
+ * password (R-B13). Both also ask for the current password when the last sign-in is more than five minutes ago.
  */
 
 import { html } from 'hono/html';
@@ -26,7 +26,7 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 
-/** A session older than this must give the current password (§5). */
+/** Maximum seconds since the last sign-in for which the current password is not asked for (§5). */
 const RECENT_SEC = 300;
 
 /** Shows the form, with `problem` after a refused attempt. */
@@ -95,7 +95,7 @@ async function isAllowed(
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 
-/** Whether the last sign-in, with any password, is more than five minutes ago. */
+/** @returns true when the last sign-in is more than five minutes ago, or unknown. */
 async function isCurrentNeeded(provider: Provider, { session }: InteractionDetails): Promise<boolean> {
   const found = session?.uid === undefined ? undefined : await provider.Session.findByUid(session.uid);
   return found?.loginTs === undefined || Math.floor(Date.now() / 1000) - found.loginTs > RECENT_SEC;

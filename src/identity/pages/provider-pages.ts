@@ -5,7 +5,10 @@ import { paragraphHtml } from './form-html.ts';
 import { languageOf, sendExpired, sendPage } from './page-context.ts';
 import { PAGE_TEXTS } from './texts/page-texts.ts';
 
-/** Answers a browser with a page that includes the error for the program's developers, and a program with JSON. */
+/**
+ * Answers a browser with a page, and a program with JSON. The page of a refused request includes the error for the
+ * developers of the client.
+ */
 export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): void {
   if (ctx.accepts('json', 'html') !== 'html') {
     ctx.type = 'json';

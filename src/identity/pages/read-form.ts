@@ -19,7 +19,7 @@ export async function readForm(request: IncomingMessage): Promise<Form | undefin
 }
 
 /**
- * @returns true when the browser reports that the form was on a page of `origin`. In addition, cookies are
+ * @returns false when the browser reports that the form was on a page of another origin. In addition, cookies are
  * SameSite=Lax, so a form on another site is posted without cookies.
  */
 export function isFromOwnPage(headers: IncomingMessage['headers'], origin: string): boolean {

@@ -33,8 +33,8 @@ const RESET_PERIOD_SEC = 900;
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues the mail (R-B11). Neither the answer nor its duration reveals whether the user exists: queuing takes some
- * milliseconds more for a user who exists, so that every answer waits for the same minimum.
+ * Queues the mail (R-B11). Neither the answer nor its duration shall reveal whether the user exists: queuing takes some
+ * milliseconds more for a user who exists, so every answer waits for the same minimum.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
@@ -111,7 +111,7 @@ async function changeByLink(
 /**
  * Finds the users that a name or mail address refers to: the user with that name, and the one user with that address.
  * They differ when a user chose another user's address as a name; each gets a mail at their own address. An address
- * that several users share refers to none of them.
+ * that several other users share refers to none of them. Locked users and users without an address are left out.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

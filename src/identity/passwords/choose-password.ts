@@ -1,6 +1,6 @@
 /**
- * Sets a password the user chose (R-B10, R-B11, R-B13). It ends all sessions and notifies the user by mail. After a change
- * by a mailed link access tokens are revoked too, because the previous password may have been known to others.
+ * Sets a password the user chose (R-B10, R-B11, R-B13). All sessions end, except the one in which the user chose. A change
+ * by a mailed link also revokes access tokens, because others may have known the previous password.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -18,8 +18,8 @@ export interface NewPassword {
   /** Session that continues, because the user chose the password in it; default: all sessions end. */
   readonly kept?: KeptSession;
   /**
-   * Address of the mail whose link opened the page; null: none. The chosen password proves that the user owns this
-   * address; when absent, the address to which the temporary password was sent.
+   * Address of the mail whose link opened the page; null or absent: no link. The chosen password proves that the user owns
+   * this address; without a link, the address to which the temporary password was sent.
    */
   readonly sentTo?: string | null;
 }
@@ -33,7 +33,7 @@ interface UserRow {
   readonly must_change_password: boolean;
 }
 
-// Characters of temporary passwords, without characters that look alike: 0 and O; 1, l and I.
+// Characters of temporary passwords, without characters that look alike: 0, O and o; 1, l, I and i.
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;

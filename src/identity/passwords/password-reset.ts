@@ -34,7 +34,10 @@ export async function makePasswordReset(database: Queryable, userId: string, sen
   return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
 }
 
-/** @returns the name of the user of a valid link; undefined when the token is unknown, used or expired (R-B11). */
+/**
+ * @returns the name of the user of a valid link; undefined when the token is unknown, used or expired, or the user is
+ * locked (R-B11).
+ */
 export async function findResetUserName(database: Queryable, token: string): Promise<string | undefined> {
   const { rows } = await database.query<{ userName: string }>(FIND_SQL, [hashLinkToken(token)]);
   return rows[0]?.userName;
@@ -46,7 +49,7 @@ export interface PasswordReset {
   readonly sentTo: string | null;
 }
 
-/** Locks a valid link until the transaction ends, so that of two concurrent requests only one uses it (R-B11). */
+/** Locks a valid link until the transaction ends, so that only one of two concurrent requests uses it (R-B11). */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
   const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
   return rows[0];

@@ -8,7 +8,7 @@ export interface KeptSession {
 }
 
 /**
- * Deletes sessions, refresh tokens and grants. Access tokens are not deleted; find-caller.ts decides whether they are valid.
+ * Deletes sessions, refresh tokens and grants. Access tokens stay valid; `revokeAccessTokens` revokes them.
  * @param kept session that continues.
  */
 export async function revokeSessions(database: Queryable, userId: string, kept?: KeptSession): Promise<void> {

@@ -4,9 +4,10 @@
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
  * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many different
- *   wrong passwords, so that a guesser behind the same address does not stop the device. A repeated wrong password counts once.
- * - Against distributed guessing, as many wrong passwords within a lock time, from networks without a
- *   right password, block all such networks.
+ *   wrong passwords, so that a guesser behind the same address does not stop the device. A device that repeats one of the
+ *   last 16 wrong passwords of its network is not counted again.
+ * - Against distributed guessing, 20 times `maxFailures` wrong passwords within `lockSec`, from networks without a right
+ *   password in the last 30 days, block all such networks.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -16,7 +17,7 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 export interface SignInPolicy {
   /** Wrong passwords in a row that block sign-in from a network. */
   readonly maxFailures: number;
-  /** Seconds for which sign-in from the source stays blocked. */
+  /** Seconds for which sign-in stays blocked. */
   readonly lockSec: number;
   /** Number of the operator's proxies that append to X-Forwarded-For; decides the network of a client. */
   readonly proxyHops: number;
@@ -34,7 +35,7 @@ export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
   readonly mustChangePassword: boolean;
-  /** Number of counted failures; changes with each. */
+  /** Counter that changes with every counted failure. */
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;
@@ -105,7 +106,7 @@ const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 // A network that reaches the limit is announced once per lock, in the statement that counts: as an event and in the audit trail.
-// The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may lose one count.
+// The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (

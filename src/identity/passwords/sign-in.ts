@@ -27,7 +27,7 @@ interface SignIn {
   readonly password: string;
   /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
-  /** Whether a device signs in to push (HTTP Basic): it repeats its password, and no user is present to correct it. */
+  /** Whether a device signs in (HTTP Basic): it repeats its password, and no user is present to correct it. */
   readonly isDevice?: boolean;
 }
 

@@ -16,7 +16,7 @@ const newSession = (attribute?: string): Session => ({
   ...(attribute !== undefined && { attribute }),
 });
 
-/** Notes of a token request. Java returns null for an absent note. */
+/** Runs the script for a token request. @returns the claim. Absent attributes, notes and fields are null, as in Java. */
 function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {
   const globals = {
     exports: undefined as unknown,

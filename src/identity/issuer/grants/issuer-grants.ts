@@ -1,6 +1,6 @@
 /**
- * Decides user, account and scopes of a token: for the password grant, and for a refresh, which keeps its account (R-B3,
- * R-B4). oidc-provider implements the protocol: client authentication, refresh, signing.
+ * Decides user, account and scopes of a token (R-B3, R-B4). oidc-provider implements the protocol: client
+ * authentication, refresh, signing.
  */
 import {
   type Account,
@@ -86,8 +86,8 @@ export async function answerPasswordGrant(
 
 /**
  * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
- * the request names another; the user must be a member of that account, set up and not locked. Without a grant: only
- * finds the user.
+ * the request names another; the user must have access to that account, be set up and not be locked. Without a grant:
+ * only finds the user.
  * @throws invalid_grant and invalid_request as `getHolder`
  */
 export async function findTokenAccount(
@@ -238,7 +238,7 @@ async function issueIdToken(context: GrantContext, ctx: TokenEndpointGrantContex
   return Object.assign(idToken, { scope: OPENID }).issue({ use: 'idtoken' });
 }
 
-/** Issues a signed access token with its grant. @returns `expiresIn` in seconds. */
+/** Creates a grant and a signed access token of it. `expiresIn` of the result is in seconds. */
 export async function issueAccessToken(
   { policy }: GrantContext,
   ctx: TokenEndpointGrantContext<object>,

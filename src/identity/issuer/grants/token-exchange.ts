@@ -67,7 +67,7 @@ export async function answerTokenExchange(
   const userId = await findUserId(context.database, requestedSubject);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
-  // Refuses the actor as well as any other ADMIN: impersonating an ADMIN would only hide who acted.
+  // Refuses every ADMIN, the actor too.
   if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   const { accountId, userName } = holder;
   const requestId = ctx.get('x-request-id');
@@ -109,8 +109,7 @@ function narrowScopes(scopes: readonly string[], given: ReadonlySet<string>): re
 async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {
   const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
   if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or does not exist');
-  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec)
-    throw invalidGrant('the password was changed after the subject token was issued');
+  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec) throw invalidGrant('the subject token was revoked');
   if (user.role !== 'ADMIN') throw invalidGrant('impersonation requires the role ADMIN');
   return { userId: user.userId, userName: user.userName };
 }

@@ -13,8 +13,7 @@ interface TokenGrant {
 
 /**
  * Stores the account of a grant for the grant's lifetime (R-B4).
- * @returns false when the password was changed since it was checked: that change has revoked all grants made before
- * this grant.
+ * @returns false when nothing was stored, because the password was changed since it was checked or the user was deleted.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(

@@ -1,4 +1,4 @@
-/** Parses account and scopes of a token request (R-B4, R-B6). Pure; issuer-grants.ts decides whether to grant them. */
+/** Parses account and scopes of a token request, and decides which scopes to grant (R-B4, R-B6). Pure. */
 import { MAX_INT4 } from '../../../platform/limits.ts';
 
 const ACR_ACCOUNT_PREFIX = 'accountId:';

@@ -1,7 +1,7 @@
 /**
  * Script mapper of the claim `account` at Keycloak (R-B4): the form field `account` of the token request, else `accountId:`
- * in `acr_values`, else the user's attribute. Keycloak runs it as ECMAScript 5 without modules, provides user, userSession
- * and keycloakSession, and reads the claim from `exports`.
+ * in `acr_values`, else the account that the password grant of the session named, else the user's attribute. Keycloak runs
+ * it as ECMAScript 5 without modules, provides user, userSession and keycloakSession, and reads the claim from `exports`.
  *
  * The mapper does not check membership: the service does on every call. A malformed account gives the claim 0, which no
  * account has; falling back to the active account would grant access to another account than the requested one.
@@ -29,7 +29,8 @@ function toClaim(text) {
   return String(id <= MAX_ACCOUNT_ID ? id : 0);
 }
 
-// Each password grant has its own session, so refreshes keep its account. Several clients share a browser's session.
+// Only the account of a password grant is stored for refreshes: each password grant has its own session, whereas several
+// clients share the session of a browser.
 var chosen = requestedAccount();
 if (chosen !== '' && field('grant_type') === 'password') userSession.setNote(NOTE, chosen);
 if (chosen === '') chosen = userSession.getNote(NOTE) || user.getFirstAttribute('account') || '';

@@ -51,9 +51,9 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
 /** Metrics of the zygote: the warm R process that runs are forked from. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** Zygotes that died or were killed; another zygote is started. */
+  /** Zygotes that died or were killed while they served; others replace them. */
   readonly died: Count;
-  /** Zygotes that stopped answering and were killed; `died` counts them as well. */
+  /** Zygotes and standbys that sent no heartbeat and were killed. `died` also counts those that served. */
   readonly stuck: Count;
   /** @param isAlive whether scripts can be run right now. */
   watch(isAlive: () => boolean): void;

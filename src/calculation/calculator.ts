@@ -1,6 +1,6 @@
 /**
- * The calculator role. A turn is a variable to run or a preview to answer. Wake-ups from Redis bring turns, which the
- * calculator performs in the order of its fair queue. A sweeper finds turns whose wake-up was lost.
+ * The calculator role. A turn is a variable to run or a preview to answer. Redis tells the calculator which turns wait.
+ * The calculator performs them in the order of its fair queue. A sweeper finds turns whose wake-up was lost.
  */
 
 import type { Clock } from '../platform/clock.ts';
@@ -21,7 +21,7 @@ import type { Turn } from './turns/fair-queue.ts';
 import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum concurrent queries to Redis that take the members of a key. */
+/** Maximum woken keys whose members are taken from Redis at the same time. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;
@@ -47,12 +47,12 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Starts no more runs, waits up to `graceMs` for current runs, then hands the rest back (R-K2). */
+  /** Starts no more turns, waits up to `graceMs` for the current turns, then hands the rest back (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
-/** `wait`, `load`, … → `waitMs`, `loadMs`, … */
-function toWholeMs(durations: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+/** Renames `wait` to `waitMs` and so on, and rounds to tenths of a millisecond. */
+function toLoggedMs(durations: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
 }
 
@@ -112,13 +112,13 @@ async function performTurn(
   const { run, report } = result;
   metrics.runEnded(report);
   const { id: runId, requestId, variableId, accountId } = run;
-  const fields = { requestId, runId, variableId, accountId, ...toWholeMs(report.durations) };
+  const fields = { requestId, runId, variableId, accountId, ...toLoggedMs(report.durations) };
   log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
   await outbox.relay();
   return findTurnsOf(database, variableId);
 }
 
-/** Deletes runs that ended before the retention period (R-H8), in small batches. */
+/** Deletes runs that ended more than `retentionDays` ago (R-H8), in batches. */
 export async function purgeRuns(database: Database, clock: Clock, retentionDays: number): Promise<void> {
   const before = new Date(clock.nowMillis() - retentionDays * MILLIS_PER_DAY).toISOString();
   for (;;) {

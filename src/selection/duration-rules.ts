@@ -30,7 +30,7 @@ export const CURRENT = 'current';
  * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and
  * seconds are clock time. Only the last of the given hours, minutes and seconds may have a fraction, which
  * is rounded to microseconds.
- * @returns undefined for other text, a negative duration, and a part of more than 100 years.
+ * @returns undefined for other text, and when the months, the days or the clock time exceed 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());
@@ -48,7 +48,7 @@ export function parseDuration(text: string): CivilDuration | undefined {
 /**
  * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or
  * an ISO 8601 duration (R-G2).
- * @returns undefined for other text.
+ * @returns undefined for other text, and for more than 100 years.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {
   const trimmed = text.trim();

@@ -12,7 +12,7 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
  * @param unitId id of the requested unit.
  * @returns the conversion by variable id, for variables whose unit differs.
  * @throws {DomainError} invalid_input when the requested unit does not exist, or when variables have no unit, a unit
- * outside the catalogue or a unit of another family, with a detail for each such variable.
+ * outside the catalogue or a unit of another family, with a detail for each of the first 100 such variables.
  */
 export async function findScales(
   queryable: Queryable,

@@ -11,7 +11,8 @@ export const HISTORY_HEADER = 'History-From';
 export const RAW_HEADER = 'Raw-From';
 
 /**
- * Maximum variables in a header, which is then below 2 KiB; proxies commonly allow 4 KiB for all headers of an answer.
+ * Maximum variables that a header names. The header is then about 2 KiB; proxies commonly allow 4 KiB for all headers of
+ * an answer.
  */
 const MAX_VARIABLES = 40;
 

@@ -130,7 +130,7 @@ export const READ_QUERY = declareQuery(
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /**
- * @returns the IANA name of an IANA or Windows zone that was given outside of a query.
+ * @returns the IANA name of an IANA or Windows zone that was given outside of a query; undefined when it is absent.
  * @throws {DomainError} invalid_input with `location`, for an unknown zone.
  */
 export function parseTimeZone(name: string | undefined, location: InputLocation): string | undefined {
@@ -153,6 +153,7 @@ export function durationOf(relative: CivilDuration | typeof CURRENT | undefined)
 
 /**
  * Parses a horizon that was given outside of a query (R-G2).
+ * @returns undefined when it is absent.
  * @throws {DomainError} invalid_input with `location`, for another text.
  */
 export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {

@@ -72,7 +72,10 @@ export interface Zoned<Request> {
   readonly hasLocalDates: boolean;
   readonly sourceIds: readonly number[];
   readonly variableIds: readonly number[];
-  /** @throws {DomainError} invalid_input when two parameters contradict each other. */
+  /**
+   * Reads local dates in a zone; undefined means UTC.
+   * @throws {DomainError} invalid_input when two parameters contradict each other.
+   */
   readonly in: (zone: string | undefined) => Request;
 }
 

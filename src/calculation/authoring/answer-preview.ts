@@ -1,6 +1,6 @@
 /**
- * The calculator's side of previews (R-H9): takes a waiting task, runs it with `compute` like any run, and stores the
- * answer.
+ * The calculator's side of previews (R-H9): takes a waiting task, performs it and stores the answer. Tasks that execute a
+ * declaration use `compute`, as runs do.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -30,7 +30,7 @@ const CHECK_INTERVAL_MS = 500;
 // The API no longer waits for the answer to a task of this age (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// The newest date of all inputs: of the saved declaration, or of an unsaved one.
+// The newest date of the points of all inputs, of the saved declaration and of the given variables.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (
@@ -118,7 +118,7 @@ async function perform(
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
-  // The last formula that ran is the formula that is valid at the trigger date.
+  // Formulas run in the order of their dates; the sample has the inputs of the last formula.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };

@@ -12,8 +12,8 @@ export const PATIENCE_MS = 90_000;
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;
-// Consecutive checks without a calculator that count as none: a calculator that restarts or reconnects may be missing
-// in one.
+// Consecutive checks that must find no calculator before the API gives up: a calculator that restarts or reconnects may
+// be missing in one check.
 const MISSING_CHECKS = 2;
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;
@@ -83,7 +83,10 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
   throw new DomainError('dependency_unavailable', `no calculator answered within ${PATIENCE_MS / 1000} s; try again`);
 }
 
-/** @returns a check that queries Redis every 2 s and throws dependency_unavailable when no calculator runs. */
+/**
+ * @returns a check that queries Redis at most every 2 s, and throws dependency_unavailable when two consecutive queries
+ * find no calculator.
+ */
 function openCalculatorCheck(queue: Asker['queue']): () => Promise<void> {
   let nextMs = performance.now() + CALCULATOR_CHECK_MS;
   let missing = 0;

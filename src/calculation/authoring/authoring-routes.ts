@@ -1,6 +1,6 @@
 /**
- * Routes for authors of scripts: validate, evaluate, sampleData (R-H9). MANAGER only: trying a script reads the data of the
- * account, as running a saved script does.
+ * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). USERs may not use them, because a
+ * script can read all data of the account.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
 import { setDateZones } from '../../platform/dates/date-zone-header.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { invalidInput, lenientObject, momentSchema, parseInput } from '../../platform/http/lenient.ts';
@@ -131,8 +132,9 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Reports problems that saving a new variable would refuse, syntax errors, and names that are read but not declared. Runs and
- * saves nothing. Saving accepts a missing input that the saved declaration has; its runs fail, so it is a problem here.
+ * Reports problems for which saving a new variable would be refused, and syntax errors. Warns of names that are read but
+ * not declared, and of periods that inputs may hold only in part. Saves nothing and does not run the script. Saving accepts
+ * a missing input that the saved declaration has; runs without the input fail, so this function reports the input.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
@@ -158,7 +160,7 @@ function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Finds the problems for which saving the declaration would be refused. */
+/** Finds the problems for which saving a new variable with this declaration would be refused. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -175,7 +177,7 @@ async function findSavingProblems(
   return [];
 }
 
-/** Warns of names that the script reads but the declaration lacks: their values are NULL in a run. Most are typos. */
+/** Warns of names that the script reads but the declaration lacks: their values are NULL in a run. */
 function findUndeclared(
   { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
   names: readonly string[],
@@ -194,6 +196,7 @@ type GivenDates = Readonly<Partial<Record<keyof typeof datesShape, ParsedMoment 
 
 /**
  * Converts the dates of a preview to instants. A date without a zone is local time of the variable's source (R-A11).
+ * @throws {DomainError} invalid_input when `from` is later than `to`.
  */
 async function settleDates(
   { database }: Asker,
@@ -204,7 +207,8 @@ async function settleDates(
   const { instants, dateZone } = await settleMoments(database, c.var.caller, { variableIds: [id] }, given);
   const { from, to, triggerDate } = instants;
   if (from !== undefined && to !== undefined && from > to) {
-    throw invalidInput([{ path: '$.from', message: `must not be later than to, which is ${to}; got ${from}` }]);
+    const message = `must not be later than to, which is ${formatInstant(to)}; got ${formatInstant(from)}`;
+    throw invalidInput([{ path: '$.from', message }]);
   }
   setDateZone(c, dateZone);
   return { from: formatOptional(from), to: formatOptional(to), triggerDate: formatOptional(triggerDate) };

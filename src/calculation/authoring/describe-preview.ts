@@ -22,7 +22,7 @@ export interface PreviewedDates {
  * Describes the result of a previewed run.
  * @param defaultVersion Version of rows without one (§9.4).
  * @returns the body of the answer, with the same members for every outcome. Rows are read slice by slice, so that the
- * event loop serves other requests in between.
+ * event loop can do other work in between.
  */
 export async function describeComputed(
   computed: Computed,
@@ -76,7 +76,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/** Removes the directory from the name, which the script chose. */
+/** @returns the file as a plot, without the directory in its name; nothing for a file that is not a picture. */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

@@ -1,5 +1,5 @@
 /**
- * Warns of periods by which a script groups its inputs, but of which the inputs hold only a part: a run then computes
+ * Warns of periods by which a script groups its inputs, but of which the inputs may hold only a part: a run then computes
  * the first and the last period of its window from only some of their points (R-H6, R-H9). Pure; validate uses it.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -21,7 +21,7 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
  * @param names that the script reads, such as `inputVariables$a`; when none of them is an input, all inputs are
  * checked.
  * @param path of the formula.
- * @returns one warning for each input, for the first period that its window holds only in part.
+ * @returns at most one warning for each input, about the first grouping whose periods its window may hold only in part.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

@@ -5,7 +5,7 @@
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
-/** Dates of a preview; by default the newest date of the inputs, as if it had just been written. */
+/** Dates of a preview; by default the newest date of the inputs, as if its point had just been written. */
 export interface PreviewDates {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -25,7 +25,7 @@ export type PreviewTask =
   | { readonly kind: 'packages' }
   | { readonly kind: 'replay'; readonly runId: number };
 
-/** A syntax error of a script. */
+/** Why R could not parse a script, such as a syntax error. */
 export interface ScriptProblem {
   /** Index of the formula in the declaration. */
   readonly formula: number;

@@ -1,6 +1,7 @@
 /**
- * Repeats a recorded run and compares its result with the points that are stored now (R-H8, R-H12). It runs the recorded
- * declaration with the recorded form values on the versions of the inputs that the run read; it stores nothing.
+ * Repeats a recorded run and compares its result with the points that are stored now (R-H8, R-H12). The replay runs the
+ * recorded declaration with the recorded form values on the versions of the inputs that the run read, as far as they are
+ * still stored. It stores nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
@@ -14,7 +15,7 @@ import { type ComputeRequest, compute, type FormulaRecord } from '../run/compute
 import type { Output, OutputPoint } from '../run/output-rules.ts';
 import type { RunServices } from '../run/run-calculation.ts';
 
-/** Maximum number of differences, and of inputs, in the answer. */
+/** Maximum number of differences, and of warnings, in the answer. */
 const MAX_NAMED = 100;
 
 interface RecordedRun {
@@ -106,7 +107,7 @@ function requestOf(run: RecordedRun, declaration: Declaration): ComputeRequest {
   };
 }
 
-/** Pins each input to the versions that the run read. An input without points is pinned to the start of the run. */
+/** Pins each input to the versions that the run read; an input that had no points is pinned to the start of the run. */
 function pinInputs(declaration: Declaration, { inputs, startedMicros }: RecordedRun): Declaration {
   const pins = new Map(inputs.map((it) => [`${it.formula} ${it.alias}`, it.asOf ?? it.lastVersionTimestamp]));
   return {
@@ -125,14 +126,14 @@ interface Comparison {
   replayed: number;
   different: number;
   missing: number;
-  /** At most `MAX_NAMED` of the differences found. */
+  /** The first `MAX_NAMED` differences. */
   readonly differences: Difference[];
 }
 
 /**
- * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each slice,
- * it reads the stored points between the first and last date of the slice. When the output is in random order, every
- * slice reads all of them, until the 90 s of the client have passed.
+ * Compares slice by slice, so that memory and the pauses of the event loop do not grow with the output. For each Version
+ * in a slice, it reads the stored points between the first and the last date. A script that forges an output in random
+ * order makes each slice read nearly all stored points, at most until the client has waited for 90 s.
  */
 async function comparePoints(
   transaction: Connection,
@@ -196,15 +197,16 @@ async function readStored(
 }
 
 /**
- * Names the inputs whose number of points differs from the recorded one: without versioning, overwritten values are
- * lost.
+ * Describes the inputs whose number of points differs from the recorded number, for example because values of an
+ * unversioned input were overwritten.
  */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
   const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));
-  return now.slice(0, MAX_NAMED).flatMap(({ formula, alias, points }) => {
+  const warnings = now.flatMap(({ formula, alias, points }) => {
     const recorded = before.get(`${formula} ${alias}`);
     if (recorded === points || recorded === undefined) return [];
     const of = declaration.calculatedVariableFormulas.length > 1 ? ` of formula ${formula}` : '';
-    return [`input ${alias}${of} had ${recorded} points, now ${points}: overwritten values are lost`];
+    return [`input ${alias}${of} had ${recorded} points, now ${points}: values were overwritten or deleted`];
   });
+  return warnings.slice(0, MAX_NAMED);
 }

@@ -1,21 +1,21 @@
 /**
- * A declaration may keep a reference that an earlier save accepted, even when the target was deleted or got another
+ * A declaration may keep a reference of the last saved declaration, even when the target was deleted or got another
  * unit meanwhile. A client can thus rename the variable or correct one of two inputs. Only new references are checked.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
 import { nameMembers } from './present-declarations.ts';
 
-/** References of an earlier declaration of the variable, which were checked when it was saved. */
+/** References that are not checked, because the last saved declaration of the variable has them. */
 export interface AcceptedReferences {
   hasVariable(variableId: number): boolean;
-  /** @returns true when an input of this variable was declared in this unit. */
+  /** @returns true when the last saved declaration reads this variable in this unit. */
   hasUnit(variableId: number, unitId: number): boolean;
   hasSite(siteId: number): boolean;
   hasSource(sourceId: number): boolean;
 }
 
-/** Used without an earlier declaration: every reference is new. */
+/** Used without a saved declaration: every reference is new. */
 export const NONE_ACCEPTED: AcceptedReferences = {
   hasVariable: () => false,
   hasUnit: () => false,
@@ -23,7 +23,7 @@ export const NONE_ACCEPTED: AcceptedReferences = {
   hasSource: () => false,
 };
 
-/** Collects the references of the formulas of an accepted declaration. */
+/** Collects the references of the formulas of a saved declaration. */
 export function acceptedReferences(formulas: readonly FormulaDeclaration[]): AcceptedReferences {
   const inputs = formulas.flatMap(({ variables }) => variables);
   const entities = formulas.flatMap((formula) => formula.entities);
@@ -39,7 +39,7 @@ export function acceptedReferences(formulas: readonly FormulaDeclaration[]): Acc
   };
 }
 
-/** @returns the declaration that was saved last, as the client wrote it; null when there is none. */
+/** @returns the declaration of the last save, as it was stored; null when there is none. */
 export async function findLastSaved(queryable: Queryable, variableId: number): Promise<unknown> {
   const { rows } = await queryable.query<{ calculated: unknown }>(
     'select calculated from declaration_save where variable_id = $1 order by id desc limit 1',
@@ -48,14 +48,14 @@ export async function findLastSaved(queryable: Queryable, variableId: number): P
   return rows[0]?.calculated ?? null;
 }
 
-/** @returns the references of a saved declaration; none when a later version of the service cannot read it. */
+/** @returns the references of a saved declaration; none when it is absent or no longer fits the schema. */
 export function referencesOf(saved: unknown): AcceptedReferences {
   const parsed = DECLARATION_SCHEMA.safeParse(saved ?? {});
   return parsed.success ? acceptedReferences(parsed.data.calculatedVariableFormulas) : NONE_ACCEPTED;
 }
 
 /**
- * @returns true when `given` is the saved declaration, in the form that the client wrote or in the form of an answer.
+ * @returns true when `given` has no note and is the saved declaration, as it was stored or as answers show it.
  * Such a declaration is not checked, because the rules may have become stricter after it was saved.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
@@ -65,7 +65,7 @@ export function isSameDeclaration(saved: unknown, given: unknown): boolean {
 
 /**
  * @returns JSON with sorted names, without nulls, and without the members that an answer adds
- * (present-declarations.ts).
+ * (present-declarations.ts); undefined for a declaration with a note, and for a value that is not an object.
  */
 function comparable(declaration: unknown): string | undefined {
   if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return undefined;

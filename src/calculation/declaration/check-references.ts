@@ -1,4 +1,7 @@
-/** Checks that the variables, units, sites and sources of a declaration exist and that the caller may read them (R-H1). */
+/**
+ * Checks that the variables, sites and sources of a declaration exist, that the caller may read them, and that inputs can
+ * be converted into their declared units (R-H1).
+ */
 import { isReached, type Reach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -33,10 +36,11 @@ const VISIBLE = `
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /**
- * Finds references to missing or invisible variables, units, sites and sources (R-H1).
+ * Finds references to missing or invisible variables, sites and sources, and units into which an input cannot be
+ * converted (R-H1).
  * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
  * @param accepted references that are not checked. Default: none.
- * @returns one problem for each reference that does not exist, or that the caller may not read.
+ * @returns one problem for each such reference.
  */
 export async function findReferenceProblems(
   queryable: Queryable,
@@ -48,7 +52,7 @@ export async function findReferenceProblems(
   return findProblemsOf(queryable, await findVisible(queryable, reader, formulas), formulas, root, accepted);
 }
 
-/** Like `findReferenceProblems`, given the result of `findVisible` for these formulas and others. */
+/** Like `findReferenceProblems`, given a result of `findVisible` for formulas that include these. */
 export async function findProblemsOf(
   queryable: Queryable,
   visible: Visible,

@@ -1,5 +1,5 @@
 /**
- * The history of a calculated variable: every saved declaration with its author, instant and note (R-H12). An old
+ * The history of a calculated variable: its saved declarations with author, instant and note (R-H12). An old
  * declaration is restored by saving it again, which is a new entry.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -11,16 +11,17 @@ import { presentDeclarations } from './present-declarations.ts';
 /** One save of a declaration, as clients read it. */
 export type DeclarationSave = {
   readonly id: number;
-  /**
-   * Null for a declaration that was saved before the history was kept. Its author is also unknown.
-   */
+  /** Null for a declaration that was saved before the history was kept; its author is also unknown. */
   readonly date: string | null;
   readonly userId: string | null;
   readonly userName: string | null;
-  /** The ADMIN who saved the declaration while impersonating the author. */
+  /** The ADMIN who saved the declaration while impersonating the author; null without impersonation. */
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
-  /** The hash that runs of this declaration record; null when `calculated` is null. */
+  /**
+   * The hash that runs of this declaration record. Null when `calculated` is null, or when an old declaration no longer
+   * fits the schema.
+   */
   readonly declarationHash: string | null;
   /** The declaration; null: the save ended the calculation of the variable. */
   readonly calculated: Readonly<Record<string, unknown>> | null;
@@ -64,7 +65,7 @@ export async function keepSave(
   );
 }
 
-/** Saves that were stored before the history was kept have no hash. */
+/** @returns the hash of a save; computes it for a save from before the history was kept, which has none. */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;
   const parsed = DECLARATION_SCHEMA.safeParse(calculated);
@@ -74,7 +75,7 @@ function hashOf({ hash, calculated }: LastSave): string | null {
 /** Upper estimate, in bytes, of the JSON of a save without its declaration. */
 const SAVE_BYTES = 4000;
 
-/** Saves of a variable, newest first (R-H12). The caller has checked that the variable may be read. */
+/** Lists the saves of a variable, newest first (R-H12). The caller must have checked that the variable may be read. */
 export function listSaves(accountId: number, variableId: number): Listing<number, DeclarationSave> {
   return {
     keys: `select id as key, ${SAVE_BYTES} + coalesce(octet_length(calculated::text), 0) as bytes
@@ -103,7 +104,7 @@ export async function countSaves(queryable: Queryable, accountId: number, variab
   return rows[0]?.count ?? 0;
 }
 
-/** Declarations are shown as `GET /variables/{id}` shows them, so that they can be saved again. */
+/** Shows declarations as `GET /variables/{id}` does, so that they can be saved again. */
 async function presentSaves(
   queryable: Queryable,
   accountId: number,

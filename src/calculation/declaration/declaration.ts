@@ -1,6 +1,7 @@
 /**
- * Schema of the declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: a client may create
- * it empty and fill it by a later PUT. A null member counts as absent, because clients post back what they read.
+ * Schema of the declaration of a calculated variable (R-H1), as clients write it. The formulas `[{}]` are accepted: a
+ * client may create a variable with an empty formula, and fill the formula by a later PUT. A null member counts as
+ * absent, because clients post back what they read.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -21,7 +22,7 @@ const MAX_FORMULAS = 100;
 const MAX_NOTE_CHARACTERS = 2000;
 const MAX_VERSION_TAGS = 100;
 
-/** Kind of owner of a form, with its number in the interface document. */
+/** Kinds of owners of a form, with the numbers that clients may write instead. */
 const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
 /** Civil periods that a window can be widened to, numbered as in TIME_PERIOD. */
@@ -63,7 +64,7 @@ const tagSchema = z
   .max(1000)
   .regex(/^[^:]+:/, { error: ({ input }) => `must be key:value, got ${JSON.stringify(input)}` });
 
-// An input of a formula. The members that select versions are the same as in a read (R-G2).
+// An input of a formula. `version`, `asOf`, `relativeVersion`, `horizon` and `tags` mean the same as in a read (R-G2).
 const inputSchema = lenientObject({
   alias: aliasSchema,
   variableId: idSchema,
@@ -220,7 +221,7 @@ const FORM = 'v1';
 
 /**
  * Names a declaration by its content (R-H12): equal declarations have equal hashes.
- * @returns `v1-` and 64 hexadecimal digits, over the parsed declaration with its keys sorted.
+ * @returns `v1-` and the SHA-256, in hexadecimal, of the parsed declaration with sorted keys and without nulls.
  */
 export function hashDeclaration(declaration: Declaration): string {
   const text = JSON.stringify(declaration, (_name, value: unknown) => sortKeys(value));

@@ -4,8 +4,8 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not
-// count. Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it.
+// A variable without readers closes no cycle. A variable may read its own past, so edges from a variable to itself do
+// not count. Returns no rows when there is no cycle; otherwise, for each variable found, one variable that reads it.
 // `offset 0` keeps the nested loop over the primary key: the planner could otherwise build a hash table for each round
 // of the recursion.
 const READERS = `
@@ -28,7 +28,7 @@ const READERS = `
 
 /**
  * Searches for a cycle through the variable with its new inputs (R-H1).
- * @param inputIds all inputs of the new declaration; inputs of the stored one close no cycle.
+ * @param inputIds all inputs of the new declaration; inputs of the stored declaration close no cycle.
  * @returns the ids of the cycle, from the variable through its readers back to itself; undefined when there is no
  * cycle.
  */

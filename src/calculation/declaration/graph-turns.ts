@@ -46,7 +46,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 
 /**
  * Opens the queues of this process, one per account.
- * @param maxWaitMs time a saver waits, first in memory, then for the lock.
+ * @param maxWaitMs maximum milliseconds that a saver waits, in memory and for the lock together.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the savers that wait behind the current saver.

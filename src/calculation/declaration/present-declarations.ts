@@ -1,7 +1,7 @@
 /**
- * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the text that a client
- * wrote; the answer completes it: known names get their documented case, absent lists become empty, and every input and
- * form gets its current site and source.
+ * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
+ * wrote, with instants in place of local dates. The answer completes it: known names get their documented case, absent
+ * lists become empty, and inputs and forms get their current site and source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';
@@ -67,7 +67,7 @@ interface NamedFormula extends Members {
 }
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
-/** Gives known members their documented names, and removes the note. */
+/** Gives known members their documented names, makes absent lists empty, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
   // The note belongs to a save (R-H12): a client that saves what it read must not repeat it.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);

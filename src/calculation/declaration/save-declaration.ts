@@ -1,6 +1,6 @@
 /**
- * Saving a variable checks its declared inputs and replaces its edges in the graph of calculations, and its schedules, in
- * the same transaction. The graph has no cycle, except that a variable may read its own past (R-H1).
+ * Saving a declaration checks its references, and replaces the variable's edges in the graph of calculations and its
+ * schedules in the same transaction. The graph has no cycle, except that a variable may read its own past (R-H1).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -25,8 +25,8 @@ const ROOT = '$.calculated';
 const MAX_NAMED = 20;
 
 /**
- * Opens the hook of `structure/` that is called when a variable is saved (R-H1). Its methods throw {DomainError} as
- * `checkDeclaration`.
+ * Opens the hook of `structure/` that is called when a variable is saved (R-H1). Its method `save` throws {DomainError}
+ * as `saveDeclaration`, and invalid_input for a declaration that does not fit the schema.
  */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
@@ -54,11 +54,11 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Saves the declaration of a variable (R-H1). Must run inside the serialised transaction of graph-turns.ts.
+ * Saves the declaration of a variable (R-H1). A declaration must be saved in a transaction of graph-turns.ts.
  * @param declaration undefined when the variable is no longer calculated.
  * @param accepted references of the former declaration, which are not checked. Default: none.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
- * @throws {GraphBusyError} when another transaction is changing the graph.
+ * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */
 export async function saveDeclaration(
   transaction: Transaction,
@@ -82,10 +82,10 @@ export async function saveDeclaration(
 }
 
 /**
- * Runs every check that saving runs, and changes nothing (R-H1).
+ * Checks the references and cycles of a declaration, and changes nothing (R-H1).
  * @param accepted references that are not checked. Default: none.
- * @throws {DomainError} invalid_input with one detail for each input, unit and form owner that does not exist;
- *   calculation_cycle when the variable would trigger itself or close a cycle.
+ * @throws {DomainError} invalid_input with the problems of `findReferenceProblems`; calculation_cycle when the variable
+ *   would trigger itself or close a cycle.
  */
 export async function checkDeclaration(
   queryable: Queryable,

@@ -1,6 +1,6 @@
 /**
- * Saves the declarations of many variables with the checks of `save-declaration.ts`, but with a few statements for all
- * variables instead of six per variable: an import may have 10,000. Cycles are searched once, at the end.
+ * Saves the declarations of many variables with the checks of `save-declaration.ts`, but mostly with one statement for
+ * all variables, because an import may have thousands. The caller searches for cycles once, at the end.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { readReach } from '../../identity/caller/site-reach.ts';
@@ -35,8 +35,8 @@ interface SavedDeclaration {
 }
 
 /**
- * Checks declarations and saves those without problems, with their edges, schedules and history. The variables exist;
- * their graph is locked. Does not search for cycles: call `findGraphCycle` after the last save.
+ * Checks declarations and saves those without problems, with their edges, schedules and history. The variables must
+ * exist, and their graph must be locked. Does not search for cycles: call `findGraphCycle` after the last save.
  * @returns the problems, and the ids of the variables whose declaration changed.
  */
 export async function saveDeclarations(
@@ -209,7 +209,7 @@ export async function findGraphCycle(
   return searchCycle(inputs);
 }
 
-/** Searches a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows. */
+/** Searches for a cycle depth-first, with an explicit stack, because chains may be longer than the call stack allows. */
 function searchCycle(inputs: ReadonlyMap<number, readonly number[]>): readonly number[] | undefined {
   const done = new Set<number>();
   for (const start of inputs.keys()) {

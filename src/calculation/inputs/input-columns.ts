@@ -1,4 +1,4 @@
-/** Converts points, chunk by chunk, into the columns a script sees (R-H2), without holding the points twice. */
+/** Converts points, chunk by chunk, into the columns that a script sees (R-H2). */
 
 import type { AggregateChunk } from '../../points/buckets/bucket.ts';
 import type { Labels } from '../../points/dictionary.ts';
@@ -6,14 +6,17 @@ import type { PointChunk } from '../../points/point.ts';
 import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-/** Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a later date is sent as doubles. */
+/**
+ * Greatest R integer; as UNIX seconds it is 2038-01-19T03:14:07Z. A column with a date beyond it, or beyond its negative,
+ * is sent as doubles.
+ */
 const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';
 /** Every cell of Tags is the text of a JSON object (§2). */
 const NO_TAGS = '{}';
 
-/** Columns of a chunk with one row per second. */
+/** Columns of a chunk, with at most one row per second. */
 interface Part {
   readonly dates: Int32Array | Float64Array;
   readonly values: Float64Array;

@@ -14,7 +14,10 @@ export type FoundScale =
   | { readonly kind: 'ok'; readonly scale: LinearScale | undefined }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** @returns for each pair its scale (undefined when the units are equal), or why it cannot be converted (R-C8). */
+/**
+ * @returns for each pair its scale, or why it cannot be converted (R-C8). The scale is undefined when the units are equal
+ * or no unit is declared.
+ */
 export async function findInputScales(
   queryable: Queryable,
   accountId: number,

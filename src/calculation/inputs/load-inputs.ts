@@ -41,7 +41,10 @@ export interface InputRecord {
   readonly asOf?: string;
   readonly horizon?: string;
   readonly tags?: readonly string[];
-  /** Greatest VersionTimestamp of the points read: reading the window with this `asOf` returns the same points. */
+  /**
+   * Greatest VersionTimestamp of the variable at the time of the run; null when it had no points. Reading the window with
+   * this `asOf` returns the same points as long as their versions are stored.
+   */
   readonly lastVersionTimestamp: string | null;
   /**
    * The instant from which the states of the variable are complete; present when the input reads an earlier state
@@ -59,7 +62,7 @@ export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
-  /** Dates for which every aligned input has all points of each period; undefined when no input is aligned. */
+  /** Dates for which every aligned input has all points of each period; undefined when no window limits them. */
   readonly whole: DateRange | undefined;
 }
 
@@ -284,7 +287,7 @@ function toRecord(
   };
 }
 
-/** Selects the versions of an input by the members of a read (R-G2), in the time zone of the input's source. */
+/** Selects the versions of an input as a read does (R-G2), in the time zone of the input's source. */
 function chooseVersion(
   queryable: Queryable,
   { version, asOf, relativeVersion, horizon, tags }: InputDeclaration,

@@ -48,8 +48,8 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// Longest period that is computed: longer than the range of storable dates, but within the range of the calendar
-// library.
+// A longer period in years counts as this one: longer than the range of storable dates, but within the range of the
+// calendar library.
 const MAX_YEARS = 1000;
 
 /**
@@ -84,7 +84,7 @@ export async function findWindow(
   }
 }
 
-/** Window between fixed dates. All its periods are whole, so it has no `whole` range that limits the output rows. */
+/** Finds the window between declared dates. All runs read the same dates, so no `whole` range limits the output rows. */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
   const toMicros = instantMicros(input.toAbsolutePeriod);

@@ -22,7 +22,7 @@ declare module '../../platform/database/outbox.ts' {
 
 const instant = (column: string) => `replace(to_jsonb(${column}) #>> '{}', '+00:00', 'Z')`;
 
-// The record of the run has the details. When the variable was deleted meanwhile, the event has only its id.
+// When the variable was deleted meanwhile, the event names the variable, but not its source and site.
 const ANNOUNCE = `
   insert into outbox_event (account_id, type, payload)
   select run.account_id, $2, jsonb_strip_nulls(jsonb_build_object(

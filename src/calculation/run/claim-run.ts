@@ -1,6 +1,7 @@
 /**
- * Claims runs. Only the session that holds the advisory lock of a variable may run it. A run in state Running without
- * that lock was abandoned by a process that died; the next session that claims the variable requests it again.
+ * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. A run in state Running
+ * is abandoned when no session holds that lock. The next session that claims the variable requests the run again, or ends
+ * it as Failed after its last attempt.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
@@ -31,8 +32,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// The database has restarted since the run started: the calculator did not cause the end of the run (R-A15). A crash
-// resets the statistics; an orderly restart resets the start time.
+// True when the database has restarted since the run started: then the calculator did not cause the end of the run
+// (R-A15). A crash resets the statistics; an orderly restart resets the start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 
@@ -47,9 +48,9 @@ const ABANDON = `
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
 // Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
-// still has to run in the same or an earlier wave, or has not announced its result yet. It does not wait for later
-// waves: an input that changes all the time would starve its readers. The request with the most attempts comes first:
-// its pause bounds how often it runs.
+// waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. It does
+// not wait for later waves: an input that changes all the time would starve its readers. The request with the most
+// attempts comes first; the pauses between its attempts let the other requests run too.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -88,8 +89,8 @@ const CLAIM = `
 
 const MAX_DUE_PER_ACCOUNT = 1000;
 
-// Variables with a due request, or with a run whose session has ended. Returns a sample for each account: requests that
-// wait for an upstream run are due as well, and in a fixed order they could hide the others.
+// Variables with a due request, or with a run whose session has ended. Returns a random sample of the requests of each
+// account: requests that wait for an upstream run are due as well, and in a fixed order they could hide the others.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)
@@ -109,9 +110,10 @@ const FIND_DUE = `
       and database = (select oid from pg_database where datname = current_database()))`;
 
 /**
- * Turns the waiting request of a variable into a run. The caller holds the variable's lock.
+ * Turns a due request of a variable into a run, after ending abandoned runs of the variable. The caller must hold the
+ * variable's lock.
  * @param defaultVersion given to every row of the run without a Version (§9.4).
- * @returns undefined when no request is due, or it waits for an upstream run.
+ * @returns undefined when no request is due, or every due request waits for an upstream run.
  */
 export async function claimRun(
   connection: Connection,
@@ -155,7 +157,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
       continue;
     }
     const attempt = run.attempt + 1;
-    // The first retry is not delayed. After the second abandonment, the run itself may have crashed the calculator.
+    // The first retry is not delayed. Later retries are, because the run itself may have crashed the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else {

@@ -65,13 +65,13 @@ export interface Computed {
     | { readonly kind: 'failed'; readonly outcome: string; readonly message: string };
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
-  /** Number of points read. */
+  /** Number of points read, or of buckets for inputs with a granularity. */
   readonly read: number;
   readonly notes: Readonly<Record<string, unknown>>;
   /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
-  /** The declaration whose scripts were run; undefined when no script was. */
+  /** The declaration of the run; undefined when its inputs could not be loaded. */
   readonly declaration: RunDeclaration | undefined;
 }
 
@@ -106,7 +106,7 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    // An unavailable dependency is not the author's fault; the run is repeated.
+    // An unavailable dependency is not the author's fault: the error is thrown, and the run is repeated later.
     if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });

@@ -1,6 +1,6 @@
 /**
- * Finds the runs that computed versions. A version does not name its run: the record of a run has the VersionTimestamps
- * that it stored. Records of older releases lack the VersionTimestamps; such a run is found by its start and end,
+ * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
+ * last VersionTimestamp that it stored. Records of older releases lack both; such a run is found by its start and end,
  * because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
@@ -26,9 +26,10 @@ export const FIND_RUNS_AT = `
   order by run.id`;
 
 /**
- * Finds the runs that stored the VersionTimestamps of a variable. The caller has checked that the variable may be
- * read.
+ * Finds the runs that stored the VersionTimestamps of a variable. The caller must have checked that the variable
+ * may be read.
  * @param versionTimestamps microseconds.
+ * @returns the runs by VersionTimestamp, without timestamps that no recorded run stored.
  */
 export async function findRunOrigins(
   queryable: Queryable,

@@ -87,8 +87,8 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed. After a fault of the sandbox the run is requested again, up to `MAX_ATTEMPTS` times with growing
- * pauses, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
+ * Ends the run as Failed. After a fault of the sandbox the run is instead requested again, with growing pauses and at most
+ * `MAX_ATTEMPTS` attempts, unless `MAX_CAUSED_FAULTS` runs of its script caused such a fault.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {
@@ -126,8 +126,8 @@ export function reportCancelled(run: ClaimedRun): RunReport {
 }
 
 /**
- * Requests an interrupted run again: the calculator stops, or another account needs the slot (R-K2). The attempt does
- * not count.
+ * Requests an interrupted run again: the calculator stops, another account needs the slot, or the connection to the
+ * database was lost (R-K2, R-A15). The attempt does not count.
  * @param message reason, for the record of the run.
  */
 export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {

@@ -13,8 +13,8 @@ import type { OutputColumn, OutputSeries } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 /**
- * Rows per slice, about 10 ms of work. Rows of one date stay in one slice unless the slice would reach twice this
- * number.
+ * Rows per slice, about 10 ms of work. Adjacent rows of one date stay in one slice unless the slice would exceed twice
+ * this number.
  */
 export const SLICE_ROWS = 20_000;
 
@@ -36,7 +36,7 @@ export interface OutputCounts {
   readonly stored: number;
 }
 
-/** The rows of one formula, in the order returned. */
+/** The rows of one formula, in the order in which the sandbox returned them: ascending by date. */
 export interface Output {
   /** Slices of the points to store; can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
@@ -53,7 +53,7 @@ export interface OutputSettings {
   readonly isVersioned: boolean;
   /** Version of rows without one; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
-  /** The dates for which the formula is valid; rows at other dates are dropped. */
+  /** The dates for which the formula is valid; rows at other dates are not stored. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 }
 
@@ -179,7 +179,7 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts): readon
   return [`nothing is stored: none of the ${returned} returned rows has both a date and a finite value`];
 }
 
-/** @returns a function that reads the labels of a row; rows of a slice with equal texts share one object. */
+/** @returns functions that read the labels of rows; rows of a slice with equal texts share one object. */
 function labelReader(
   { versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,
@@ -212,8 +212,8 @@ function textOf(column: OutputColumn | null, code: number): string {
 }
 
 /**
- * Parses cells of tags; equal cells are parsed once. A row whose cell is not an object of strings is stored without tags
- * (§7).
+ * Parses cells of tags; equal cells of a slice are parsed once. A row whose cell is not an object of strings is stored
+ * without tags (§7).
  */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();

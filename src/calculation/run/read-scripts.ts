@@ -1,6 +1,6 @@
 /**
- * Asks R, without running the author's script, which names a script reads and which packages are installed. Even R's
- * parser reads untrusted text only in the sandbox (R-H4, R-H9).
+ * Asks R, without running the author's script, for the syntax errors of a script, the names that it reads and the periods
+ * that it groups by; and for the installed packages. Even R's parser reads untrusted text only in the sandbox (R-H4, R-H9).
  */
 import type { RPackage, ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
@@ -12,7 +12,10 @@ const NO_TARGET: VariableInfo = {
   ...{ quantityType: null, aggregate: null, sourceTimeZoneId: null },
 };
 
-/** R code that parses a script and collects the names it reads, such as `inputVariables$a`, and the periods, such as `Day 3`. */
+/**
+ * R code that parses a script and collects the names that it reads, such as `inputVariables$a`, and the periods that it
+ * groups by with their lines: `Day 3` is a grouping by day in line 3.
+ */
 const READ = `
 expressions <- tidemark:::parse_script(inputConstants$script)
 list(
@@ -64,7 +67,10 @@ const LIST = `list(
   Errors = tidemark:::installed_packages()
 )`;
 
-/** Lists the R packages that scripts can load (R-H4). @returns the packages, ascending by name, or why R did not list them. */
+/**
+ * Lists the R packages that scripts can load (R-H4).
+ * @returns the packages, ascending by name, or why R did not list them.
+ */
 export async function listPackages(
   sandbox: SandboxPool,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ const HAND_BACK_RETRY_MS = 500;
  */
 const STOPPING_PATIENCE_MS = 3000;
 
-/** Interval at which a run checks whether a user stopped it. Most runs are shorter and never check. */
+/** Interval at which a run checks whether a user stopped it. A shorter run never checks. */
 const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
@@ -35,9 +35,9 @@ export type RunResult =
   | { readonly kind: 'ended'; readonly run: ClaimedRun; readonly report: RunReport };
 
 /**
- * Runs the waiting request of a variable (R-H5).
+ * Runs a due request of a variable (R-H5).
  * @param signal when aborted, the run is handed back: its request waits again, unchanged.
- * @returns `idle` when no request is due; `busy` when another session runs the variable: wake it again later.
+ * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(
   services: RunServices,
@@ -137,7 +137,7 @@ async function isCancelled(queryable: Queryable, runId: number): Promise<boolean
   return rowCount === 1;
 }
 
-/** @returns a signal that aborts within half a second after a user stopped the run. The caller must call `end`. */
+/** @returns a signal that aborts about half a second after a user stopped the run. The caller must call `end`. */
 function watchRun(database: Database, runId: number): { readonly signal: AbortSignal; end(): void } {
   const stopped = new AbortController();
   const timer = setInterval(async () => {

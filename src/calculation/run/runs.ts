@@ -18,7 +18,7 @@ const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigg
   started_date as "startedDate", finished_date as "finishedDate", ancestors, causes, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
-/** Upper estimate, in bytes, of the JSON of a run, which holds its scripts and the texts that they wrote. */
+/** Upper estimate, in bytes, of the JSON of a run without its declaration. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
   .join(' + ')} + 12 * cardinality(ancestors || causes)`;
@@ -56,7 +56,7 @@ function filterValues(accountId: number, variableId: number, filter: RunFilter):
   return [variableId, accountId, states, triggers, from, to];
 }
 
-/** Runs of a variable, newest first (R-H8). The caller has checked that the variable may be read. */
+/** Lists the runs of a variable, newest first (R-H8). The caller must have checked that the variable may be read. */
 export function listRuns(caller: Caller, variableId: number, filter: RunFilter = {}): Listing<number, RunRecord> {
   return {
     keys: `select id as key, ${BYTES} as bytes from calculation_run where ${FILTERED} order by id desc`,
@@ -90,7 +90,10 @@ export async function countRuns(
   return rows[0]?.count ?? 0;
 }
 
-/** One run of the account, or undefined (R-H8). The caller must check that its variable may be read. */
+/**
+ * @returns a run of the account; undefined when it has no such run (R-H8). The caller must check that the variable of the
+ * run may be read.
+ */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(
     `select ${COLUMNS}, (

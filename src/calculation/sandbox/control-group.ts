@@ -33,7 +33,7 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** @returns undefined when this process may not create one. */
+/** Creates a control group with these limits. @returns undefined when this process cannot create one. */
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
   const wanted = await findDirectories(limits, makeOwnedName());
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
@@ -41,7 +41,7 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);
-    // `r+` does not create the file: a missing one means that the controller is not available.
+    // `r+` does not create the file: a missing file means that the controller is not available.
     for (const { directory, file, limit } of wanted)
       await writeFile(join(directory, file), String(limit), { flag: 'r+' });
   } catch {

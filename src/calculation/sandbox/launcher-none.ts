@@ -1,5 +1,6 @@
 /**
- * Launcher without a container: R runs under a user id of its own, confined by rlimits and the system-call filter only.
+ * Launcher without a container: R is confined by rlimits and the system-call filter only. It runs under a user id of its
+ * own when the calculator is root, else as the calculator's user.
  * Runs share /tmp and see each other's processes; only the filter keeps them from the network. Meant for machines whose
  * kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
  */

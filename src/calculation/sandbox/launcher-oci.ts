@@ -39,7 +39,7 @@ export interface OciSettings extends SharedLimits {
   readonly image: string;
 }
 
-/** Launcher that runs the zygote by `podman run` or `docker run --network none` (R-H7). */
+/** Creates the launcher that runs the zygote in a container of podman or docker (R-H7). */
 export function createOciLauncher(settings: OciSettings): Launcher {
   return { mode: 'namespaces', launch: () => launch(settings) };
 }

@@ -35,7 +35,7 @@ export interface SandboxPool {
   /**
    * Runs one script. A script that fails is an outcome, not an exception.
    * @throws the signal's reason when aborted; the run is killed.
-   * @throws {SandboxUnavailableError} when R cannot be reached for 30 s; the script has not run.
+   * @throws {SandboxUnavailableError} when R refuses connections for 30 s; the script has not run.
    */
   run(job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome>;
   /** Runs a trivial script. @throws {SandboxUnavailableError} when it fails. */
@@ -165,7 +165,7 @@ async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: Sand
 
 /**
  * @returns the limits minus the time that earlier scripts of the run took. The wire format has no limit of 0, so at
- * least a millisecond is left, which ends the script.
+ * least a millisecond of wall time and a second of CPU time are left.
  */
 function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
   return {

@@ -97,7 +97,7 @@ export interface OutputColumn {
   readonly texts: TextTable;
 }
 
-/** Texts of the script: R messages, R warnings and printed output, bounded by CALC_MAX_TEXT_BYTES. */
+/** Texts of the script: R messages, R warnings and printed output, each bounded by CALC_MAX_TEXT_BYTES. */
 export interface Notes {
   readonly messages: readonly string[];
   readonly warnings: readonly string[];
@@ -138,9 +138,9 @@ export type SandboxOutcome =
   | {
       readonly kind: 'script_error';
       readonly message: string;
-      /** The R call that raised the note; empty when R reports none. */
+      /** The R call that failed; empty when R reports none. */
       readonly call: string;
-      /** Line of the script, counted from 1; null when no line caused it. */
+      /** Line of the script at which it failed, counted from 1; null when unknown. */
       readonly line: number | null;
       /** Texts of `Errors` that the script returned without a series. */
       readonly errors?: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Checks the isolation from inside before any customer's script runs: a probe script reports what it can reach. The
- * calculator does not start when a guarantee of R-H7 does not hold.
+ * calculator does not start when a checked guarantee of R-H7 does not hold.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
@@ -9,7 +9,7 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
-/** R script whose `Errors` name each guarantee of R-H7 that does not hold. */
+/** R code that sets `always` and `contained` to the checked guarantees of R-H7 that do not hold. */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
 field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))
@@ -42,7 +42,7 @@ contained <- c(
 )`;
 
 /**
- * Runs the probe script and requires every guarantee of R-H7.
+ * Runs the probe script and requires every guarantee that it checks for the mode (R-H7).
  * @throws {SandboxUnavailableError} naming each guarantee that does not hold.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
@@ -54,7 +54,7 @@ export async function proveIsolation(run: Run, mode: ContainerMode): Promise<voi
   }
 }
 
-/** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when a trivial script does not run. */
+/** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when it fails. */
 export async function checkHealth(run: Run): Promise<void> {
   const outcome = await run(jobOf(`list(${NO_POINTS})`));
   if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);

@@ -1,7 +1,7 @@
 /**
  * Framing of the connection to a supervisor: a run header and the request frame; then chunks and a trailer. The counterpart
- * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script's bytes are in `result`
- * chunks.
+ * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script can only choose the
+ * bytes inside `result` and `text` chunks.
  */
 import type { RunLimits } from './sandbox-types.ts';
 
@@ -67,7 +67,7 @@ export interface Answer {
 }
 
 /**
- * Encodes the header of a run: its limits and options, 64 bytes.
+ * Encodes the header of a run: 64 bytes with the limits of the run.
  * @param frameBytes length of the request frame that follows.
  */
 export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {

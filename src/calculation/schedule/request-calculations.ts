@@ -14,13 +14,14 @@ import type { Turn } from '../turns/fair-queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
-// A wave is all runs that one change triggers; its number is the id of the event. Merging two triggers keeps the dates
-// of both and the older wave. With the newer wave, a request would wait for every later upstream request, so an input
-// that changes all the time would starve it. Only requests with equal numbers of attempts merge, so that failed dates
-// do not use up the attempts of other dates. A paused request pauses all requests of its variable (`isDue`): otherwise
-// a run that crashes its calculator would be tried without a pause while its input changes. A written input makes the
-// request urgent, whatever else triggers it. When the result of a background run triggers a run, that run is a
-// background run as well.
+// A wave is all runs that one change triggers. Its number comes from the sequence of the event ids.
+// Merging two requests keeps the range that spans their dates, and the older wave. With the newer wave, a request would
+// wait for every later upstream request, so an input that changes all the time would starve it.
+// Only requests with equal numbers of attempts merge, so that the dates of failed attempts do not use up the attempts of
+// other dates.
+// The later pause of the two holds. A paused request pauses all requests of its variable (`isDue`): otherwise a run that
+// crashes its calculator would be tried without a pause while its input changes.
+// The merged request is a background request only when both requests are.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -36,7 +37,7 @@ const WIDEN = `
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
 // When the result of a run triggers a request, the request records the variables of the path (`ancestors`), so that a
-// loop is detected (R-H11).
+// loop is detected (R-H11). The result of a background run triggers a background run.
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -80,8 +81,10 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run that is requested without dates: all dates of the inputs of `variable`. It reads points, so the
- * transaction holds `point_gate`: otherwise a chunk compressed between the plan and its execution would look empty.
+ * SQL of the range of a run that is requested without dates, from the first point of the inputs of `variable`. It reads
+ * points, so the transaction must hold `point_gate`: otherwise a chunk compressed between the plan and its execution would
+ * look empty.
+ * @param begin SQL of a given first date and a comma, or an empty text.
  * @param end SQL of the last date.
  */
 const wholeRange = (begin: string, end: string) => `
@@ -125,11 +128,11 @@ const REQUEST_FORM_READERS = `
 export interface RequestedRun {
   readonly variableId: number;
   readonly accountId: number;
-  /** Whether the run was scheduled or forced, or triggered by the result of such a run. */
+  /** Whether the run was scheduled, forced or triggered by a form value, or triggered by the result of such a run. */
   readonly isBackground: boolean;
 }
 
-/** Converts a request to an entry of the fair queue: runs triggered by inputs precede background runs (R-H5). */
+/** Converts a request to an entry of the fair queue (R-H5). */
 export function toTurn({ variableId, accountId, isBackground }: RequestedRun): Turn {
   return { accountId, urgency: isBackground ? 'background' : 'triggered', id: variableId };
 }
@@ -164,7 +167,10 @@ const FIND_WAITING_FOR = `
   select request.variable_id as "variableId", account_id as "accountId", is_background as "isBackground"
   from calculation_request request join downstream on id = variable_id`;
 
-/** Outbox consumer: turns committed writes into requests and wakes the calculators after the commit (R-H5). */
+/**
+ * Creates the outbox consumer that turns committed writes and changed form values into requests, and wakes the calculators
+ * after the commit (R-H5).
+ */
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
@@ -284,8 +290,8 @@ export const isDue = (alias: string, now = 'clock_timestamp()') => `
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;
 
 /**
- * Requests again a run that ended without a result: it was abandoned, or the sandbox failed (R-H5). Does nothing when
- * the variable was deleted meanwhile.
+ * Requests again a run that ended without a result: it was abandoned or handed back, or the sandbox failed (R-H5). Does
+ * nothing when the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
@@ -340,7 +346,9 @@ const FORGET_NEXT = `
     and calculation_schedule.next_date > now()
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
-/** Applies the new time zone of a site or source to its schedules (R-H5). A schedule that is due stays due. */
+/**
+ * Applies the new time zone of a site or source to the schedules of its variables (R-H5). A schedule that is due stays due.
+ */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));
   const [sources, sites] = [idsOf('SourceUpdated'), idsOf('SiteUpdated')];

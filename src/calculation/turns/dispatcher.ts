@@ -17,7 +17,7 @@ export interface Dispatcher {
   countWaiting(accountId: number, urgency: Urgency): number;
   /**
    * Starts no more turns, waits up to `graceMs` for the current ones, then aborts them.
-   * @returns the turns that were not started.
+   * @returns the turns that still wait: they were not started, or were handed back.
    */
   stop(graceMs: number): Promise<readonly Turn[]>;
 }

@@ -1,8 +1,9 @@
 /**
- * Deficit round robin over accounts by measured time (R-K3): which run or preview gets the next free slot of a calculator.
+ * Deficit round robin over accounts by measured time (R-A14): which run or preview gets the next free slot of a calculator.
  * Pure but for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
  *
- * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits.
+ * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits while another
+ * account with a waiting turn has credit.
  * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
  * them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
  * borrow again for 10 minutes.

@@ -7,8 +7,8 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * Maximum ids of one account and urgency that a calculator takes; further ids stay in Redis, where every calculator can
- * take them.
+ * Number of waiting turns of one account and urgency up to which a calculator takes ids from Redis. Further ids stay in
+ * Redis, where every calculator can take them.
  */
 const MAX_HELD = 64;
 
@@ -42,7 +42,7 @@ export function openTurnTaker(
     countWaiting(accountId: number, urgency: Urgency): number;
   },
 ): TurnTaker {
-  /** Keys that still have members in Redis after the last take. */
+  /** Keys that may still have members in Redis after the last take. */
   const unfinished = new Set<string>();
   const take = async (key: string): Promise<void> => {
     const [account, urgency] = key.split(':');

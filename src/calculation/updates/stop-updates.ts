@@ -1,7 +1,7 @@
 /**
  * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed request
- * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices within half a second
- * that its run has ended (`run/run-calculation.ts`).
+ * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices after about half a
+ * second that its run has ended (`run/run-calculation.ts`).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';

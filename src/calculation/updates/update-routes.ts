@@ -133,7 +133,8 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     const { from, to } = instants;
     if (from !== undefined && to !== undefined && from > to) {
-      throw invalidInput([{ path: '$.from', message: `must not be later than to, which is ${to}; got ${from}` }]);
+      const message = `must not be later than to, which is ${formatInstant(to)}; got ${formatInstant(from)}`;
+      throw invalidInput([{ path: '$.from', message }]);
     }
     setDateZone(c, dateZone);
     const range = { from: formatOptional(from), to: formatOptional(to) };

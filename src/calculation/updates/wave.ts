@@ -1,16 +1,20 @@
 /**
- * The wave of a run: which change triggered which run (R-H8). Shows the runs that are linked to this run by triggers, in
- * either direction, nearest first, up to `MAX_NODES`. Omits variables that the caller may not read (R-B9).
+ * The wave of a run: which change triggered which run (R-H8). Shows the variables that are linked to the variable of this
+ * run by triggers, in either direction; of more than `MAX_NODES`, the nearest. Omits variables that the caller may not
+ * read (R-B9).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
-/** Maximum runs of a wave that are searched. A wave can be large: a forced update of a site is one wave. */
+/**
+ * Maximum runs, and maximum waiting requests, of a wave that are searched. A wave can be large: a forced update of a site
+ * is one wave.
+ */
 const MAX_RUNS = 20_000;
 
-// The last run of each variable: after a fault of the sandbox, a variable has several runs in one wave.
+// The last run of each variable: after a fault of the sandbox, a variable can have several runs in one wave.
 const FIND_RUNS = `
   select distinct on (variable_id) variable_id as "variableId", id as "runId", state, outcome, trigger, causes,
          started_date as "startedDate", finished_date as "finishedDate"

@@ -130,7 +130,7 @@ test('replay: reports that an overwritten value of an input without versions is 
   await store.write(source, [[START, 5]]);
   const answer = await replay(runId);
   expect(answer).toMatchObject({ isReproduced: false, counts: { recorded: 1, replayed: 0 } });
-  expect(answer.warnings).toEqual(['input a had 1 points, now 0: overwritten values are lost']);
+  expect(answer.warnings).toEqual(['input a had 1 points, now 0: values were overwritten or deleted']);
 });
 
 test('replay: a run that ended before its script started has no declaration (R-H12)', async () => {

@@ -1,6 +1,6 @@
 /**
- * Decodes small results at once, and large results in a worker thread; buffers are transferred to the thread and back.
- * The event loop only copies pieces as they arrive, whatever a script writes (R-H7).
+ * Decodes small results at once, and large results in a worker thread; their buffers are transferred to the thread and
+ * back. A large result costs the event loop only the copying of its pieces as they arrive (R-H7).
  */
 import { Worker } from 'node:worker_threads';
 import { type FrameLimits, type ResultFrame, tryDecodeResult } from '../frame.ts';
@@ -12,7 +12,7 @@ import { PackedTexts } from './text-table.ts';
 export interface ResultDecoder {
   /**
    * @param parts of the frame; above INLINE_BYTES in total, each owns its buffer, which is transferred.
-   * @returns null when the bytes are not exactly one result frame.
+   * @returns null when the bytes are not exactly one result frame, or the worker thread crashed.
    */
   decode(parts: readonly Buffer[], limits: FrameLimits): Promise<ResultFrame | null>;
   close(): Promise<void>;

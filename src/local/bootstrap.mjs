@@ -84,7 +84,7 @@ function installPackages(packages) {
   fail(`apt could not install ${names.join(', ')}; install them by hand, or ${COMPOSE_HINT}`);
 }
 
-/** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser have none. */
+/** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser may have none. */
 function ensureSubordinateIds() {
   const user = process.env.USER ?? spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
   const lacksIds = (file) =>
@@ -117,8 +117,8 @@ function runAsRoot(argv, env) {
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   print('Installing npm packages …');
-  // What npm has cached needs no question to the registry. The second try asks again: a cached list of versions can be too old,
-  // and npm 9 was seen to end in the middle without a reason.
+  // The first try asks the registry only for what npm has not cached. The second try asks for everything: a cached list of
+  // versions can be too old, and npm 9 was seen to end in the middle without a reason.
   if (!runNpmCi('--prefer-offline') && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 
@@ -127,7 +127,7 @@ function runNpmCi(...options) {
   return spawnSync('npm', npm, { cwd: CHECKOUT, stdio: ['inherit', 2, 2] }).status === 0;
 }
 
-/** Compares the lock file with npm's record of installed packages; optional packages depend on the platform. */
+/** Compares the lock file with npm's record of installed packages, except optional ones, which depend on the platform. */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
   if (!installed || !existsSync(pinnedNode())) return false;

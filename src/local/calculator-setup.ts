@@ -19,7 +19,7 @@ const unconfined = (refusal: string) =>
   `WARNING: this kernel refuses user namespaces (${refusal}), so R scripts run WITHOUT A SANDBOX: only under a ` +
   'separate user id with resource limits. They can reach the network and each other. Run only scripts you trust.';
 
-/** Builds the R root file system, unless R_ROOT names one. @throws SetupError when the build fails. */
+/** Builds the R root file system, unless it exists, R_ROOT names one or R cannot run. @throws {SetupError} when the build fails. */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
   const obstacle = await findObstacle();
   if (obstacle !== undefined) {

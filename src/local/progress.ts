@@ -1,6 +1,6 @@
 /**
- * Prints one line per phase: on a terminal with the elapsed time, elsewhere with a further line every ten seconds while
- * the phase runs.
+ * Shows phases: on a terminal, one line per phase, rewritten with its step and the elapsed time; elsewhere, lines at its
+ * start, at each step, every ten seconds and at its end.
  */
 const TICK_MS = 1000;
 const PLAIN_TICK_MS = 10_000;
@@ -8,11 +8,11 @@ const PLAIN_TICK_MS = 10_000;
 /** Reports the current step of a phase. */
 export type Step = (text: string) => void;
 
-/** Runs named phases one after the other, or inside each other, and shows them. */
+/** Runs named phases and shows them. */
 export interface Progress {
   /** Runs `work`, showing `label`, its current step and the time it takes; errors pass through. */
   phase<T>(label: string, work: (step: Step) => Promise<T>): Promise<T>;
-  /** Prints a line that is not part of the progress bar. */
+  /** Prints a line that belongs to no phase. */
   say(text: string): void;
 }
 

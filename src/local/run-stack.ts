@@ -1,7 +1,7 @@
 /**
- * Runs the local stack: starts services, schema, first users, roles and demo, waits for a signal, or until a service or
- * the roles end by themselves, then stops everything in the opposite order. Used by `npm start`, `npm run dev` and `npm
- * run reset`.
+ * Runs the local stack: starts the services, updates the schema, creates the users, starts the roles and loads the demo.
+ * Waits for a signal, or until a service or the roles end by themselves, then stops roles and services. Used by
+ * `npm start`, `npm run dev` and `npm run reset`.
  */
 import { join } from 'node:path';
 import pg from 'pg';
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly restartsOnChange: boolean;
 }
 
-/** Settings that this program sets itself; the environment cannot. */
+/** Settings that this program computes; the roles get them in place of those in the environment. */
 type OwnSettings = RolePorts & { readonly CONSOLE_DIRECTORY: string };
 
 interface Running {
@@ -41,12 +41,15 @@ interface Running {
   readonly roles: { readonly ended: Promise<void> };
 }
 
-/** Runs the stack until a stop signal. @returns the exit code: 1 when a service or the roles ended by themselves. */
+/**
+ * Runs the stack until a stop signal.
+ * @returns the exit code: 1 when a service or the roles ended by themselves, 130 after a signal during the start, else 0.
+ */
 export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
   const progress = createProgress(process.stdout);
   await using parts = new AsyncDisposableStack();
-  // After a signal during the start, this process exits, and the kernel then kills the processes that it has started.
+  // After a signal during the start, this process exits, and the kernel then kills the remaining processes that it started.
   const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
   return running ? await awaitEnd(stopSignal, running, progress) : INTERRUPTED;
 }

@@ -1,10 +1,10 @@
 /**
  * `npm run image:check`: builds the images of compose.yaml and runs them with podman on networks of their own. Waits
  * until all are healthy, checks their confinement from inside, pushes a point, and reads it and the point computed from
- * it. Restarts the database, restores it from a backup, then stops and removes everything. The database is built from
- * Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official image needs a registry. The
- * command cannot check what needs a Docker host: Docker's name service, published ports, AppArmor, restarts after a
- * crash.
+ * it. Restarts the database, restores it from a backup, then stops and removes the containers, volumes and networks. The
+ * database is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official image
+ * needs a registry. The command cannot check what needs a Docker host: Docker's name service, published ports, AppArmor,
+ * restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   });
 }
 
-/** Does what an operator does: takes a backup, moves the cluster away, restores the backup and starts the database. */
+/** Does what an operator does: takes a backup, stops the database, moves the cluster away, restores the backup, starts the database. */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
   if (!backup) throw new SetupError('compose.yaml must have the service backup');

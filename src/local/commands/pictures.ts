@@ -89,7 +89,7 @@ await runCommand(async () => {
 async function signIn(page: Page, { api, users }: Stack, name: string): Promise<void> {
   const user = users.find(({ userName }) => userName === name);
   if (!user)
-    throw new SetupError(`The stack has no user ${name}; \`npm start\` without DATABASE_URL creates the demo.`);
+    throw new SetupError(`.local/stack.json names no user ${name}; run \`npm start\` again, which writes this file.`);
   await page.goto(`${api}/`);
   await page.getByLabel('User name').fill(user.userName);
   await page.getByLabel('Password', { exact: true }).fill(user.password);

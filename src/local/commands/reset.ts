@@ -1,4 +1,4 @@
-/** `npm run reset`: removes the data of this checkout's stack and starts empty. */
+/** `npm run reset`: removes the data of this checkout's database and Redis, and starts the stack. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { STACK_DIRECTORY } from '../paths.ts';

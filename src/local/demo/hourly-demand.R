@@ -1,5 +1,5 @@
-# Mean demand of every full hour, from the half-hours inputVariables$half_hourly. An hour keeps the Version its
-# half-hours carry, so a corrected half-hour corrects the hour under the same name.
+# Mean demand of every full hour, from the half-hours inputVariables$half_hourly. An hour gets the Version of its last
+# half-hour.
 half <- inputVariables$half_hourly$TimeSeries
 hour <- half$Dates - half$Dates %% 3600L
 means <- aggregate(half$Values, list(Dates = hour), mean)

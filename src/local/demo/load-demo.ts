@@ -1,7 +1,7 @@
 /**
  * Loads the demo: half-hourly electricity demand of England and Wales in summer 2000 (`taylor` of the R package forecast,
  * after Taylor 2003). The demo pushes first a forecast (the same half-hour a week before), then the measurement, through
- * the public API. Two calculated variables follow, hourly demand and the daily peak, and are read over gRPC.
+ * the public API. Two variables are calculated from them, hourly demand and the daily peak; the peak is read over gRPC.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,7 +35,7 @@ interface Reading {
 }
 
 /**
- * Loads the missing parts of the demo: an interrupted load continues where it ended.
+ * Loads the demo, unless it is complete; after an interrupted load it adds the missing parts.
  * @returns the closing lines of the start: computed points read over gRPC, or that the demo needs R.
  * @throws {SetupError} when a request fails or the points are not computed in time.
  */
@@ -97,7 +97,7 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
   return { peakId, isNew };
 }
 
-/** Pushes the forecast and then the measurement. Their operation ids make repeated pushes idempotent (R-D7). */
+/** Pushes the forecast and then the measurement. Their operation ids make pushes repeated within 24 h idempotent (R-D7). */
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));

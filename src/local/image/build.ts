@@ -69,7 +69,7 @@ COPY extension ${extension}
   return COMMUNITY_IMAGE;
 }
 
-/** Builds each target once, reusing the layers of earlier runs. @throws {SetupError} when a build fails. */
+/** Builds each image once, reusing the layers of earlier runs. @throws {SetupError} when a build fails. */
 export async function buildImages(file: ComposeFile, directory: string, progress: Progress): Promise<void> {
   const services = new Map(Object.values(file.services).map((service) => [service.image, service]));
   for (const [image, { build }] of services) {
@@ -84,11 +84,11 @@ export async function buildImages(file: ComposeFile, directory: string, progress
       );
     });
   }
-  // Removes the images of earlier runs; intermediate stages have no label and stay as a cache.
+  // Removes the images that this run has replaced; intermediate stages have no label and stay as a cache.
   await podman(['image', 'prune', '--force', '--filter', `label=${CHECK_LABEL}`]);
 }
 
-/** @returns options by which npm inside the build trusts the certificate authority that this machine trusts. */
+/** @returns options by which npm inside the build trusts the certificate authorities of NODE_EXTRA_CA_CERTS. */
 function authorityOptions(): readonly string[] {
   const bundle = process.env.NODE_EXTRA_CA_CERTS;
   return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];

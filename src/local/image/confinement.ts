@@ -78,7 +78,7 @@ function toBytes(size: string): number {
 }
 
 /**
- * Checks that the calculator can connect to the database and Redis only (R-H7).
+ * Checks that the calculator can connect to the database and Redis, but not to api and grpc (R-H7).
  * @throws {SetupError} with what it can connect to.
  */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
@@ -91,5 +91,5 @@ export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const { output } = await podman(['exec', container, 'node', '--eval', CONNECT, '--', ...named, ...numbered]);
   const wanted = 'database:5432 redis:6379';
   if (output !== wanted)
-    throw new SetupError(`the calculator must be able to connect to ${wanted} only, got ${output || 'no server'}`);
+    throw new SetupError(`the calculator must connect to ${wanted} only, got ${output || 'no server'}`);
 }

@@ -1,4 +1,4 @@
-/** Runs podman as root, because only root may create networks, and keeps containers within the limits of this process. */
+/** Runs podman as root, and keeps containers within the resource limits of this process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

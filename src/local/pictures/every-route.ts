@@ -27,7 +27,7 @@ interface Route {
 type SignIn = (page: Page) => Promise<void>;
 
 /**
- * Takes the pictures, and prints the name of each; pictures of a page wider than its window are marked.
+ * Takes the pictures. Prints the path of each, with a mark when the page is wider than its window.
  * @param signIn opens the console and signs in.
  * @param directory receives the pictures, by size, scheme and language.
  */
@@ -38,7 +38,7 @@ export async function takeEveryRoute(browser: Browser, signIn: SignIn, directory
   const routes = await listRoutes(page);
   const storageState = await first.storageState();
   const origin = new URL(page.url()).origin;
-  // Most of the time is waiting for the routes to settle.
+  // The languages run at the same time, because most of the time is spent waiting for the routes to settle.
   await Promise.all(
     LOCALES.map(async (locale) => {
       for (const colorScheme of SCHEMES) {

@@ -46,8 +46,8 @@ const TIMESCALE_DIRECTORIES = {
 
 /**
  * Recipe for TimescaleDB and Redis. TIMESCALEDB_BUILD in the environment names a directory with a build of TimescaleDB
- * (`lib/*.so`, `extension/*`), whose files replace the files of Debian's Apache edition.
- * @throws {SetupError} when the directory holds no build.
+ * (`lib/timescaledb*`, `extension/timescaledb*`), whose files replace the files of Debian's Apache edition.
+ * @throws {SetupError} when `lib` or `extension` holds no such file.
  */
 export function databaseRecipe(environment: Readonly<Record<string, string | undefined>> = process.env): RootRecipe {
   const stagedFiles = environment.TIMESCALEDB_BUILD ? listTimescaleBuild(resolve(environment.TIMESCALEDB_BUILD)) : {};

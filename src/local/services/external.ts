@@ -1,6 +1,6 @@
 /**
  * External services: the database and Redis of DATABASE_URL and REDIS_URL, checked for reachability, version and
- * TimescaleDB. Every problem is one sentence that says what to change.
+ * TimescaleDB. An error reports the first problem and names the setting.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';

@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
-/** User and group id of the services, which is in /etc/passwd of the root file systems. */
+/** User and group id of the services, which is in /etc/passwd of the database root file system. */
 export const SERVICE_ID = 26_001;
 
 const INNER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C.UTF-8', HOME: '/tmp' };
@@ -169,7 +169,10 @@ function launchInChroot(program: RootProgram): RunningProgram {
   return { child, pid };
 }
 
-/** Starts a new session, so that Ctrl-C reaches only this process, which stops the program in order. */
+/**
+ * @returns options of `spawn`. A program without the terminal gets a session of its own, so that Ctrl-C reaches only this
+ * process, which stops the program in order.
+ */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
 }

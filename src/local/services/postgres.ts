@@ -106,7 +106,7 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
   };
 }
 
-/** Backups need WAL senders; an archive that stops must not fill the disk with WAL kept for it. */
+/** WAL senders stay enabled, because backups need them. An archive that stops must not fill the disk with WAL kept for it. */
 const DURABLE = {
   max_slot_wal_keep_size: '4GB',
   max_wal_size: '4GB',

@@ -1,4 +1,4 @@
-/** The routes of the console. Home loads with the first view, the others when they are opened. */
+/** The routes of the console. Home loads with the first view; another route loads when a link to it is pointed at or opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { parseRunFilter } from './calculated/runs/run-filter.ts';
 import { parseDataSearch } from './data/data-address.ts';

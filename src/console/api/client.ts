@@ -1,11 +1,11 @@
-/** Calls of the API with types generated from its description, and the error that every failed call throws. */
+/** Calls of the API with types generated from its description, and the error of a failed call. */
 import i18next from 'i18next';
 import createClient from 'openapi-fetch';
 import { settings } from '../session/settings.ts';
 import { accessToken, signIn } from '../session/sign-in.ts';
 import type { paths } from './openapi.d.ts';
 
-/** The error that the API returned for a failed call. */
+/** A failed call: the API answered with an error, or the server was not reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status of the answer; 0 when the server was not reached. */
@@ -37,8 +37,8 @@ interface Result<Data> {
 }
 
 /**
- * `fetch` with the caller's token. A revoked token redirects the browser to the issuer.
- * @throws {ApiError} without a connection.
+ * Calls `fetch` with the caller's token. When the answer is 401, the browser is redirected to the issuer.
+ * @throws {ApiError} when the server is not reached.
  */
 export async function fetchWithToken(request: Request): Promise<Response> {
   const token = await accessToken();
@@ -63,7 +63,10 @@ export async function bodyOf<Data>(call: Promise<Result<Data>>): Promise<Data> {
   return (await answerOf(call)).body;
 }
 
-/** @returns the body and, for listings, the number of items of all pages. @throws {ApiError} unless the call succeeded. */
+/**
+ * @returns the body, and the number of items of all pages; NaN when the API did not send the number.
+ * @throws {ApiError} unless the call succeeded.
+ */
 export async function answerOf<Data>(
   call: Promise<Result<Data>>,
 ): Promise<{ readonly body: Data; readonly total: number }> {

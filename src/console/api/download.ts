@@ -1,11 +1,11 @@
-/** Requests of points outside openapi-fetch: Arrow for charts, and files to save. */
+/** Calls outside openapi-fetch: points in Arrow for charts, and answers to save as files. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
-/** Query of `GET /data` and `GET /data/compare`: names as in the API description; undefined members are left out. */
+/** Query of a call: names as in the API description; undefined members are left out. */
 export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** @returns the address of a call that reads points. */
+/** @returns the address of a call with its query. */
 export function pointAddress(path: string, query: PointQuery): string {
   const address = new URL(settings.api + path);
   for (const [name, value] of Object.entries(query)) {
@@ -14,7 +14,7 @@ export function pointAddress(path: string, query: PointQuery): string {
   return address.href;
 }
 
-/** Requests points in the format that the query names. @throws {ApiError} unless the call succeeded. */
+/** Sends a GET request. @param path path below the API. @throws {ApiError} unless the call succeeded. */
 export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
   const request = new Request(pointAddress(path, query), signal ? { signal } : {});
   const response = await fetchWithToken(request);
@@ -22,12 +22,16 @@ export async function fetchPoints(path: string, query: PointQuery, signal?: Abor
   return response;
 }
 
-/** Requests points and saves them as a download. @throws {ApiError} unless the call succeeded. */
+/** Saves the answer to a query as a download. @throws {ApiError} unless the call succeeded. */
 export async function savePoints(path: string, query: PointQuery, fileName: string): Promise<void> {
   saveBlob(await (await fetchPoints(path, query)).blob(), fileName);
 }
 
-/** Saves the answer of a call. @param path path and query below the API. @throws {ApiError} unless the call succeeded. */
+/**
+ * Saves the answer of a call as a download.
+ * @param path path and query below the API.
+ * @throws {ApiError} unless the call succeeded.
+ */
 export async function saveAnswer(path: string, fileName: string): Promise<void> {
   await savePoints(path, {}, fileName);
 }

@@ -1,11 +1,12 @@
 /**
- * Follows a resource that the server works on: reads it once, then updates it from its event stream until the work ends.
+ * Follows a resource that the server works on: reads it, updates it from its event stream, and reads it again when the
+ * stream ends.
  */
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause between the end of a broken stream and the next attempt to open it. */
+/** Pause before a broken stream is opened again. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {
@@ -31,12 +32,12 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // Events omit the lists of the resource, so the resource is read again.
+          // Events omit the lists of the resource, so the resource is read again below.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }
       } catch {
-        // The read below says what is wrong.
+        // When the server cannot be reached, the read below fails too and shows why.
       }
       if (end.signal.aborted) return;
       await queries.invalidateQueries({ queryKey: JSON.parse(key) as QueryKey });

@@ -8,7 +8,10 @@ import { useSession } from '../session/session.tsx';
 import type { Variable } from '../variable/variable-queries.ts';
 import classes from './calculated-links.module.css';
 
-/** Links from a variable to its script, runs and properties, as far as the role may open them. */
+/**
+ * Shows the links. Only a calculated variable has a script and runs; only a role that may manage the account can create
+ * a calculated variable.
+ */
 export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {
   const { t } = useTranslation();
   const { mayManage } = useSession();

@@ -29,7 +29,7 @@ const MAX_FOUND = 20;
 const BUSY_MS = 1000;
 const CALM_MS = 10_000;
 
-/** @returns the problems and warnings that the service finds in a declaration. */
+/** @returns the query of the problems and warnings that the service finds in a declaration. */
 export function useValidation({ sourceId, id }: Place, declaration: Declaration, isWanted: boolean) {
   return useQuery({
     queryKey: ['validate', id, declaration],
@@ -63,7 +63,7 @@ export function evaluate(
   );
 }
 
-/** @returns the windows that the inputs of a declaration have; the author's scripts are not run. */
+/** @returns the query of the windows that the inputs of a declaration have; the author's scripts are not run. */
 export function useWindows(place: Place, declaration: Declaration, dates: PreviewDates, isWanted: boolean) {
   const formulas = declaration.calculatedVariableFormulas.map((formula) => ({ ...formula, formula: NO_RESULT }));
   return useQuery({
@@ -102,7 +102,7 @@ export async function saveDeclaration(
   );
 }
 
-/** @returns the saves of a variable's declaration, newest first. */
+/** @returns the query of the saves of a variable's declaration, newest first. */
 export function useHistory({ sourceId, id }: Place) {
   return useQuery({
     queryKey: ['declarations', id],
@@ -111,7 +111,7 @@ export function useHistory({ sourceId, id }: Place) {
   });
 }
 
-/** @returns variables by id, for their names; ids that cannot be read are missing. */
+/** @returns the query of variables by id, for their names; variables that cannot be read are missing. */
 export function useVariables(ids: readonly number[]) {
   const variableIds = [...new Set(ids)].sort((a, b) => a - b);
   return useQuery({
@@ -126,7 +126,7 @@ export function useVariables(ids: readonly number[]) {
   });
 }
 
-/** @returns variables whose name, mapping or source contains the words. */
+/** @returns the query of at most 20 variables whose names, mappings or sources contain the words. */
 export function useFoundVariables(text: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['found-variables', text],
@@ -140,7 +140,7 @@ export function useFoundVariables(text: string, isWanted: boolean) {
   });
 }
 
-/** @returns the next instants of a cron expression in a zone. */
+/** @returns the query of the next instants of a cron expression in a zone. */
 export function useInstants(cron: string, timeZoneId: string) {
   return useQuery({
     queryKey: ['instants', cron, timeZoneId],
@@ -150,7 +150,7 @@ export function useInstants(cron: string, timeZoneId: string) {
   });
 }
 
-/** @returns what a variable still has to calculate; polled more often while a run is under way. */
+/** @returns the query of what a variable still has to calculate; polled more often while a run waits or is under way. */
 export function useUpdateState(id: number) {
   return useQuery({
     queryKey: ['update-state', id],
@@ -159,7 +159,7 @@ export function useUpdateState(id: number) {
   });
 }
 
-/** @returns pages of runs, newest first. */
+/** @returns the query of the pages of runs, newest first. */
 export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   return useInfiniteQuery({
     queryKey: ['run-pages', id, state, trigger, from, to],
@@ -188,7 +188,7 @@ export function runQuery(id: number) {
   });
 }
 
-/** @returns the wave of a run; polled while one of its runs waits or runs. */
+/** @returns the query of the wave of a run; polled while a run of the wave waits or is under way. */
 export function useWave(id: number) {
   return useQuery({
     queryKey: ['wave', id],

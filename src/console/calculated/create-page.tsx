@@ -1,4 +1,4 @@
-/** Creates a calculated variable with a first input, then shows its script. */
+/** Creates a calculated variable, with a first input when one is chosen, then shows its script. */
 import { Button, Group, Select, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -124,7 +124,7 @@ function CreateForm({ draftKey, input }: { readonly draftKey: string; readonly i
   );
 }
 
-/** A formula without a script is a draft: it has the first input, and the editor adds the script. */
+/** Creates the variable. With a first input, the script copies the points of the input; without one, the script is empty. */
 function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
   const { name, inputId, granularity, timeBase, unitId, isVersioned } = wanted;
   const alias = freeAlias(inputName, []);

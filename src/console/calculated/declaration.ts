@@ -99,7 +99,7 @@ export function scheduleOf({ schedule }: Formula): { readonly cron: string; read
     : { cron: schedule.cron, timeZoneId: schedule.timeZoneId ?? '' };
 }
 
-/** @returns an alias that no other input has. */
+/** @returns an alias made from a name. @param taken aliases that must not be returned. */
 export function freeAlias(name: string, taken: readonly string[]): string {
   const plain = name
     .normalize('NFKD')
@@ -115,7 +115,7 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant as a person types it: numbers, TRUE and FALSE are values, everything else is text. */
+/** Parses a constant as a person types it: numbers and, in any case, TRUE and FALSE are values; everything else is text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

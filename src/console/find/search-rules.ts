@@ -1,9 +1,9 @@
 /** Turns what a person types into customFilter expressions (R-C10). Pure. */
 
-/** An expression, as opposed to words to look for. */
+/** Matches an operator of `customFilter`. A text without an operator is words to look for. */
 const OPERATOR = /[=<>~]|\bstartswith\b|\blike\b/i;
 
-/** Fields that hold each word, by kind of element. */
+/** Fields in which words are looked for, by kind of element. */
 const FIELDS = {
   sites: ['name', 'city'],
   sources: ['name', 'serialNumber', 'eanNumber', 'meterNumber', 'tags'],
@@ -17,7 +17,7 @@ export function isExpression(text: string): boolean {
   return OPERATOR.test(text);
 }
 
-/** @returns the customFilter: the expression itself, or a filter that finds every word in some field of the element. */
+/** @returns the customFilter: the expression itself, or a filter by which each word must occur in one of the fields. */
 export function toFilter(text: string, kind: ElementKind): string {
   if (isExpression(text)) return text;
   const words = text.trim().split(/\s+/);

@@ -9,7 +9,7 @@ export type Site = components['schemas']['Site'];
 export type Source = components['schemas']['Source'];
 export type Variable = components['schemas']['Variable'];
 
-/** Number of elements that one request of a list returns. */
+/** Maximum elements that one request of a list returns. */
 const PAGE = 500;
 /** Maximum hits shown of sites, of sources and of variables. */
 const MAX_HITS = 50;
@@ -39,7 +39,7 @@ export interface LoadedList {
   readonly error: unknown;
 }
 
-/** Loads the children of sites and sources page by page, when they are shown. */
+/** Loads the sites, and the children of sites and sources, page by page as `want` asks for them. */
 export function useLists() {
   const [wanted, setWanted] = useState<ReadonlyMap<ListKey, number>>(new Map([['sites', 1]]));
   const requests = [...wanted].flatMap(([key, count]) => Array.from({ length: count }, (_, page) => ({ key, page })));
@@ -72,7 +72,7 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns the hits of the text; sends no request while the text is empty. */
+/** @returns the query of the hits of the text; it sends no request while the text is empty. */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],
@@ -85,7 +85,7 @@ export function useSearch(text: string) {
 async function search(text: string): Promise<Hits> {
   const query = (kind: ElementKind) => ({ customFilter: toFilter(text, kind), pageNumber: 0, itemsPerPage: MAX_HITS });
   const refusals: unknown[] = [];
-  // Treats a refused filter as no hits: an expression may name a field that only one kind of element has.
+  // A refused filter counts as no hits unless all three are refused: an expression may name a field of one kind only.
   const found = <Item>(call: Promise<Found<Item>>) =>
     call.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
@@ -101,7 +101,7 @@ async function search(text: string): Promise<Hits> {
   return { sites, sources, variables };
 }
 
-/** @returns the sources of variables, for the path that is shown beside a hit. */
+/** @returns the query of the sources of variables by id, for the path that is shown beside a hit. */
 export function useSourcesOf(variables: readonly Variable[]) {
   const sourceIds = [...new Set(variables.map(({ sourceId }) => sourceId))].sort((a, b) => a - b);
   return useQuery({

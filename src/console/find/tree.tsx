@@ -1,4 +1,7 @@
-/** The tree site → source → variable: a virtual list, which renders only the visible rows. Arrow keys move through it. */
+/**
+ * The tree site → source → variable: a virtual list, which renders only the rows in and near its visible part. Arrow keys
+ * move through the tree.
+ */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';

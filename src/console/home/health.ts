@@ -7,7 +7,7 @@ export type Health = components['schemas']['AccountHealth'];
 
 const REFRESH_MS = 30_000;
 
-/** Kinds of items that need attention, in the order shown. */
+/** Kinds of items that need attention, in the order of the tiles on Home. */
 export const KINDS = ['silent', 'calculations', 'pushes', 'files', 'webhooks'] as const;
 export type Kind = (typeof KINDS)[number];
 

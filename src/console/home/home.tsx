@@ -1,6 +1,6 @@
 /**
- * Home: is my data all right? Counts of the items that need attention, then the items, each with a link to the view that
- * corrects it.
+ * Home: is my data all right? Counts of the items that need attention, then the items, each with a link to the view of the
+ * variable, runs, push, file or webhook.
  */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -114,7 +114,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/** Work that was accepted and has not started yet. */
+/** Work that was accepted and is not finished. */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;

@@ -7,7 +7,7 @@ import { Ago } from '../parts/moment.tsx';
 import type { Health, Kind } from './health.ts';
 import classes from './troubles.module.css';
 
-/** Number of items of a list that are shown before "show all". */
+/** Number of items of a list that are shown before the user asks for more. */
 const SHOWN_FIRST = 8;
 
 /** Shows the lists of the account's health: failing calculations, pushes, files, webhooks and silent variables. */
@@ -56,7 +56,7 @@ function Section({ kind, count, items }: SectionProps) {
 
 interface ItemProps {
   readonly title: ReactNode;
-  /** Names of the site and source of the item. */
+  /** Texts below the title, such as the names of site and source. */
   readonly path?: readonly string[];
   readonly message?: string | null;
   readonly instant: string | null;
@@ -92,7 +92,7 @@ function VariableLink({ variableId, name }: Named) {
   );
 }
 
-/** Link to the runs of a failing calculation. */
+/** Link to the failed runs of a calculated variable. */
 function RunsLink({ variableId, name }: Named) {
   return (
     <Link to="/console/variables/$variableId/runs" params={{ variableId }} search={{ state: 'Failed' }}>

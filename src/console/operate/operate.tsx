@@ -17,7 +17,7 @@ import './texts.ts';
 export type Installation = components['schemas']['Installation'];
 
 const REFRESH_MS = 10_000;
-/** Runs and operations that the service examines at most (`MAX_EXAMINED` of its installation report). */
+/** Maximum runs, and maximum pushes, that the report examines: `MAX_EXAMINED` in `installation-report.ts`. */
 const MAX_EXAMINED = 20_000;
 
 /** Renders the route. */
@@ -165,7 +165,7 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** Formats seconds with at most two decimal digits, as in the list of runs. */
+/** Formats seconds with at most two decimal digits; numbers that are not whole have at most three significant digits. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }

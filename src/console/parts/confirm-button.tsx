@@ -1,4 +1,4 @@
-/** Button for an action that cannot be undone: asks for confirmation first. */
+/** A button for an action that needs a confirmation. */
 import { Button, Group, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';

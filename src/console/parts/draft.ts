@@ -24,8 +24,8 @@ export function writeDraft(key: string, value: unknown): void {
 }
 
 /**
- * State that survives a reload. When the key changes, mount the component again.
- * @returns the value, a setter, and a function that returns to the saved value and removes the draft.
+ * Keeps state that survives a reload. When the key changes, mount the component again.
+ * @returns the value, a setter, and a function that removes the draft and sets the saved value, or another one.
  */
 export function useDraft<Value>(key: string, saved: Value) {
   const [value, setValue] = useState(() => readDraft<Value>(key) ?? saved);

@@ -3,7 +3,7 @@
 const HOUR_MS = 3_600_000;
 
 /**
- * In the hour that a clock shows twice, the offset from GMT follows the text.
+ * Formats an instant. In the hour that a clock shows twice, the offset from GMT follows the text.
  * @param timeZone undefined: the zone of the runtime.
  */
 export function writeMoment(

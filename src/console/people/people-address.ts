@@ -1,6 +1,6 @@
 /** Query parameters of `/console/people`: the tab, the opened user or client, and the filters of the audit trail. Pure. */
 
-const NAMES = ['tab', 'user', 'client', 'q', 'action', 'by', 'target', 'from', 'to', 'scope'] as const;
+const NAMES = ['tab', 'user', 'client', 'action', 'by', 'target', 'from', 'to', 'scope'] as const;
 
 export type PeopleSearch = { readonly [Name in (typeof NAMES)[number]]?: string };
 

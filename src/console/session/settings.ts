@@ -10,7 +10,7 @@ export interface Settings {
   readonly clientId: string;
 }
 
-/** @throws {Error} when the page was opened without a server that fills it. */
+/** @throws {Error} when the page lacks the settings that the server writes into it. */
 function readSettings(): Settings {
   const text = document.querySelector('meta[name="tidemark-settings"]')?.getAttribute('content');
   if (!text) throw new Error('the page has no settings; open it through the api role');

@@ -29,17 +29,17 @@ const manager = new UserManager({
   monitorSession: false,
 });
 
-// Without a refresh token, or after it was revoked, the issuer decides whether a page is needed.
+// When the token cannot be renewed, the user signs in again; the issuer decides whether that needs a page.
 manager.events.addSilentRenewError(() => void signIn());
 
 export type SignInOutcome =
   | { readonly kind: 'signed_in'; readonly user: User }
   | { readonly kind: 'signed_out' }
-  /** The browser leaves the page for the issuer. */
+  /** The browser leaves this page. */
   | { readonly kind: 'leaving' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Continues a sign-in that returns from the issuer, or starts one. */
+/** Continues a sign-in that returns from the issuer, or starts one; on the page for signed-out people, does neither. */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
   const canonical = new URL(settings.api).origin;
@@ -67,13 +67,13 @@ export async function signIn(address: string = here()): Promise<SignInOutcome> {
   return { kind: 'leaving' };
 }
 
-/** Revokes the tokens and ends the session at the issuer, which then shows the page for signed-out people. */
+/** Revokes the refresh token and ends the session at the issuer, which then redirects to the page for signed-out people. */
 export async function signOut(): Promise<void> {
   await manager.revokeTokens(['refresh_token']).catch(() => undefined);
   await manager.signoutRedirect();
 }
 
-/** Forgets the tokens of this tab without asking the issuer, after the server has ended every session. */
+/** Forgets the tokens of this tab and shows the page for signed-out people, after the server has ended every session. */
 export async function leave(): Promise<void> {
   await manager.removeUser();
   location.assign(SIGNED_OUT_PATH);

@@ -1,4 +1,4 @@
-/** Mantine's theme. The colours themselves are CSS variables in theme.css, because the policy refuses inline style tags. */
+/** Mantine's theme. Its colours are CSS variables of theme.css: the Content-Security-Policy refuses Mantine's style tags. */
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
 const shade = (index: number) => `var(--mantine-color-tide-${index})`;

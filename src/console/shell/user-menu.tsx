@@ -57,7 +57,7 @@ interface NamedAccount {
   readonly name?: string;
 }
 
-/** Other accounts of the person; the whole console changes to the chosen one. */
+/** The accounts of a person with several; the whole console changes to the chosen account. */
 function Accounts({ accounts }: { readonly accounts: readonly NamedAccount[] }) {
   const { t } = useTranslation();
   const { accountId } = useSession();
@@ -126,7 +126,7 @@ function SchemeItems() {
   );
 }
 
-/** Changes the account. A token is for one account, so the issuer issues another one, and returns to Home. */
+/** Changes the account. A token is for one account, so the user signs in again and returns to Home. */
 async function switchAccount(accountId: number): Promise<void> {
   try {
     const path = { accountId };

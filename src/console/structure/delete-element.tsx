@@ -1,4 +1,7 @@
-/** Deletes a site, source or variable. When it has children or readers, a second dialog confirms the deletion, and its job is followed. */
+/**
+ * Deletes a site, source or variable. When the API refuses because others depend on the element, a second button deletes it
+ * all the same. A deletion that continues in the background is followed.
+ */
 import { Progress } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

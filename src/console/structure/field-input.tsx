@@ -31,7 +31,7 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // A list that is opened while it is empty stays closed after its options arrive.
+        // A list opened before its options arrive would stay closed, so the field is disabled until then.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

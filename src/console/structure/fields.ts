@@ -19,7 +19,7 @@ const text = (name: string): Field => ({ name, input: 'text' });
 const entry = (name: string, catalogue: CatalogueName): Field => ({ name, input: 'entry', catalogue });
 const name: Field = { name: 'name', input: 'text', isRequired: true };
 
-/** The fields in the order of the form: first the fields that pushes and charts need. */
+/** The fields in the order of the form. */
 export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   Site: [
     name,

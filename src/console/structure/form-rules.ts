@@ -24,7 +24,7 @@ export function toFormTexts(forms: readonly Form[], clientData: Members | null |
   );
 }
 
-/** @returns clientData with the changed fields; its other members stay. Empty groups and forms are left out. */
+/** @returns clientData with the changed fields; its other members stay. A group or form that becomes empty is left out. */
 export function withFormTexts(
   forms: readonly Form[],
   clientData: Members | null | undefined,

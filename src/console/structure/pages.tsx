@@ -84,7 +84,7 @@ interface PathProps {
   readonly stored: Stored;
 }
 
-/** Links to the site and source that the element belongs to. */
+/** Links to the site of a source, or to the source of a variable. */
 function Path({ kind, stored: { siteId = 0, siteName, sourceId = 0, sourceName } }: PathProps) {
   if (kind === 'Site') return null;
   return kind === 'Source' ? (

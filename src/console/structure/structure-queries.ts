@@ -90,7 +90,7 @@ export interface Option {
   readonly label: string;
 }
 
-/** @returns the entries of catalogues as options, by name; empty while they load. */
+/** @returns the entries of catalogues as options, by the name of the catalogue; empty while they load. */
 export function useCatalogues(names: readonly CatalogueName[]): ReadonlyMap<CatalogueName, readonly Option[]> {
   const results = useQueries({
     queries: names.map((name) => ({ queryKey: [name], queryFn: LOADERS[name], staleTime: STALE_MS })),
@@ -102,7 +102,7 @@ function toOption({ id, name, symbol }: Entry): Option {
   return { value: String(id), label: symbol && symbol !== name ? `${name} (${symbol})` : name };
 }
 
-/** @returns the ids of all time zones. */
+/** @returns the ids of all time zones; empty while they load. */
 export function useTimeZones(): readonly string[] {
   const zones = useQuery({
     queryKey: ['time-zones'],

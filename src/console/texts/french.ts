@@ -1,14 +1,14 @@
 /**
- * French typography that the texts leave out: spaces before punctuation, and the plural of whole millions. Applied once
- * to each bundle, so the texts have plain spaces, which an editor shows. Pure.
+ * French typography that the texts leave out: narrow no-break spaces at punctuation, and the plural of whole millions.
+ * Applied once to each bundle, so the texts have plain spaces, which an editor shows. Pure.
  */
 
 /** U+202F: narrow, and a line does not break there. */
 const THIN = '\u202F';
 
 /**
- * @returns the texts with a narrow no-break space before `; : ! ? »` and after `«`. Each plural has a form `_many`,
- * equal to `_other`: CLDR asks for it at 1,000,000, and i18next would answer in English without it.
+ * @returns the texts with narrow no-break spaces in place of the plain spaces before `; : ! ? »` and after `«`. Each plural
+ * has a form `_many`, equal to `_other`: CLDR asks for it at 1,000,000, and i18next would answer in English without it.
  */
 export function finishFrench<Texts extends object>(texts: Texts): Texts {
   const entries = Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {

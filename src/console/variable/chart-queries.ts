@@ -21,7 +21,7 @@ const MAX_POINTS_FOR_STOPS = 12_000;
 /** Number of last points from whose distances the step is estimated. */
 const MAX_LAST = 100;
 
-/** @returns the query of the first and last date of a variable; its result is null without points. */
+/** @returns the query of the bounds of a variable's points; its result is null without points. */
 export function boundsQuery(variableId: number) {
   return queryOptions({
     queryKey: ['bounds', variableId],
@@ -38,7 +38,7 @@ export function boundsQuery(variableId: number) {
   });
 }
 
-/** @returns the VersionTags of a variable. */
+/** @returns the query of the VersionTags of a variable. */
 export function useVersions(variableId: number) {
   return useQuery({
     queryKey: ['versions', variableId],
@@ -50,7 +50,7 @@ export interface ChartPoints {
   readonly variableId: number;
   readonly side: Side;
   readonly points: Points;
-  /** Least and greatest value of each bucket; undefined for raw points. */
+  /** Least and greatest value of each bucket; undefined for raw points, and for a line without a band. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
 }
 
@@ -87,8 +87,9 @@ export function useChartPoints(
 }
 
 /**
- * @param live instants of versions that arrived while the chart is open. @returns the instants at which versions of the
- * shown points arrived, ascending, as ISO 8601.
+ * @param live instants of versions that arrived while the chart is open.
+ * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
+ * VersionTag arrived, `live`, and, when the range is short enough, the instants of all versions of its points.
  */
 export function useStops(
   variableId: number,

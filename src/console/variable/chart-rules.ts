@@ -17,9 +17,9 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
 /** Maximum points that are drawn without buckets: a year of quarter-hours has 35,136. */
 export const RAW_LIMIT = 45_000;
-/** Maximum buckets of a chart: several for each pixel of a wide window. */
+/** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
-/** Assumed step of a variable without a granularity. */
+/** Assumed step when neither a granularity nor points give one. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;
@@ -42,7 +42,7 @@ const STEP_SEC: Readonly<Record<string, number>> = {
   Year: YEAR_SEC,
 };
 
-/** @returns seconds between the points of a variable, by its granularity. */
+/** @returns seconds between the points of a variable by its granularity, which may be absent. */
 export function stepOf(granularity: number | null, timeBase: string | null): number {
   const base = timeBase === null ? undefined : STEP_SEC[timeBase];
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;
@@ -62,8 +62,9 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 }
 
 /**
- * Seconds between the points of a variable, by which a chart estimates how many points a range has. A variable that declares
- * no granularity, or a longer one than its points have, would otherwise be read raw with millions of points.
+ * @returns seconds between the points of a variable, by which a chart estimates how many points a range has: the shorter of
+ * the declared step and the usual distance of the points. A variable that declares no granularity, or a longer one than its
+ * points have, would otherwise be read raw with millions of points.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
@@ -71,7 +72,10 @@ export function chartStepOf(granularity: number | null, timeBase: string | null,
   return Number.isFinite(step) && step > 0 ? step : DEFAULT_STEP_SEC;
 }
 
-/** @returns raw points up to RAW_LIMIT, else the smallest buckets that number at most BUCKET_LIMIT. */
+/**
+ * @returns raw points up to RAW_LIMIT; else the smallest buckets that are longer than the step and number at most
+ * BUCKET_LIMIT; else months.
+ */
 export function planResolution({ from, to }: Range, stepSec: number): Resolution {
   if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';
   const found = BUCKETS.find(([, length]) => length > stepSec && (to - from) / length <= BUCKET_LIMIT);
@@ -143,7 +147,10 @@ export function sidesOf(selection: Selection): readonly Side[] {
   }
 }
 
-/** Query of `GET /data/compare` for two sides; the left one must name a version. @param now instant of `latest`. */
+/**
+ * @returns the query of `GET /data/compare` for two sides.
+ * @param now instant that stands for `latest` on the left side, because the API requires a version there.
+ */
 export function compareQuery(left: Side, right: Side, now: string) {
   const leftSide: VersionQuery = left === 'latest' ? { asOf: now } : versionOf(left);
   const { version: leftVersion, asOf: leftAsOf } = leftSide;

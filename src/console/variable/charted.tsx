@@ -50,7 +50,7 @@ interface ChartedProps {
   readonly live: Live;
 }
 
-/** Everything below the heading of a variable that has points. */
+/** The heading, the chart and the panels of a variable that has points. */
 export function Charted({ context, bounds, live }: ChartedProps) {
   const { t } = useTranslation();
   const { t: tv } = useTranslation('variable');
@@ -165,7 +165,7 @@ function isShaded({ kind }: Selection): boolean {
 interface ShownRange {
   /** The period that the chart shows. Without a period in the address it ends after the newest point. */
   readonly range: Range;
-  /** The period that is read; points that arrived since are drawn over it. */
+  /** The period that is read. Raw points that arrive later are drawn over it. */
   readonly read: Range;
   readonly resolution: Resolution;
 }
@@ -201,7 +201,7 @@ function useLines({ context, search, selection, range, read, resolution, live }:
   const { variable, unit, timeZone } = context;
   const sides = sidesOf(selection);
   const others = useOtherVariables(search.with ?? []);
-  // Other variables are shown as they were known at the same instant.
+  // In a chart as of an instant, other variables are shown as of that instant too.
   const otherSide = selection.kind === 'known' ? (sides[0] ?? 'latest') : 'latest';
   const wanted = [
     ...sides.map((side, index) => ({ variableId: variable.id, side, hasBand: index === 0 && others.length === 0 })),
@@ -245,10 +245,7 @@ function useSame<Item>(list: readonly Item[]): readonly Item[] {
   return kept.current;
 }
 
-/**
- * @returns the latest points with the points that arrived after they were read. Other versions and buckets are read
- * again instead.
- */
+/** @returns raw points of the latest versions with the points that arrived after they were read; other points as they are. */
 function withLive({ variableId, side, points }: ChartPoints, live: Live, range: Range, resolution: Resolution) {
   if (side !== 'latest' || resolution !== 'Raw') return points;
   return live.points.over(variableId, points, range.from, range.to);

@@ -1,5 +1,5 @@
 /**
- * Buttons for the shown period: common lengths, one step back or forward, all points. The chart itself zooms by
+ * Buttons for the shown period: common lengths, half a length back or forward, all points. The chart itself zooms by
  * dragging.
  */
 import { ActionIcon, Button, Group } from '@mantine/core';

@@ -19,7 +19,7 @@ export interface VariableContext {
   readonly timeZone: string;
 }
 
-/** @returns the variable, its source, site and unit. */
+/** @returns the query of a variable with its source, site and unit. */
 export function variableQuery(id: number) {
   return queryOptions({
     queryKey: ['variable', id],

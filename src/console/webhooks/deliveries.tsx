@@ -1,4 +1,7 @@
-/** Deliveries of a webhook, newest first, read again while the page is open; each can be opened and sent again. */
+/**
+ * The last deliveries of a webhook, newest first, read again while the page is open. Each can be opened, and sent again once
+ * it has ended.
+ */
 import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';

@@ -27,7 +27,7 @@ import {
 /** Secrets of webhooks created since the page was loaded: the API returns each secret only once. */
 const secrets = new Map<string, string>();
 
-/** Form of a webhook. @param id id of the webhook, or `new`. */
+/** The form of a webhook and its deliveries. @param id id of the webhook, or `new`. */
 export function WebhookPage({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const isNew = id === 'new';

@@ -18,7 +18,7 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // A list that is opened while it is empty stays closed after its options arrive.
+      // A list opened before its options arrive would stay closed, so the field is disabled until then.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

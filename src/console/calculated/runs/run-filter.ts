@@ -1,7 +1,7 @@
 /** The filter of a list of runs, which the address of the route holds. Pure. */
 export const RUN_STATES = ['Running', 'Succeeded', 'Failed', 'Abandoned'] as const;
 export const RUN_TRIGGERS = ['Input', 'Schedule', 'ForceUpdate', 'Form'] as const;
-/** The format of the value of `<input type="datetime-local">`. */
+/** Matches a value of `<input type="datetime-local">`. */
 const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/;
 
 export interface RunFilter {

@@ -12,7 +12,7 @@ import classes from './runs.module.css';
 
 const NO_DATES = { from: '', to: '' };
 const TICK_MS = 1000;
-/** Maximum progress shown: a run that takes longer than usual must not look finished. */
+/** Maximum progress shown when the usual duration is known: a run that takes longer must not look finished. */
 const MAX_PERCENT = 95;
 
 /** The bar above the list of runs: what is still to calculate, and buttons that request or stop an update. */
@@ -43,7 +43,7 @@ export function UpdateBar({ variableId, timeZone }: { readonly variableId: numbe
   });
   const isBusy = state.data !== undefined && (state.data.running !== null || state.data.waiting.length > 0);
   // The list of runs is out of date as soon as a run ends.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the changes of isBusy alone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `refresh` is another function at each render
   useEffect(() => refresh(), [isBusy, state.data?.running?.runId]);
   return (
     <section className={classes.card} aria-label={t('update.title')}>

@@ -17,7 +17,7 @@ export interface DraftState {
   readonly isOutdated: boolean;
   change(declaration: Declaration): void;
   setNote(note: string): void;
-  /** Puts a saved declaration and its note into the draft. */
+  /** Puts a declaration and a note into the draft. */
   restore(declaration: Declaration, note: string): void;
   /** Discards the draft; the editor shows the saved declaration again. */
   drop(): void;
@@ -57,6 +57,6 @@ function write(name: string, draft: Draft | undefined): void {
     if (draft) localStorage.setItem(name, JSON.stringify(draft));
     else localStorage.removeItem(name);
   } catch {
-    // A full storage: the draft lives in the page only.
+    // The storage is full or refused: only the page has the draft.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * CodeMirror with R highlighting. It lives in a shadow root, where it uses adopted style sheets: the policy refuses the
- * style tags that it would insert into the page.
+ * CodeMirror, by default with R highlighting. In a shadow root it uses adopted style sheets: the Content-Security-Policy
+ * refuses the style tags that CodeMirror would insert into the page.
  */
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -28,7 +28,7 @@ interface EditorProps {
   readonly isReadOnly?: boolean;
   /** Language by whose tokens the text is coloured; default: R. */
   readonly language?: StreamParser<unknown>;
-  /** Called on Ctrl-Enter. */
+  /** Called on Ctrl-Enter, on a Mac Cmd-Enter. */
   readonly onRun?: () => void;
 }
 

@@ -13,9 +13,9 @@ import { type ChartLine, colorOf, type Span, SpanChart } from './span-chart.tsx'
 
 type Read = Evaluation['inputs'][number];
 
-/** Maximum inputs drawn; further inputs are only listed. */
+/** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
-/** Margin on either side of a window, as a fraction of the window's length. */
+/** Margin on either side of a window, as a fraction of the window's length; at least ten steps of the input. */
 const MARGIN = 0.5;
 
 interface InputChartProps {
@@ -25,7 +25,7 @@ interface InputChartProps {
   readonly result?: { readonly name: string; readonly unitId: number | null };
 }
 
-/** A chart of the inputs of a preview, and a list of their windows. */
+/** A chart of the first inputs of a preview, and a list of their windows. */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
   const inputs = useMemo(() => distinct(evaluation.inputs).slice(0, MAX_DRAWN), [evaluation]);
@@ -78,7 +78,7 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   );
 }
 
-/** Keeps the identity of the array until data are loaded. */
+/** Stands outside the component, because `useQueries` then returns the same array until data change. */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);
 }
@@ -96,7 +96,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points around a window, in the versions that the input reads. */
+/** @returns the query of the points around a window; of the input's choice of versions, the first label and `asOf` apply. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

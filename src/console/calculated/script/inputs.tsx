@@ -141,7 +141,7 @@ function InputRow({ input, isReadOnly, onChange }: RowProps) {
   );
 }
 
-/** Fields that most inputs leave empty: buckets, unit and versions. */
+/** Fields that most inputs leave empty: buckets, alignment, unit and versions. */
 function MoreFields({ input, onChange }: RowProps) {
   const { t } = useTranslation('calculated');
   const { version, asOf, relativeVersion, horizon, tags, alignTo, unitId } = input;
@@ -197,7 +197,7 @@ function MoreFields({ input, onChange }: RowProps) {
   );
 }
 
-/** @returns null for no text, a list for several texts separated by commas. */
+/** @returns null for no text. @param isList whether several texts separated by commas become a list. */
 function toList(text: string, isList: boolean): string | readonly string[] | null {
   if (text === '') return null;
   const items = isList ? text.split(/,\s*/) : [text];

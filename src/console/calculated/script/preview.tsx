@@ -42,7 +42,7 @@ export function Preview({ evaluation, name, unitId, timeZone }: PreviewProps) {
   );
 }
 
-/** Shows what a script wrote, warnings and errors first. */
+/** Shows what a script wrote, errors and warnings first. */
 export function Notes({ errors = [], warnings = [], messages = [], output = '' }: Partial<Evaluation>) {
   const { t } = useTranslation('calculated');
   const lists = { errors, warnings, messages } as const;

@@ -33,7 +33,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
   return [...errors, ...warnings];
 }
 
-/** @returns the problems without a line in the shown formula. Paths are relative to the declaration. */
+/** @returns the problems without a line in the shown formula, and every warning; paths are shortened to `formulas[0]…`. */
 export function othersOf(validation: Validation | undefined, formula: number) {
   if (!validation) return [];
   const { problems, warnings } = validation;
@@ -46,7 +46,7 @@ export function othersOf(validation: Validation | undefined, formula: number) {
   return all.map((each) => ({ ...each, path: each.path.replace(`${ROOT}`, 'formulas') }));
 }
 
-/** Warnings name a line, or a name that the script reads. */
+/** @returns the line that a warning names, or the lines that contain the undeclared name of the warning. */
 function findLines(message: string, script: string): readonly number[] {
   const [, line] = LINE.exec(message) ?? [];
   if (line !== undefined) return [Number(line)];

@@ -55,7 +55,7 @@ export function Schedule({ formula, timeZone, isReadOnly, onChange }: SchedulePr
   );
 }
 
-/** Shows the next five instants of a cron expression. */
+/** Shows the next instants of a cron expression. */
 export function Instants({ cron, timeZone }: { readonly cron: string; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   const [typed] = useDebouncedValue(cron, DEBOUNCE_MS);

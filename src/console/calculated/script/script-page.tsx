@@ -319,7 +319,7 @@ interface ProblemsProps {
   readonly index: number;
 }
 
-/** Problems without a line in the shown script. */
+/** Problems without a line in the shown script, and warnings. */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');
   if (error) return <Problem error={error} />;

@@ -117,7 +117,7 @@ function toOptions(
         stroke: color(colorOf(index)),
         width: isMain ? 2.5 : 1.25,
         spanGaps: true,
-        // A line of few points, such as one value a day, is hard to see without markers.
+        // A line of few points, such as one value per day, is hard to see without markers.
         points: { show: isMain === true && (lines[index]?.points.seconds.length ?? 0) < MARKED_POINTS, size: 7 },
         value: (_plot: uPlot, value: number | null) => value?.toLocaleString(currentLocale()) ?? '–',
       })),
@@ -129,10 +129,7 @@ function toOptions(
 
 const scaleOf = (unit: string) => `unit ${unit}`;
 
-/**
- * @returns the first and last second of lines and spans, with a margin, so that a span that ends with the data is
- * visible.
- */
+/** @returns the first and last second of lines and spans, with a margin that keeps the ends of spans visible. */
 function extentOf(lines: readonly ChartLine[], spans: readonly Span[]): readonly [number, number] {
   const dates = lines.flatMap(({ points: { seconds } }) => [seconds[0] ?? Number.NaN, seconds.at(-1) ?? Number.NaN]);
   const all = [...dates, ...spans.flatMap(({ from, to }) => [from, to])].filter((second) => Number.isFinite(second));

@@ -24,7 +24,7 @@ export interface ColumnPlan {
   readonly missing: readonly ('date' | 'value' | 'identifier')[];
 }
 
-/** @param header names in any case, with spaces around them. */
+/** @param header names of the columns, in any case; spaces around a name are ignored. */
 export function planColumns(header: readonly string[]): ColumnPlan {
   const columns = header
     .map((name) => name.trim())
@@ -38,7 +38,7 @@ export function planColumns(header: readonly string[]): ColumnPlan {
   return { columns, missing };
 }
 
-/** Content type of a Standard File by its name; undefined for any other file. */
+/** @returns the content type of a Standard File by the ending of its name; undefined for any other file. */
 export function typeOf(name: string): string | undefined {
   if (/\.csv$/i.test(name)) return 'text/csv';
   if (/\.xlsx$/i.test(name)) return 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

@@ -42,7 +42,7 @@ const MAX_SENT = 20;
 /** The API lists only files with errors, so the browser remembers the files it sent. */
 const keyOf = (userId: string, accountId: number | undefined) => `sent-files.${userId}.${accountId}`;
 
-/** @returns the files sent from this browser, newest first. */
+/** @returns the last 20 files that the user sent to the account from this browser, newest first. */
 export function sentFiles(userId: string, accountId: number | undefined): readonly SentFile[] {
   return readDraft<readonly SentFile[]>(keyOf(userId, accountId)) ?? [];
 }

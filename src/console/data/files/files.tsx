@@ -52,7 +52,7 @@ export function Files() {
   );
 }
 
-/** @returns a function that sends a file and opens its page. */
+/** @returns a mutation that sends a file and opens its page, and the part that is sent, from 0 to 1. */
 export function useSend() {
   const { userId, accountId } = useSession();
   const navigate = useNavigate();
@@ -137,7 +137,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Files with errors of the last days, sent by any user of the account. */
+/** Files of the last 7 days with errors. The role USER sees only files that the user sent. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

@@ -54,7 +54,7 @@ function readCsv(file: Blob, wanted: Wanted): Promise<ReadRows> {
   });
 }
 
-/** Keeps the header, the first row that is not blank, and the wanted rows. */
+/** Collects the header, which is the first row that is not blank, and the wanted rows. */
 function collect({ rows: wanted, count }: Wanted) {
   let header: readonly string[] | undefined;
   const rows = new Map<number, readonly string[]>();
@@ -70,10 +70,9 @@ function collect({ rows: wanted, count }: Wanted) {
 }
 
 /**
- * A date of a workbook has no zone: the service reads it in the zone of the site. The package truncates fractions of a
- * millisecond. A rounding error of the workbook's number can leave 0.999… of one: a whole second would become the
- * millisecond before it.
- * @returns the text of a cell; a date without milliseconds when they are 0.
+ * Writes a cell as text. A date is written without a zone, because a workbook has none. The workbook's number of a whole
+ * second can be slightly too small, and the package then gives the millisecond before: that date is raised to the second.
+ * @returns the text; a date without milliseconds when they are 0.
  */
 export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';

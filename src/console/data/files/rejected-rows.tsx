@@ -55,7 +55,7 @@ export function RejectedRows({ file }: { readonly file: FileStatus }) {
   );
 }
 
-/** Shows only the reasons, for a file whose rows are not read here. */
+/** Shows the first 200 reasons without the rows, for a file whose rows are not read here. */
 function Plain({ errors }: { readonly errors: RowErrors }) {
   const { t } = useTranslation('data');
   return (
@@ -116,7 +116,7 @@ interface RowsProps {
   readonly onCorrect: (row: number, column: number, text: string) => void;
 }
 
-/** The rejected rows in a virtual table, which renders only the visible rows. */
+/** The rejected rows in a virtual table, which renders only the rows in and near its visible part. */
 function Rows({ errors, content: { header, rows }, corrected, onCorrect }: RowsProps) {
   const { t } = useTranslation('data');
   const frame = useRef<HTMLElement>(null);

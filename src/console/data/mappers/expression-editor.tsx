@@ -1,10 +1,10 @@
-/** The expression of a mapper in the code editor. JSONata is coloured as JavaScript, which has the same tokens. */
+/** The expression of a mapper in the code editor. JSONata is coloured as JavaScript, which has similar tokens. */
 import { javascript } from '@codemirror/legacy-modes/mode/javascript';
 import { tags } from '@lezer/highlight';
 import { Editor } from '../../calculated/script/editor.tsx';
 import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 
-/** @codemirror/language colours `property` alone, but not as a part of `string property`, the style of a quoted key. */
+/** Names the tag of `property`, so that `string property`, the style of a quoted key, is coloured too. */
 const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
 
 interface ExpressionEditorProps {

@@ -67,7 +67,7 @@ export function Structure({ importId }: { readonly importId: string | undefined 
   );
 }
 
-/** @returns a function that sends a document and opens its import. */
+/** @returns a mutation that sends a document and opens its import, and the part that is sent, from 0 to 1. */
 function useImport() {
   const navigate = useNavigate();
   const [part, setPart] = useState(0);
@@ -187,7 +187,7 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   );
 }
 
-/** The action of the import for each row; created and changed rows come first. */
+/** The action of the import for each row, in the order of the document. */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();

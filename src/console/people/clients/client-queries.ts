@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 
-/** Reads all clients; there are few. */
+/** @returns the query of all clients. */
 export function useClients() {
   return useQuery({ queryKey: ['clients'], queryFn: () => bodyOf(api.GET('/admin/clients')) });
 }

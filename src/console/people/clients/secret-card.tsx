@@ -1,11 +1,11 @@
-/** The secret of a client, which the API returns once: shown until the page is left or reloaded. */
+/** The secret of a client, which the API returns once; only the memory of the page keeps it. */
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { copyText } from '../../parts/copy-text.ts';
 import classes from '../../parts/view.module.css';
 import { notifyDone, notifyProblem } from '../../shell/notify.ts';
 
-/** Asks to copy the secret now. */
+/** Shows the secret, with a button that copies it. */
 export function SecretCard({ secret }: { readonly secret: string }) {
   const { t } = useTranslation('people');
   const copy = () => copyText(secret).then(() => notifyDone(t('clients.secretCopied')), notifyProblem);

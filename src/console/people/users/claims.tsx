@@ -1,4 +1,4 @@
-/** What a user is permitted: switches for pushing, other claims as a table, features and secondary accesses by level. */
+/** What a user is permitted: switches for pushing, other claims as a list, features and secondary accesses by level. */
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -173,7 +173,7 @@ interface FeaturesProps extends UserProps {
   readonly kind: 'features' | 'secondaryAccesses';
 }
 
-/** Levels of features; nothing in an account without any. The service refuses a level above the account's level. */
+/** Levels of the features or secondary accesses of a user. The service refuses a level above the account's level. */
 export function Features({ user, kind }: FeaturesProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -9,7 +9,7 @@ interface Person {
   readonly role: Role;
 }
 
-/** The members that are texts, in the order of the page. */
+/** Members of a person that are texts. */
 type TextName = 'email' | 'userName' | 'firstName' | 'lastName' | 'phoneNumber';
 
 interface PersonFieldsProps<Name extends TextName, Fields extends Person & Readonly<Record<Name, string>>> {

@@ -1,4 +1,7 @@
-/** The sites that a user may access, wholly or only some sources. Managers and administrators may access every site of the account. */
+/**
+ * The sites that a user may access, wholly or only some sources. Managers and administrators may access every site of the
+ * account.
+ */
 import { Button, MultiSelect, NativeSelect } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -148,7 +151,7 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // A list that is opened while it is empty stays closed after its options arrive.
+        // A list opened before its options arrive would stay closed, so the field is disabled until then.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}

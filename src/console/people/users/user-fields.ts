@@ -36,7 +36,7 @@ export function nameOf({ userName, firstName, lastName }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || userName;
 }
 
-/** Roles that the signed-in user may assign. @param mine role of the signed-in user. */
+/** @returns the roles that the signed-in user may assign. @param mine role of the signed-in user. */
 export function rolesToGive(mine: Role): readonly Role[] {
   return mine === 'ADMIN' ? ['USER', 'MANAGER', 'ADMIN'] : ['USER', 'MANAGER'];
 }

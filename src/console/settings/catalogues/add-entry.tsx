@@ -64,7 +64,7 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // A list that is opened while it is empty stays closed after its options arrive.
+              // A list opened before its options arrive would stay closed, so the field is disabled until then.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

@@ -34,7 +34,7 @@ interface Calls {
 
 const params = (id: number) => ({ params: { path: { id } } });
 
-/** The calls of each catalogue. The body of an addition has the fields of the catalogue's form. */
+/** The calls of each catalogue. */
 export const CALLS: Readonly<Record<Catalogue, Calls>> = {
   units: {
     list: () => bodyOf(api.GET('/units')),
@@ -91,7 +91,7 @@ export function isOwn({ id }: Entry): boolean {
   return id >= FIRST_OWN_ID;
 }
 
-/** @returns the query of a catalogue's entries, by the key that the forms of elements use. */
+/** @returns the query of a catalogue's entries, with the same query key as `useCatalogues`. */
 export function useEntries(catalogue: Catalogue) {
   return useQuery({ queryKey: [catalogue], queryFn: CALLS[catalogue].list });
 }

@@ -140,7 +140,7 @@ interface RenameProps {
   readonly onEnd: () => void;
 }
 
-/** Changes name and symbol. The conversion of a unit is fixed, because stored values are converted by it. */
+/** Changes the name of an entry, and the symbol of a unit. */
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();

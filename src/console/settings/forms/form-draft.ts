@@ -100,12 +100,12 @@ function toItem(type: FieldType, line: string) {
   return { value, ...(name && { name }) };
 }
 
-/** @returns a copy with one element replaced, or removed when it is undefined. */
+/** @returns a copy with one item replaced, or removed when `item` is undefined. */
 export function withAt<Item>(items: readonly Item[], index: number, item: Item | undefined): readonly Item[] {
   return items.flatMap((each, at) => (at !== index ? [each] : item === undefined ? [] : [item]));
 }
 
-/** @returns a copy with one element moved before its predecessor. */
+/** @returns a copy with one item moved before its predecessor. */
 export function movedUp<Item>(items: readonly Item[], index: number): readonly Item[] {
   const moved = [...items];
   const [item] = moved.splice(index, 1);

@@ -21,7 +21,7 @@ interface GroupEditorProps {
   readonly onChange: (group: GroupDraft | undefined) => void;
 }
 
-/** Fields for a group's name and for each of its fields. */
+/** Inputs for a group's name and for each of its fields. */
 export function GroupEditor({ number, group, onChange }: GroupEditorProps) {
   const { t } = useTranslation('settings');
   const { fields } = group;
@@ -144,7 +144,7 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // A list that is opened while it is empty stays closed after its options arrive.
+        // A list opened before its options arrive would stay closed, so the field is disabled until then.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

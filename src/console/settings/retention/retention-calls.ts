@@ -14,7 +14,7 @@ export interface RetentionFields {
   readonly isActive: boolean;
 }
 
-/** @returns the saved policy as texts; empty texts without a policy. */
+/** @returns the saved policy as texts; without a policy, an inactive one with empty texts and days as rollup. */
 export function toRetentionFields({ retention }: RetentionState): RetentionFields {
   if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
   const { keepRawYears, rollup, timeZoneId, isActive } = retention;
@@ -26,7 +26,7 @@ const toRule = ({ keepRawYears, rollup, timeZoneId }: RetentionFields) => ({
   ...(timeZoneId !== '' && { timeZoneId }),
 });
 
-/** @returns the members that the counts of a preview depend on, for comparing. */
+/** @returns the members that the counts of a preview depend on, as one text for comparing. */
 export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): string {
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }

@@ -28,7 +28,7 @@ interface RetentionPolicyProps {
   readonly variableId?: number;
 }
 
-/** The retention policy, for managers: the API refuses other roles. */
+/** The retention policy. The API refuses the role USER. */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
   if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;

@@ -28,7 +28,7 @@ export function toRows({ seconds, values }: Points, edits: Edits): readonly Row[
 export interface Step {
   /** @returns the date `count` steps after a date, both in Unix seconds; `count` may be negative. */
   readonly move: (seconds: number, count: number) => number;
-  /** @returns the first date at or after `seconds`, counted from the start of its civil day, month or year. */
+  /** @returns the first date at or after `seconds` in steps from the start of its civil day, month or year. */
   readonly firstFrom: (seconds: number) => number;
 }
 
@@ -61,9 +61,10 @@ export function toStep(granularity: number | null, timeBase: string | null, time
 }
 
 /**
- * @param operand of all kinds except `fill`.
- * @param step distance of the dates that `fill` and `create` add.
- * @returns the edits after a change of every point of the range.
+ * Changes every point of the range; `fill` and `create` add points instead.
+ * @param operand value of every kind except `fill`.
+ * @param step gives the dates that `fill` and `create` add.
+ * @returns the edits after the change.
  */
 export function applyChange(
   kind: ChangeKind,
@@ -102,7 +103,7 @@ interface Valued {
   readonly value: number;
 }
 
-/** Fills gaps: gives each date of the step without a point the value on the straight line between its neighbours. */
+/** Fills gaps between points: gives each missing date of the range the value on the straight line between its neighbours. */
 function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);
   for (let index = 1; index < rows.length; index += 1) {
@@ -117,7 +118,7 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
   return next;
 }
 
-/** Gives a value to each date of the range without a point. Dates continue those of the points, else begin at midnight. */
+/** Gives a value to each missing date of the range. Dates continue those of the points; without points, see `firstFrom`. */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
   const add = (date: number) => {
@@ -138,7 +139,7 @@ function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step,
   return next;
 }
 
-/** Dates of the step after `left`, up to half a step before `right`. */
+/** Yields the dates after `left` that are more than half a step before `right`. */
 function* datesBetween(left: number, right: number, step: Step): Generator<number> {
   let before = left;
   for (let count = 1; ; count += 1) {

@@ -23,7 +23,7 @@ export function readDraft(variableId: number): Draft | undefined {
   }
 }
 
-/** Stores the draft of a correction in the browser. @param draft undefined removes it. */
+/** Stores the draft of a correction for the tab. @param draft undefined removes the stored draft. */
 export function keepDraft(variableId: number, draft: Draft | undefined): void {
   if (!draft) sessionStorage.removeItem(keyOf(variableId));
   else sessionStorage.setItem(keyOf(variableId), JSON.stringify({ ...draft, edits: [...draft.edits] }));

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 import { settings } from '../../session/settings.ts';
 
-/** @returns whether the user is offered a correction of the variable. */
+/** @returns whether the user may push points to the variable; false until the API has answered. */
 export function useMayCorrect(variableId: number): boolean {
   const targets = useQuery({
     queryKey: ['targets', variableId],

@@ -1,4 +1,4 @@
-/** Writes a correction as a push and follows its operation until the points can be read. */
+/** Writes a correction as a push and follows its operation to the end. */
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { settings } from '../../session/settings.ts';
@@ -24,9 +24,9 @@ const POLL_MS = 300;
 const MAX_POLL_MS = 3000;
 
 /**
- * @param onRunning called with the label of the operation while it runs.
+ * @param onRunning called with the label of the operation each time it is found waiting or running.
  * @returns the operation in its final state.
- * @throws {ApiError} when the push is refused.
+ * @throws {ApiError} when the push is refused, or its operation cannot be read.
  */
 export async function writeCorrection(
   { variableId, divider, edits, label, note }: Correction,
@@ -50,7 +50,7 @@ export async function writeCorrection(
   }
 }
 
-/** @returns 128 random bits. `crypto.randomUUID` is missing on pages without TLS. */
+/** @returns 128 random bits in hexadecimal. Browsers offer `crypto.randomUUID` only on pages with TLS or on loopback. */
 function randomHex(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -29,8 +29,9 @@ export interface Shown {
 }
 
 /**
- * One call for each version, because a call reads one version of a date; a comparison has both sides beside each other.
- * Other variables are read as the chart shows them: at the same instant, else their latest versions.
+ * @returns the calls: one for each label, because a call reads one version of a date; one for both sides of a comparison;
+ * else one for all variables. Beside labels and a comparison, other variables have a call of their own, which reads their
+ * latest versions as the chart does.
  * @param now instant at which the latest version is compared, as ISO 8601.
  */
 export function toExports(

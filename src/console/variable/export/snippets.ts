@@ -3,14 +3,14 @@ import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';
 
-/** @param api public address of the API. The token is read from the environment variable TOKEN. */
+/** @param api public address of the API. The program reads the token from the environment variable TOKEN. */
 export function toSnippet(language: Language, api: string, exports: readonly Export[]): string {
   const calls = exports.map(({ path, query }, index) => ({
     address: api + path,
     pairs: Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] as const],
     ),
-    /** Name of the table that is read. */
+    /** Name of the variable of the program that holds the answer. */
     points: exports.length === 1 ? 'points' : `points_${index + 1}`,
   }));
   const { head, write } = WRITERS[language];
@@ -67,7 +67,7 @@ const WRITERS: Readonly<Record<Language, Writer>> = {
   },
 };
 
-/** Writes a curl command that pushes one point of this moment. @param push public address of push. */
+/** Writes a curl command that pushes one point, dated at the current minute. @param push public address of push. */
 export function toPush(push: string, variableId: number): string {
   const date = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().replace('.000', '');
   return [

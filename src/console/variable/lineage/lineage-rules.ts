@@ -38,7 +38,7 @@ export interface Placed {
   readonly height: number;
 }
 
-/** Leaves fill rows from the top; every other node is centred beside the nodes it was computed from. */
+/** Places leaves one below the other, and every other node beside the middle of the nodes that it was computed from. */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];
   const edges: PlacedEdge[] = [];

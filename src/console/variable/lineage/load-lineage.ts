@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum depth: inputs of inputs are followed to this level. */
+/** Maximum states from the traced version to an input of its inputs, both included. */
 const MAX_DEPTH = 6;
 /** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;
@@ -36,7 +36,7 @@ interface State {
   readonly points?: number;
 }
 
-/** @returns the tree of a version. @throws {ApiError} when the variable cannot be read. */
+/** @returns the tree of a version. @throws {ApiError} when the variable, its origins or the run that wrote it cannot be read. */
 export function loadLineage(
   queries: QueryClient,
   t: TFunction<'variable'>,
@@ -87,7 +87,7 @@ async function describeRun(tracing: Tracing, runId: number, sourceId: number, de
   const children: LineageNode[] = [];
   for (const { alias, variableId, lastVersionTimestamp: at, points } of inputs) {
     if (tracing.rest <= 0 || depth >= MAX_DEPTH) break;
-    // An input that the caller may not read is left out.
+    // An input that cannot be read is left out: the caller may not have access to it.
     const child = await trace(tracing, { alias, variableId, at, points }, depth + 1).catch(() => undefined);
     if (child) children.push(child);
   }
@@ -108,7 +108,7 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
   return queries.fetchQuery(originsQuery(variableId, [at])).then((found) => found.get(at) ?? []);
 }
 
-/** @returns when the declaration of a run was saved; undefined when unknown. */
+/** @returns when the declaration of a run was saved; undefined when none of the last 200 saves is the declaration. */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;
   if (declarationHash === null) return undefined;

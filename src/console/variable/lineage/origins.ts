@@ -35,7 +35,7 @@ export interface DescribedOrigin {
   readonly href: string | undefined;
 }
 
-/** @returns a sentence that names the origin of a version. */
+/** Describes the origin of a version. */
 export function describeOrigin(origin: Origin, t: TFunction<'variable'>, timeZone: string): DescribedOrigin {
   const { kind, operationId, fileId, filename, runId, acceptedDate, uploadedDate, startedDate, isReplay } = origin;
   const at = (date: string) => formatVersion(date, timeZone);

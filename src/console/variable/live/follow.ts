@@ -23,7 +23,7 @@ export interface Follower {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** Time of three heartbeats of the service. A connection that is silent for longer was lost without being closed. */
+/** Three times the default of WATCH_HEARTBEAT_MS. A connection that is silent for longer counts as lost. */
 const SILENT_MS = 90_000;
 /** Codes with which the service ends a watch that may be continued; an expired token can be renewed. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
@@ -60,7 +60,7 @@ async function run(
 
 /**
  * Follows one connection to its end.
- * @returns `begun` when events arrived, `off` when the caller must not connect again.
+ * @returns `off` when the caller must not connect again; else `begun` when events arrived, `refused` when none arrived.
  */
 async function connect(
   ids: readonly number[],
@@ -113,7 +113,7 @@ function untilVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits `ms`, or less when the browser has a network again. */
+/** Waits `ms`, or until the browser has a network again or `signal` aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = new AbortController();

@@ -1,15 +1,17 @@
 /**
- * Points that arrived while a chart is open, drawn over the points it has read. Memory is bounded by two generations of at
- * most MAX_POINTS. When a generation is full, the chart reads its points again, and the generation is dropped.
+ * Points that arrived while a chart is open, drawn over the points it has read. When they are more than MAX_POINTS, they
+ * become the older generation, the chart reads its points again, and the older generation is dropped.
  */
 
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
+/** Points of the newer generation after which the chart reads its points again. */
 export const MAX_POINTS = 5000;
-/** Maximum instants per variable that are kept for the slider over versions. */
+/** Maximum instants kept for each variable, for the slider over versions. */
 const MAX_INSTANTS = 300;
 
+/** Values by variable and date in Unix seconds. */
 type Overlay = Map<number, Map<number, number>>;
 
 export class LivePoints {
@@ -56,24 +58,24 @@ export class LivePoints {
     };
   }
 
-  /** Date of the last point that arrived, in Unix seconds; undefined before the first. */
+  /** @returns the latest date of the points that arrived, in Unix seconds; undefined before the first point. */
   lastOf(variableId: number): number | undefined {
     return this.#last.get(variableId);
   }
 
-  /** Instants at which the last versions arrived, as ISO 8601. */
+  /** @returns the instants at which the last versions arrived, as ISO 8601. */
   instantsOf(variableId: number): readonly string[] {
     return this.#instants.get(variableId) ?? [];
   }
 
-  /** Number of points in both generations. */
+  /** @returns the number of points in both generations. */
   size(): number {
     return [...this.#older.values(), ...this.#newer.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
-   * @returns the points merged with the points that arrived, from `from` to `to` (exclusive); the same object when none
-   * arrived.
+   * @returns the points merged with the points that arrived with dates from `from` to `to` (exclusive); the same object
+   * when there are none.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

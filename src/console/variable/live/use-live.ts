@@ -9,13 +9,13 @@ import { LivePoints } from './live-points.ts';
 
 /** Delay after the first point of a burst, so that the burst is drawn once. */
 const DRAW_MS = 250;
-/** Pause between reads of data that cannot be updated in place. */
+/** Delay after the first point of a burst until data that cannot be updated in place are read again. */
 const REFRESH_MS = 5000;
 
 export interface Live {
   readonly state: LiveState;
   readonly points: LivePoints;
-  /** Increases with every point that arrives. */
+  /** Increases when the chart must be drawn again. */
   readonly revision: number;
 }
 
@@ -31,8 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Reads newly followed variables again: points committed between the first read and the first event are in
-      // neither.
+      // Reads the points of newly followed variables again: the first read and the events both lack the points that were
+      // committed between them.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);
@@ -93,7 +93,7 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
   drop();
 }
 
-/** Reads all other shown data again: buckets, labels, versions of a point, runs. */
+/** Reads shown data again that arrived points do not update in place: buckets, labels, versions of a point, runs, changes. */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
     resolution !== 'Raw' || String(side).startsWith('label:');

@@ -17,9 +17,9 @@ export interface Drawn {
   /** Symbol of the unit, which chooses the axis. */
   readonly unit: string;
   readonly points: Points;
-  /** Least and greatest value of each bucket; undefined for raw points. */
+  /** Least and greatest value of each bucket; undefined: no band is drawn. */
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
-  /** The line is drawn behind the other lines, and dashed. */
+  /** The line is dashed and slightly transparent. */
   readonly isQuiet: boolean;
 }
 

@@ -23,7 +23,7 @@ type Key = Pick<KeyboardEvent, 'key' | 'shiftKey'>;
 
 const PAGE_PART = 10;
 
-/** @returns whether the chart handles the key. @param announce called with the index of the point reached. */
+/** @returns whether the chart handles the key. @param announce called after the cursor has moved to a point. */
 export function pressKey(
   plot: uPlot,
   state: KeyState,
@@ -72,7 +72,7 @@ function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
   plot.setSelect({ left: Math.min(left, other), width, top: 0, height: plot.over.clientHeight }, false);
 }
 
-/** @returns the marked range; `to` is after the last point of it. */
+/** @returns the marked range, to one millisecond after its last point; undefined unless it has two points. */
 export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
   if (index === undefined || anchor === undefined || index === anchor) return undefined;
   const dates = plot.data[0];

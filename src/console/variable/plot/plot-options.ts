@@ -13,7 +13,7 @@ export function unitsOf(lines: PlotProps['lines']): readonly string[] {
   return [...new Set(lines.map(({ unit }) => unit))];
 }
 
-/** @param frame element that gives the chart its colours and width. @param hooks uPlot hooks that handle the mouse. */
+/** @param frame element that gives the chart its colours and width. @param hooks functions that uPlot calls. */
 export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hooks.Arrays): uPlot.Options {
   const { lines, bands, timeZone, range } = props;
   const style = getComputedStyle(frame);
@@ -79,7 +79,7 @@ export function widthOf(plot: uPlot, labels: readonly string[] | null, index: nu
   return Math.ceil((ticks?.size ?? 0) + gap + plot.ctx.measureText(longest).width / devicePixelRatio);
 }
 
-/** Labels of the axis of dates, as short as the distance between them allows. */
+/** @returns labels of the axis of dates, as short as the distance between them allows. */
 export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(currentLocale(), { ...options, timeZone });

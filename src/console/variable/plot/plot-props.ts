@@ -8,9 +8,9 @@ export interface Line {
   readonly color: string;
   /** Symbol of the unit; lines of a unit share an axis. */
   readonly unit: string;
-  /** The line is drawn behind the other lines, and dashed. */
+  /** The line is dashed and slightly transparent. */
   readonly isQuiet?: boolean;
-  /** An edge of a band: no line of its own. */
+  /** The line is an edge of a band and is not drawn itself. */
   readonly isEdge?: boolean;
 }
 

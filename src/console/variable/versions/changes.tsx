@@ -15,7 +15,7 @@ import classes from './changes.module.css';
 type Comparison = components['schemas']['Comparison'];
 
 const ROW_PIXELS = 32;
-/** Maximum dates that are listed; the summary covers all dates. */
+/** Maximum dates read for the list; the summary covers all dates of the range. */
 const MAX_ROWS = 100_000;
 
 interface ChangesProps {
@@ -62,7 +62,7 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   );
 }
 
-/** The differing dates in a virtual table, which renders only the visible rows. */
+/** The differing dates in a virtual table, which renders only the rows in and near its visible part. */
 function Rows({ rows, timeZone }: { readonly rows: Comparison['rows']; readonly timeZone: string }) {
   const { t } = useTranslation();
   const frame = useRef<HTMLElement>(null);

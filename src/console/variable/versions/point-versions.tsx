@@ -31,7 +31,7 @@ interface PointVersionsProps {
   readonly onClose: () => void;
 }
 
-/** Table of the versions of one point, below the version bar. */
+/** List of the versions of one point, below the version bar. */
 export function PointVersions({ variableId, seconds, isCalculated, timeZone, onClose }: PointVersionsProps) {
   const { t } = useTranslation();
   const { t: tv } = useTranslation('variable');

@@ -95,7 +95,7 @@ function Labels({ labels, chosen, onSelect }: LabelsProps) {
   );
 }
 
-/** The chart as it was known at an instant; the latest points are dashed, and differences are shaded. */
+/** The slider, with playback, that chooses the instant as of which the chart shows the points. */
 function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly at: string | undefined }) {
   const { t } = useTranslation();
   const [isPlaying, setPlaying] = useState(false);

@@ -36,7 +36,7 @@ describe('identity: access invalidation', () => {
   });
   afterAll(() => api.close());
 
-  it('a change takes effect at once in the process that made it, despite the cache (R-B5)', async () => {
+  it('locking and unlocking take effect at once in the process that made the change, despite the cache (R-B5)', async () => {
     const user = await api.signIn('una', 'USER');
     const id = await userIdOf(api, 'una');
     expect((await user.get('/account')).status).toBe(200);
@@ -64,7 +64,7 @@ describe('identity: access invalidation', () => {
     expect((await acting.get('/account')).status).toBe(401);
   });
 
-  it('a change reaches other processes through Redis (R-B5)', async () => {
+  it('an invalidation reaches the cache of another process through Redis (R-B5)', async () => {
     const { config, authentication } = api.parts;
     const elsewhere = createCallerCache({ database: api.database, cacheSec: 30 });
     let isListening = false;

@@ -61,6 +61,7 @@ describe('identity: a bearer token', () => {
     const headers = { authorization: basic('max:x') };
     const other = await fetch(`${identity.origin}/account/me`, { headers });
     expect(other.status).toBe(401);
+    expect(other.headers.get('www-authenticate')).toBe('Bearer realm="tidemark", error="invalid_token"');
   });
 
   it('that was tampered with is 401 (R-B1)', async () => {
@@ -154,7 +155,7 @@ describe('caller: permissions', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('a USER has access to the granted sites (R-B9)', async () => {
+  it('the caller of a USER has the granted sites only (R-B9)', async () => {
     const userId = await newUser('sited');
     await grantSiteAccess(identity.database, { userId, siteId: await newSite('East'), level: 'Read' });
     const { body } = await call('/account/me', await tokenOf('sited'));

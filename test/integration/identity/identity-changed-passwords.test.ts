@@ -1,5 +1,6 @@
 /**
- * A changed password revokes every access of the old one: HTTP Basic on push, refresh tokens, sessions, access tokens.
+ * What a changed password revokes: cached credentials of HTTP Basic on push, refresh tokens and other sessions; after a
+ * reset also access tokens.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
@@ -95,7 +96,7 @@ describe('identity: cached push credentials', () => {
     },
   );
 
-  it('are invalid without an invalidation message too, once the cached caller expires (R-B7, R-B5)', async () => {
+  it('are refused once the cached caller is gone, after the stored password was changed or marked as temporary (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
@@ -105,7 +106,7 @@ describe('identity: cached push credentials', () => {
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(401);
   });
 
-  it('are checked again after a lock ends, and accepted (R-B7, R-B11)', async () => {
+  it('are refused during a lock and accepted after it (R-B7, R-B11)', async () => {
     const userId = await addPusher('lola');
     expect(await push(api.origin, 'lola', PASSWORD)).toBe(200);
     for (const [isLocked, status] of [
@@ -145,7 +146,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant');
   });
 
-  it('a sign-in in progress during the change gets no session (R-B11)', async () => {
+  it('a password grant in progress during the change is refused (R-B11)', async () => {
     const userId = await addPusher('race');
     const client = await api.database.connect();
     try {
@@ -166,7 +167,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     }
   });
 
-  it('no refresh token is issued when the password changes while tokens are issued (R-B11)', async () => {
+  it('a grant for refreshing is stored only while the password is still the one that was checked (R-B11)', async () => {
     const userId = await addPusher('grant');
     const { rows } = await api.database.query<{ hash: string }>(
       'select password_hash as hash from app_user where id = $1',
@@ -182,7 +183,7 @@ describe('identity: sessions and tokens of a changed password', () => {
   });
 });
 
-/** Waits for the next second, because `iat` of tokens has a resolution of one. */
+/** Waits for the next second, because `iat` of tokens counts whole seconds. */
 async function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1000);
   await eventually('the next second', async () => Math.floor(Date.now() / 1000) > second);

@@ -83,7 +83,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** Checks the page in every colour scheme and width: no horizontal overflow, enough contrast. */
+/** Checks the page narrow and light, and wide and dark: no horizontal overflow, enough contrast. */
 async function checkLayout(name: string): Promise<void> {
   for (const layout of SCREENS) {
     await tab.setLayout(layout);

@@ -1,4 +1,4 @@
-/** A running issuer with an account, users of each role and a client, on its own database. */
+/** A running issuer with two accounts, a user of each role and a client, on its own database. */
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -48,7 +48,7 @@ export interface IdentityFixture {
 export interface TokenRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly realm?: string;
-  /** Part of the path after the issuer's address. */
+  /** Text after the path of the token endpoint. */
   readonly suffix?: string;
 }
 

@@ -51,13 +51,13 @@ describe('identity: impersonation', () => {
     });
   });
 
-  it('grants the permissions of the user, and no more (R-B14, R-B8)', async () => {
+  it('gives the role of the user, not the role ADMIN (R-B14, R-B8)', async () => {
     const client = await impersonate();
     expect((await client.get('/account/audit')).status).toBe(200);
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
   });
 
-  it('ends with a reset of the ADMIN’s password, and does not begin with an older token (R-B14, R-B11)', async () => {
+  it('ends when the tokens of the ADMIN are revoked, and does not begin with a revoked token (R-B14, R-B11)', async () => {
     const client = await impersonate();
     await api.database.query(`update app_user set tokens_valid_from = now() + interval '1 min' where id = $1`, [ada]);
     expect((await client.get('/account')).status).toBe(401);

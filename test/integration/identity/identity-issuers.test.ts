@@ -96,7 +96,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('a linked sub stays with its user when another user gets the address (R-B5)', async () => {
+  it('a sub is linked by its address as configured, and stays with its user when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;
@@ -110,7 +110,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await linked()).toEqual(expected);
   });
 
-  it('permissions are read from the database, not from the foreign token (R-B5)', async () => {
+  it('role and lock are read from the database, not from the foreign token (R-B5)', async () => {
     const claims = { sub: uma, roles: ['ADMIN'], realm_access: { roles: ['ADMIN'] }, account: api.accountId };
     const client = createTestClient(api.origin, await foreign.sign(claims));
     expect((await client.get('/account/audit')).status).toBe(403);

@@ -63,7 +63,7 @@ describe('Keycloak: a created user', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('with a name or address taken at Keycloak is refused and not stored (R-B2)', async () => {
+  it('with a mail address taken at Keycloak is refused and not stored (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -94,7 +94,7 @@ describe('Keycloak: a created user', () => {
   it('gets no temporary password after the user has chosen a password (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
-    // The mail arrives before the sender has stored its result.
+    // The mail may arrive before the sender has stored its result.
     await eventually('the end of the mail', async () => (await stateOf('quick@north.example')) === 'Sent');
     const user = inKeycloak('quick');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), requiredActions: [] });
@@ -130,7 +130,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(inKeycloak('vera')?.emailVerified).toBe(false);
   });
 
-  it('do not call Keycloak when they change claims and sites (R-B5)', async () => {
+  it('do not call Keycloak when they add a claim (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
     await eventually('the mails to all created users', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;

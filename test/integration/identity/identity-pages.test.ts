@@ -39,7 +39,7 @@ async function tokensOf(page: BrowserPage, verifier: string) {
 }
 
 describe('pages: sign-in', () => {
-  it('is accessible HTML without scripts, with a label for each field, a language and a heading (R-B2)', async () => {
+  it('is HTML without scripts, with a label for each field, a language and a heading (R-B2)', async () => {
     const page = await appBrowser().open(startAuthorization(api.origin).address);
     expect(page).toMatchObject({ status: 200, title: 'Sign in', fields: ['username', 'password'], problem: undefined });
     expect(page.html).not.toMatch(/<script|\son\w+=|javascript:/i);
@@ -63,22 +63,24 @@ describe('pages: sign-in', () => {
     ['nl', 'Aanmelden'],
     ['xx, de-AT', 'Anmelden'],
     ['es', 'Sign in'],
-  ])('uses the language of Accept-Language: %s (R-B2)', async (language, title) => {
-    const { address } = startAuthorization(api.origin);
+  ])('for Accept-Language "%s" has the title "%s" (R-B2)', async (language, title) => {
+    expect(await htmlFor(language)).toContain(`<h1>${title}</h1>`);
+  });
+
+  it('prefers ui_locales to Accept-Language (R-B2)', async () => {
+    expect(await htmlFor('de', { ui_locales: 'nl fr' })).toContain('<h1>Aanmelden</h1>');
+  });
+
+  async function htmlFor(language: string, parameters = {}): Promise<string> {
+    const { address } = startAuthorization(api.origin, parameters);
     const redirect = await fetch(address, { redirect: 'manual' });
     const cookie = redirect.headers
       .getSetCookie()
       .map((line) => line.split(';')[0])
       .join('; ');
     const headers = { 'accept-language': language, cookie };
-    const html = await (await fetch(redirect.headers.get('location') ?? '', { headers })).text();
-    expect(html).toContain(`<h1>${title}</h1>`);
-  });
-
-  it('prefers ui_locales to Accept-Language (R-B2)', async () => {
-    const page = await appBrowser().open(startAuthorization(api.origin, { ui_locales: 'nl fr' }).address);
-    expect(page.title).toBe('Aanmelden');
-  });
+    return (await fetch(redirect.headers.get('location') ?? '', { headers })).text();
+  }
 
   it('shows the same message for a wrong password and an unknown user, and keeps the user name (R-B11)', async () => {
     const browser = appBrowser();
@@ -109,8 +111,12 @@ describe('pages: sign-in', () => {
   it('tells a locked user about the lock only after the right password (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
-    const { page } = await signIn('locked');
-    expect(page.problem).toBe('This user is locked. Please contact the manager of your account.');
+    const browser = appBrowser();
+    const form = await browser.open(startAuthorization(api.origin).address);
+    const wrong = await browser.submit(form, { username: 'locked', password: 'x' });
+    expect(wrong.problem).toBe('The user name or password is wrong.');
+    const right = await browser.submit(wrong, { username: 'locked', password: PASSWORD });
+    expect(right.problem).toBe('This user is locked. Please contact the manager of your account.');
   });
 });
 
@@ -156,7 +162,7 @@ describe('pages: a form posted from elsewhere', () => {
 });
 
 describe('pages: an authorization by code', () => {
-  it('gives the same token as the password grant, and claims about the user (R-B2, R-B4)', async () => {
+  it('gives an access token for the API and an ID token, and userinfo names the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);
@@ -187,7 +193,7 @@ describe('pages: an authorization by code', () => {
     expect(decodeJwt(String(refreshed.body.access_token)).account).toBe(api.otherAccountId);
   });
 
-  it('for an account without a grant for the user ends in access_denied (R-B4)', async () => {
+  it('for an account of which the user is not a member ends in access_denied (R-B4)', async () => {
     const { page } = await signIn('uma', { account: String(api.otherAccountId) });
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
@@ -231,7 +237,7 @@ describe('pages: an authorization by code', () => {
     expect(page.title).toBe('Sign in');
   });
 
-  it('shows a page for an expired interaction (R-B2)', async () => {
+  it('with an unknown interaction shows the page of an expired one (R-B2)', async () => {
     const page = await appBrowser().open(`${api.origin}/realms/tidemark/interaction/unknown`);
     expect(page).toMatchObject({ status: 400, title: 'This page has expired' });
   });
@@ -266,7 +272,7 @@ describe('pages: sign-out', () => {
 describe('pages: userinfo', () => {
   const PATH = '/realms/tidemark/protocol/openid-connect/userinfo';
 
-  it('accepts tokens of this issuer from any grant, and no other credentials (R-B2)', async () => {
+  it('accepts a token of this issuer, and refuses other credentials (R-B2)', async () => {
     expect((await api.manager.get(PATH)).body).toMatchObject({ preferred_username: 'max', account: api.accountId });
     for (const authorization of ['', 'Bearer x', 'Basic eDp5']) {
       const response = await fetch(api.origin + PATH, { headers: { authorization } });
@@ -275,7 +281,7 @@ describe('pages: userinfo', () => {
     }
   });
 
-  it('refuses tokens from before a forced change of the password, as the API does (R-B7)', async () => {
+  it('refuses tokens that were issued before the instant from which tokens are valid (R-B7)', async () => {
     const { token } = api.manager;
     const ask = async () => (await fetch(api.origin + PATH, { headers: { authorization: `Bearer ${token}` } })).status;
     expect(await ask()).toBe(200);

@@ -65,7 +65,7 @@ describe('identity: POST /account/user/create', () => {
     await api.manager.put('/account', { language: 'en' });
   });
 
-  it('members that are null count as absent (§4.2, R-C2)', async () => {
+  it('id, user name, roles, claims, sites, features and business keys that are null count as absent (§4.2, R-C2)', async () => {
     const none = {
       id: null,
       userName: null,
@@ -211,7 +211,7 @@ describe('identity: resetpassword', () => {
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('can be requested at the sign-in page, whose answer and duration do not reveal whether a user exists (R-B11)', async () => {
+  it('can be requested at a page whose answer is the same for every user name and takes at least 0.29 s (R-B11)', async () => {
     await newPerson('forgetful');
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);

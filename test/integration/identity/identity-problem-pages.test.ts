@@ -90,7 +90,7 @@ describe('identity: an address of the issuer', () => {
   });
 
   it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s that expired answers browsers with a page and programs in JSON (R-B11)',
+    '%s, which does not exist, answers browsers with a page about expiry and programs in JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

@@ -291,7 +291,7 @@ describe('identity: a refused token request', () => {
 });
 
 describe('identity: stored state of the issuer', () => {
-  it('contains no secret of a client (R-B11)', async () => {
+  it('contains no refresh token, password or client secret in plain text (R-B11)', async () => {
     const { body } = await tokenForMax();
     const { rows } = await identity.database.query<{ text: string }>(
       `select string_agg(t.line, '') as text from (

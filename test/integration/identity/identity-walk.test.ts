@@ -73,7 +73,7 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/** Reads all rows of the other account and of the hidden site, to detect changes. */
+/** Reads the tables that hold the foreign and hidden objects, to detect changes. */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],
@@ -100,7 +100,7 @@ const allRoutes = () => {
   return [...new Map(routes.map((route) => [`${route.method} ${route.path}`, route])).values()];
 };
 
-/** Every query parameter that filters a list by id, and the kind of the id. */
+/** Query parameters that filter a list by id, and the kind of the id. */
 const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
   ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
   ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
@@ -115,7 +115,7 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 /** Maximum number of concurrent requests. */
 const GROUP = 14;
 
-/** @returns every path that has no id. The list of R packages takes no query, and waits for a calculator. */
+/** @returns the paths of GET without an id, except the list of R packages, which takes no query and waits for a calculator. */
 const listPaths = () =>
   allRoutes()
     .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
@@ -215,7 +215,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('changes no foreign object by any body (R-A5, R-B9)', async () => {
+  it('gets the same answer for foreign ids in bodies as for unused ids (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],

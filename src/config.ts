@@ -1,7 +1,7 @@
 /**
  * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads the settings once at
- * start, reports all problems together and passes the values on; no other file reads the environment. `env-example.ts`
- * generates `.env.example` from the settings.
+ * start, reports all problems together and passes the values on; the roles do not read the environment themselves.
+ * `env-example.ts` generates `.env.example` from the settings.
  */
 import { z } from 'zod';
 import { INTAKE_SETTINGS } from './intake-settings.ts';
@@ -60,7 +60,10 @@ export const SETTINGS = {
     integer(1, 86_400).default(3600),
     'Maximum seconds that an answer with points, or a GET /data/watch, may take.',
   ),
-  REDIS_URL: secret(serverUrl('redis', 'rediss'), 'URL of Redis 6.2 or newer, used by BullMQ for job ids.'),
+  REDIS_URL: secret(
+    serverUrl('redis', 'rediss'),
+    'URL of Redis 6.2 or newer, for wake-ups, notifications and rate limits.',
+  ),
   QUEUE_PREFIX: setting(identifier.default('tidemark'), 'Prefix of all Redis keys.'),
   HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address the api role listens on.'),
   HTTP_PORT: setting(
@@ -321,7 +324,7 @@ export class ConfigError extends Error {
 
 /**
  * Validates the environment (R-K1). An empty variable counts as unset.
- * @throws {ConfigError} with every problem found.
+ * @throws {ConfigError} with every invalid setting, or else with every conflict between settings.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** Settings of pushes, mappers, files and ingestion. Only config.ts uses this file. */
+/** Settings of pushes, mappers, files, structure imports and ingestion. Only config.ts uses this file. */
 import { z } from 'zod';
 import { integer, secret, setting, webUrl } from './setting-types.ts';
 

@@ -32,8 +32,8 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
 }
 
 /**
- * Returns the minimum pool size: a calculation holds one connection and at times a second; an ingest, a file and a
- * direct write hold one connection each.
+ * Returns the minimum pool size: two connections for each calculation; one for each ingest, file and direct write; and
+ * two more.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

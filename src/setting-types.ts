@@ -1,6 +1,6 @@
 /**
- * Types of settings. Each type has an error text with its rule ("must be an integer from …").
- * Only config.ts uses this file.
+ * Types of settings. Each type has an error text with its rule ("must be an integer from …"). Only config.ts and
+ * intake-settings.ts use this file.
  */
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
@@ -33,18 +33,15 @@ export const list = z.string().transform((text) => text.split(',').flatMap((part
 export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
   error: 'must be comma-separated origins such as https://app.example.com, without a path, or *',
 });
-/** Type of a setting with comma-separated integers from `min` to `max`, both inclusive. */
+/** Type of a setting with comma-separated numbers from `min` to `max`, both inclusive. */
 export const numbers = (min: number, max: number) =>
   list
     .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {
-      error: `must be comma-separated integers from ${min} to ${max}`,
+      error: `must be comma-separated numbers from ${min} to ${max}`,
     })
     .transform((texts) => texts.map(Number));
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
-/**
- * Type of a setting that is a URL.
- * @param schemes allowed schemes, without `://`.
- */
+/** Type of a setting that is a URL with one of these schemes. @param schemes without `://`. */
 export const serverUrl = (...schemes: readonly string[]) =>
   z.url({
     protocol: new RegExp(`^(${schemes.join('|')})$`),

@@ -80,7 +80,7 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Whether a webhook of one of the accounts receives `type` and has a filter. Only then do events carry `concerns`, the
+-- Whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then do events carry `concerns`, the
 -- variables they name: most accounts need none, and they can be as large as the push.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Creates the cluster on first start, then execs PostgreSQL. DATABASE_PASSWORD is needed on first start only.
-# The superuser postgres can connect from inside the container only; Tidemark's roles use role and database tidemark.
+# The superuser postgres can connect from inside the container only; Tidemark uses the role and the database tidemark.
 set -eu
 umask 077
 
 data=/data/cluster
 here=$(dirname "$0")
 
-# Clusters of earlier versions lack the rule; src/container/README.md says how their role gets the attribute.
+# Adds the rule for backups, which clusters of earlier versions lack. Their role also needs the attribute REPLICATION: see
+# src/container/README.md.
 allow_backups() {
   grep -q '^host  *replication ' "$1/pg_hba.conf" || echo 'host  replication tidemark all scram-sha-256' >> "$1/pg_hba.conf"
 }

@@ -26,7 +26,7 @@ interface ListVersionsResponse {
 }
 
 const MAX_PAGE = 10_000;
-// Keeps a message below the default 4 MiB limit of clients: a version takes 40 bytes besides its tag.
+// Keeps a message below the default 4 MiB limit of clients: a version takes at most 40 bytes besides its tag.
 const MAX_TEXT_BYTES = 3 << 20;
 
 /** Handles `ListVersions` (R-F8, R-J1). */

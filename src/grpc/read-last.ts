@@ -1,6 +1,6 @@
 /**
- * `ReadLast` (R-J1): the last points of hundreds of variables, as dashboards need them, in one message from one statement.
- * Takes the selection fields of `ReadPoints`, which streams results larger than one message.
+ * `ReadLast` (R-J1): the last points of hundreds of variables, as dashboards need them, in one message. Takes the
+ * selection fields of `ReadPoints`, which streams results larger than one message.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -22,7 +22,7 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Keeps the message below the default 4 MiB limit of clients: up to 40 bytes per point, plus the texts.
+// Keeps the message below the default 4 MiB limit of clients: at most 40 bytes per point, plus the texts.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 
@@ -52,7 +52,7 @@ async function readLast(
   if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
   throw new DomainError(
     'body_too_large',
-    'the texts of these points exceed 2 MiB, the limit of one message; use ReadPoints, which streams',
+    'the texts of these points must take at most 2 MiB in one message; use ReadPoints, which streams',
   );
 }
 

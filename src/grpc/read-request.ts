@@ -181,13 +181,13 @@ export function toCount(name: string, count: number, most = Number.POSITIVE_INFI
   throw locationError(locationInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
-/** Requires a positive id. @throws {DomainError} invalid_input when below 1. */
+/** Requires a positive id, or none. @throws {DomainError} invalid_input when below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
   throw locationError(locationInMessage(name), `must be at least 1, got ${id}`);
 }
 
-/** Clamps to the storable dates: clients use the greatest int64 for an open end. */
+/** Clamps to the range of storable dates: clients use the greatest int64 for an open end. */
 function toStorable(micros: Micros | undefined): Micros | undefined {
   return micros === undefined ? undefined : Math.min(Math.max(micros, MIN_DATE_MICROS), MAX_DATE_MICROS);
 }

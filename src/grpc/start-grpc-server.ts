@@ -34,8 +34,8 @@ const SERVER_OPTIONS = {
 };
 
 /**
- * Starts the server with all its services (R-J1, R-J2).
- * @param port 0 picks a free port. The server speaks plain HTTP/2; a proxy in front terminates TLS.
+ * Starts the server with all its services (R-J1, R-J2). The server speaks plain HTTP/2; a proxy in front terminates
+ * TLS. @param port 0 picks a free port.
  */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });

@@ -26,7 +26,7 @@ interface Watched {
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined: not checked yet. */
   bytesRead: number | undefined;
-  /** Bytes that the client is ahead of the minimum rate; negative: too slow. */
+  /** Bytes by which the client may still fall behind the minimum rate; negative: too slow. */
   credit: number;
 }
 
@@ -70,7 +70,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
     body.bytesRead = bytesRead;
   };
   const cut = ({ incoming, outgoing }: Request): void => {
-    const message = `the request body must arrive at ${bytesPerSec} bytes a second or faster; send the request again`;
+    const message = `the request body must arrive at ${bytesPerSec} bytes per second or faster; send the request again`;
     refuse(
       incoming.socket,
       { status: '408 Request Timeout', message },

@@ -1,5 +1,5 @@
 /**
- * Completes answers that are not streamed: sets `Content-Length`, and compresses answers larger than 1 KiB (R-A4). For
+ * Completes answers that are not streamed: sets `Content-Length`, and compresses answers of 1 KiB or more (R-A4). For
  * these answers it replaces hono's `compress`, which pipes every answer through a CompressionStream: 0.32 ms of
  * processor time for 30 KB of JSON against 0.06 to 0.10 ms here (November 2026). Streamed answers and other encodings
  * are left to `compress`.
@@ -10,7 +10,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
 import { isStreamed } from '../platform/http/streamed-answer.ts';
 
-/** Answers of at most this many bytes are not compressed. */
+/** Smaller answers are not compressed. */
 export const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** Compressing this many bytes takes less time than handing them to another thread. */
 const SYNC_BYTES = 32 << 10;
@@ -22,8 +22,8 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 const gzipInThread = promisify(gzip);
 
 /**
- * Middleware that completes answers. Mount it inside `compress`, which would compress even a tiny answer without
- * `Content-Length`.
+ * Creates middleware that completes answers. Mount it inside `compress`, which would compress even a tiny answer
+ * without `Content-Length`.
  */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {

@@ -24,7 +24,7 @@ import { costOfPush, countAddress, limitAddress, limitCaller, type RateLimits } 
 
 export interface AppParts {
   readonly authentication: Authentication;
-  /** Exchanges HTTP Basic credentials on push; undefined: Basic is not accepted. */
+  /** Exchanges the HTTP Basic credentials of pushes and reads; undefined: Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
   /** Whether a path belongs to the token issuer. */
@@ -67,7 +67,7 @@ const EXPOSED_HEADERS = [
   ],
   ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
 ];
-/** Paths of HTML pages that are not served by the issuer. */
+/** Paths besides the issuer's where errors are pages for clients that prefer HTML. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
 /** Paths besides the issuer's that accept a secret without a bearer token. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
@@ -114,8 +114,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of other origins call the service, with preflight (R-A13). On its own paths, the issuer decides by the
- * registered client. Browsers send no cookies and saved passwords: a script can only use credentials of its own.
+ * Lets pages of other origins call the service, with preflight. On its own paths, the issuer decides by the registered
+ * client. Browsers send no cookies or saved passwords: a script can only use credentials of its own.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -154,8 +154,8 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Middleware that logs one line per request (R-K4), without query, body and headers. Health checks and scrapes are not
- * logged. It runs after `requestId`, and logs the caller when a later middleware has set one.
+ * Creates middleware that logs one line per request (R-K4), without query, body and headers. Health checks and scrapes
+ * are not logged. It runs after `requestId`, and logs the caller when a later middleware has set one.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

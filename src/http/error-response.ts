@@ -22,8 +22,8 @@ interface Paths {
 const API_ONLY: Paths = { isPage: () => false, isIssuerPath: () => false };
 
 /**
- * Handler for every error of the app. A `DomainError` answers by its code; an unavailable dependency answers 503; any other
- * error is logged and answers 500 (R-A5).
+ * Creates the handler of every error of the app (R-A5). A `DomainError` is answered by its code, an unavailable
+ * dependency with 503, a violated foreign key with 409. Any other error is logged and answered with 500.
  */
 export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONLY): ErrorHandler<RequestIdEnv> {
   return (error, c) => {

@@ -30,7 +30,7 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 }
 
 /**
- * Middleware that observes every request (R-A9).
+ * Creates middleware that observes every request (R-A9).
  * @param routeOf route label of a path the app does not route by pattern; undefined takes the matched route.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {

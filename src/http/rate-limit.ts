@@ -10,7 +10,7 @@ import type { UserBudget } from './user-budget.ts';
 export interface RateLimits {
   readonly limiter: RateLimiter;
   readonly users: UserBudget;
-  /** Requests per minute from one client network to the token issuer; 0 means no limit. */
+  /** Maximum attempts to use a secret, per minute and client network; 0 means no limit. */
   readonly tokenPerMinute: number;
   /** Number of the operator's proxies that append to X-Forwarded-For; 0 ignores the header. */
   readonly proxyHops: number;
@@ -22,10 +22,9 @@ const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
- * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`. The connection of a caller that
- * ignores many refusals is closed.
+ * Creates middleware that limits the caller's requests (R-B15) and throws rate_limited above the user's budget. It runs
+ * after `authenticate`. The connection of a caller that ignores many refusals is closed.
  * @param costOf the number of requests that a request counts as.
- * @throws {DomainError} rate_limited above the user's budget.
  */
 export function limitCaller(
   { users }: RateLimits,
@@ -46,9 +45,9 @@ export function costOfPush({ req }: Context): number {
 }
 
 /**
- * Middleware that limits POST requests of a client network (R-B15). Reads (keys, discovery, pages) are not counted.
+ * Creates middleware that limits the POST requests of a client network (R-B15), and throws rate_limited above the
+ * limit. Reads (keys, discovery, pages) are not counted.
  * @param applies whether requests to a path are counted.
- * @throws {DomainError} rate_limited above the network's limit.
  */
 export function limitAddress(limits: RateLimits, applies: (path: string) => boolean): MiddlewareHandler {
   return async (c, next) => {

@@ -39,7 +39,7 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Time-out of the command that every request waits for. It is shorter than the 2 s of other commands, so that a hanging
+ * Time-out of the commands that requests wait for. It is shorter than the 2 s of other commands, so that a hanging
  * Redis delays requests less.
  */
 const COMMAND_TIMEOUT_MS = 500;

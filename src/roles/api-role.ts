@@ -159,10 +159,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
   };
 }
 
-/**
- * Opens the files of the console.
- * @returns undefined when CONSOLE_DIRECTORY is unset.
- */
+/** Builds the routes of the console. @returns undefined when CONSOLE_DIRECTORY is unset. */
 function openConsole(config: Config): AppParts['console'] {
   const { CONSOLE_DIRECTORY: directory } = config;
   if (directory === undefined) return undefined;

@@ -6,8 +6,8 @@ import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
 /**
- * Delay before a standby R process is started. Its start takes 1.5 s of CPU time, which other roles need at their
- * start, and which a process that ends early should not spend. Before the delay is over, an R process that ends
+ * Delay before the first standby R process is started. Its start takes 1.5 s of CPU time, which other roles need at
+ * their start, and which a process that ends early should not spend. Before the delay is over, an R process that ends
  * is replaced by a cold start.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;

@@ -1,4 +1,7 @@
-/** The ingester role: writes accepted pushes and Standard Files as points, imports structures, and removes expired rows. */
+/**
+ * The ingester role: writes accepted pushes and Standard Files as points, imports structures, and maintains the stored
+ * rows.
+ */
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { startFileIngester } from '../files/processing/file-ingester.ts';
@@ -22,7 +25,7 @@ const COLUMNS_INTERVAL_MS = 60_000;
 const STORAGE_INTERVAL_MS = 3_600_000;
 const RETENTION_INTERVAL_MS = 600_000;
 
-/** Starts the ingest of pushes and files, the purges, and the task that ends stalled database sessions. */
+/** Starts the ingest of pushes and files, the imports of structures, and the periodic upkeep of the database. */
 export function startIngesterRole(parts: Parts): Role {
   const { config, database, log } = parts;
   const purgeOperations = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import type { WakeQueue } from '../platform/queue.ts';
 import { PUSH_BACKLOG } from '../push/store/queue-state.ts';
 import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
 
-/** Every kind of work that waits in the database. */
+/** Queries for the gauges of work that waits in the database. */
 export const BACKLOGS: readonly BacklogQuery[] = [
   PUSH_BACKLOG,
   OUTBOX_BACKLOG,

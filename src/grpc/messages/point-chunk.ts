@@ -21,7 +21,7 @@ export interface PointChunkMessage {
 }
 
 /**
- * @returns the chunk as one message, or as several when its texts exceed MAX_TEXT_BYTES.
+ * Yields the chunk as one message, or as several when its texts exceed 2 MiB.
  * @param unitId unit of the values; null when the variable has none.
  */
 export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number | null): Generator<PointChunkMessage> {

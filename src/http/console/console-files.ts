@@ -1,4 +1,7 @@
-/** Reads the files of the built console and compresses each once, because a browser asks for the same few files. */
+/**
+ * Reads the files of the built console, and compresses each once per encoding, because browsers ask for the same few
+ * files.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -9,7 +12,8 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFile {
   readonly type: string;
-  /** Reads the file in an encoding, such as br. */
+  /** Whether the format of the file is compressed: such a file is read as `identity` only. */
+  readonly isCompressed: boolean;
   read(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -25,8 +29,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**
- * Lists the files of a directory once; files added later are not served. Holds them in memory, a few megabytes, so that a
- * build may replace the directory meanwhile.
+ * Reads the files of a directory once; files added later are not served. Holds them in memory, a few megabytes, so that
+ * a build may replace the directory meanwhile.
  * @returns the files by path below the directory; files of unknown types are left out.
  */
 export function openConsoleFiles(directory: string): ReadonlyMap<string, ConsoleFile> {
@@ -49,13 +53,10 @@ function openFile(plain: Buffer<ArrayBuffer>, extension: string, type: string): 
     kept.set(encoding, made);
     return made;
   };
-  const isCompressed = COMPRESSED.has(extension);
   return {
     type,
-    read: (wanted) => {
-      const encoding = isCompressed ? 'identity' : wanted;
-      return kept.get(encoding) ?? make(encoding);
-    },
+    isCompressed: COMPRESSED.has(extension),
+    read: (encoding) => kept.get(encoding) ?? make(encoding),
   };
 }
 

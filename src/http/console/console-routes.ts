@@ -26,7 +26,10 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Element of the built page that is replaced by one with the addresses of the installation. */
 const SETTINGS_PLACE = '<meta name="tidemark-settings" content="" />';
 
-/** Routes to mount at the root, before authentication. @throws {Error} when the directory holds no built console. */
+/**
+ * Creates the routes, to be mounted at the root before authentication. @throws {Error} when the directory holds no
+ * built console.
+ */
 export function consoleRoutes(options: ConsoleOptions): Hono {
   const files = openConsoleFiles(options.directory);
   const page = files.get(PAGE);
@@ -60,7 +63,7 @@ async function sendAsset(c: Context, files: ReadonlyMap<string, ConsoleFile>): P
   const name = c.req.param('name') ?? '';
   const file = files.get(`${ASSETS}${name}`);
   if (!file) throw new DomainError('not_found', `${JSON.stringify(name)} is not a file of the console`);
-  const encoding = chooseEncoding(c.req.header('accept-encoding') ?? '');
+  const encoding = file.isCompressed ? 'identity' : chooseEncoding(c.req.header('accept-encoding') ?? '');
   const body = await file.read(encoding);
   c.header('Cache-Control', IMMUTABLE);
   c.header('Vary', 'Accept-Encoding');

@@ -132,7 +132,8 @@ function describeAccess(access: Access): string {
 function describeSecurity({ access, method, path }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access.kind === 'open') return [];
   const tokens = [{ bearer: [] }, { oauth2: [access.scope] }];
-  const acceptsBasic = access.scope === 'push-data' || method === 'get' || (method === 'post' && path === '/data');
+  const isRead = (method === 'get' && path !== '/data/watch') || (method === 'post' && path === '/data');
+  const acceptsBasic = access.scope === 'push-data' || isRead;
   return acceptsBasic ? [...tokens, { basic: [] }] : tokens;
 }
 

@@ -9,7 +9,7 @@ interface Kept {
 }
 
 /**
- * Routes to mount at the root, before authentication (R-A9).
+ * Creates the routes, to be mounted at the root before authentication (R-A9).
  * @param describe called at the first request, and again only after it failed.
  */
 export function descriptionRoutes(describe: () => Promise<Description>): Hono {

@@ -29,7 +29,8 @@ interface File {
 }
 
 /**
- * Routes of `/docs`, mounted at the root before authentication (R-A9). A file is read at its first request and kept.
+ * Creates the routes of `/docs`, to be mounted at the root before authentication (R-A9). A file is read at its first
+ * request and kept.
  * @param findAddresses where "Try it out" may send requests.
  */
 export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
@@ -57,7 +58,7 @@ export function isKnown(c: Context, etag: string): boolean {
   return known.includes(etag) || known.includes('*');
 }
 
-/** The ETag of a body; weak, because the body is sent both compressed and plain. */
+/** Returns the ETag of a body; weak, because the body is sent both compressed and plain. */
 export function etagOf(body: string): string {
   return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }

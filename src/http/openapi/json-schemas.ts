@@ -89,7 +89,7 @@ function finish(value: unknown): unknown {
   return withNull(Object.fromEntries(members));
 }
 
-/** `{anyOf: [{type: 'string', …}, {type: 'null'}]}` → `{type: ['string', 'null'], …}`, which every tool reads. */
+/** `{anyOf: [{type: 'string', …}, {type: 'null'}]}` → `{type: ['string', 'null'], …}`. */
 function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];

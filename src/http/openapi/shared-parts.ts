@@ -14,7 +14,7 @@ export interface Addresses {
 
 const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushes and the state of operations.' };
 
-/** @returns the security schemes `oauth2` and `basic` of the document. */
+/** @returns the security schemes `oauth2`, `bearer` and `basic` of the document. */
 export function securitySchemes({
   issuer: { authorizationUrl, tokenUrl },
 }: Addresses): Readonly<Record<string, JsonSchema>> {
@@ -40,7 +40,7 @@ export function securitySchemes({
   };
 }
 
-/** Header parameters, by component name. */
+/** Parameters that operations share, by component name. */
 export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   ApiVersion: {
     name: 'Api-Version',
@@ -91,9 +91,9 @@ derived series by R scripts when an input changes, and reads points as they are 
 the label of a revision.
 
 **Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any case and with
-any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored. Property names of bodies match
-in any case; integers may be text, enumerations are names in any case or numbers. Unknown and read-only members of a body are
-ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
+any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored, except those of a listing that
+look like a filter. Property names of bodies match in any case; integers may be text, enumerations are names in any case or numbers.
+Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 
 **Responses** are strict. Instants are ISO 8601 in UTC with \`Z\`, or with an offset when the request names a time zone. Enumerations

@@ -154,7 +154,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     ]);
     for (const answer of [stalled, slow]) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-      expect(answer).toContain('must arrive at 1000 bytes a second or faster; send the request again');
+      expect(answer).toContain('must arrive at 1000 bytes per second or faster; send the request again');
       expect(answer).toContain('Connection: close');
     }
     expect(fast).toBe('under way');

@@ -13,7 +13,7 @@ import { openPointStore, type PointStore } from '../../support/fixtures/point-st
 const DONE = 20_000;
 const ALL = [PUSH_BACKLOG, OUTBOX_BACKLOG, CALCULATION_BACKLOG, FILE_BACKLOG, MAIL_BACKLOG, WEBHOOK_BACKLOG];
 
-// Many finished rows, a few that have waited for two minutes, and some that are not due yet.
+// Many finished rows, rows that have waited for two minutes, and rows that are not due yet.
 const FILL = `
   insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings, accepted_date)
   select $1, 'u', 'l', 'r', 1, 1, now() - interval '2 minutes' from generate_series(1, ${DONE});
@@ -62,7 +62,7 @@ async function gauges(): Promise<ReadonlyMap<string, number | undefined>> {
 }
 
 describe('metrics: backlog gauges (R-A9)', () => {
-  test('count waiting work, without dead letters and work that is not due', async () => {
+  test('count the work that waits, is due or runs; batches set aside are counted separately', async () => {
     expect(Object.fromEntries(await gauges())).toMatchObject({
       ...{ tidemark_push_waiting_batches: 2, tidemark_push_waiting_bytes: 10, tidemark_push_set_aside_batches: 3 },
       ...{ tidemark_outbox_events: DONE, tidemark_calculation_due: 2, tidemark_calculation_running: 1 },
@@ -76,13 +76,13 @@ describe('metrics: backlog gauges (R-A9)', () => {
     'tidemark_outbox_age_seconds',
     'tidemark_calculation_due_age_seconds',
     'tidemark_webhook_due_age_seconds',
-  ])('%s is the age of the oldest waiting item', async (name) => {
+  ])('%s is the age of the items that wait, in seconds', async (name) => {
     const age = (await gauges()).get(name) ?? 0;
     expect(age).toBeGreaterThanOrEqual(120);
     expect(age).toBeLessThan(240);
   });
 
-  // push_batch holds waiting batches only, so every row is counted.
+  // push_batch holds no finished batches, so every row is counted.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
     'the query of %s scans no whole table',
     async (_name, { sql }) => {
@@ -91,7 +91,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     },
   );
 
-  test('a failing query omits its own gauges and no others', async () => {
+  test('a query that fails or takes too long omits its own gauges and no others', async () => {
     const broken: BacklogQuery = {
       sql: 'select 1 / 0 as no',
       gauges: [{ column: 'no', name: 'tidemark_no', help: 'no' }],

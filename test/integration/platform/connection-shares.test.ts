@@ -25,7 +25,7 @@ const countWaiting = async (): Promise<number> => {
 };
 
 describe('connection shares', () => {
-  test('an account whose slow requests use up its share does not delay reads, writes and pushes of another account (R-A14)', async () => {
+  test('while slow requests of an account use up its share, reads, writes and pushes of another account are answered (R-A14)', async () => {
     const siteId = await createSite(api.manager);
     const holder = await api.database.connect();
     await holder.query(BEGIN_HOLDING);

@@ -32,7 +32,7 @@ const waitUntilLocked = () =>
 const history = async () => (await client.query('select name, hash from schema_migration order by name')).rows;
 
 describe('migrate: schema history', () => {
-  it('an applied migration does not run again (architecture, SQL)', async () => {
+  it('an applied migration does not run again', async () => {
     const before = await history();
     expect(before.length).toBeGreaterThan(5);
     await migrate(test.url, LOG);
@@ -42,7 +42,7 @@ describe('migrate: schema history', () => {
   it.each([
     ['was edited after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
     ['belongs to a newer version', `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`],
-  ])('an applied migration that %s is an error, and the schema stays unchanged', async (_what, forgery) => {
+  ])('an applied migration that %s is an error, and the history stays unchanged', async (_what, forgery) => {
     await client.query('begin; create table kept as select * from schema_migration; commit');
     await client.query(forgery);
     const forged = await history();
@@ -84,7 +84,7 @@ describe('migrate: schema history', () => {
       expect((await history()).find(({ name }) => name === 'functions')?.hash).not.toBe('old');
     });
 
-    it('a migration that never gets its locks says what to do, and changes nothing (R-A14)', async () => {
+    it('a migration that never gets its locks says what to do, and is not recorded as applied (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 50, pauseMs: 10, tries: 2 });
       await expect(migrating).rejects.toThrow(/functions did not get the locks.* end the long transactions/);
       expect((await history()).find(({ name }) => name === 'functions')?.hash).toBe('old');
@@ -93,7 +93,7 @@ describe('migrate: schema history', () => {
     });
   });
 
-  it('concurrent processes apply each migration once, and functions whenever they change', async () => {
+  it('concurrent calls leave the history of a single call, and functions are applied again when their hash has changed', async () => {
     const name = `${test.database}_empty`;
     const url = new URL(test.url);
     url.pathname = `/${name}`;

@@ -37,8 +37,8 @@ const append = (...names: string[]) =>
   );
 
 /**
- * Never used: without the expected errors its elements would not compile. A misspelt event type, or the payload of another
- * event, is an error of the compiler.
+ * Never used. The file compiles only if each element is an error: a misspelt event type, and the payload of another
+ * event.
  */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event
@@ -85,7 +85,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('whose consumer fails is relayed again; the writes of all consumers are rolled back', async () => {
+  test('whose consumer fails is relayed again, and the writes of an earlier consumer are rolled back', async () => {
     await append('a');
     let attempts = 0;
     const writing: EventConsumer = async (transaction) => {
@@ -104,7 +104,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(failing.seen).toEqual(['a']);
   });
 
-  test('is handled once when relays of several processes run concurrently', async () => {
+  test('is handled once when several relays run concurrently', async () => {
     const names = Array.from({ length: 1200 }, (_, index) => `event ${index}`);
     await append(...names);
     const shared = recorder();
@@ -114,7 +114,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('that is appended during a pass is handled by the same relay call', async () => {
+  test('that is appended during a pass is handled when `relay` was called again during the pass', async () => {
     await append('a');
     const events = recorder(async (taken) => {
       if (taken.some(({ payload }) => (payload as { name: string }).name === 'a')) await append('b');
@@ -125,7 +125,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(events.seen).toEqual(['a', 'b']);
   });
 
-  test('stays handled when the effect after the commit fails; a sweeper repeats the effect', async () => {
+  test('stays handled when the effect after the commit fails', async () => {
     await append('a');
     const events = recorder(async () => async () => {
       throw new Error('Redis is away');

@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over the work of a suspended one within 10 s, by the default settings: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'another process takes over the work of a suspended one, within 10 s on an idle machine: ingest, relay, run, delivery, trial send and mail (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, requests answer 503 and the service is live but not ready; later, connections that forward nothing are discarded, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, a push is answered 503 and the service is live but not ready; later, connections that forward nothing are discarded, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'database connections that lose answers are discarded, and a push is computed within 25 s; while they forward nothing, SIGTERM ends the process within 10 s (R-K2)',
+    'a push is computed within 25 s although database connections lose their answers; while they forward nothing, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -140,7 +140,7 @@ describe.concurrent('network faults', () => {
 const TAKE_OVER_MS = 10_000;
 /** On a busy machine the limit grows with the time that the other process took to start. */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
-/** Duration of the run in the suspended process, and of its repetition in the other process. */
+/** Time after the creation of the slow variable during which its runs sleep. */
 const RUN_MS = 30_000;
 
 /**

@@ -106,14 +106,14 @@ describe('upgrade: the fixture', () => {
     expect(empty).toEqual(Object.keys(EMPTY_TABLES));
   });
 
-  it('keeps its rows: a later migration drops none unless it is listed', () => {
+  it('keeps its number of rows in every table that remains, unless the table is listed', () => {
     const kept = [...before].filter(([name]) => !(name in RECOUNTED_TABLES));
     expect(kept.filter(([name]) => after.has(name)).map(([name]) => [name, after.get(name)])).toEqual(kept);
   });
 });
 
 describe('upgrade: identity and accounts', () => {
-  it('keeps the signing key, so tokens issued before the upgrade stay valid', async () => {
+  it('keeps the signing key, the only one', async () => {
     const { keys } = await read<{ keys: { kid: string }[] }>('/realms/tidemark/protocol/openid-connect/certs');
     expect(keys.map(({ kid }) => kid)).toEqual([old.signingKid]);
   });
@@ -140,7 +140,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: earlier releases did not record which versions they removed, so states are known to be complete from the last write on (R-F9)', () => {
+it('upgrade: the states of a variable whose dates were rewritten count as complete from its last write on (R-F9)', () => {
   // Only this variable has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -232,7 +232,7 @@ describe('upgrade: points, pushes and files', () => {
   it.each([
     ['d1', { filename: 'week-1.csv', state: 'Completed', counts: { ingested: 2, rejected: 0 } }],
     ['d2', { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] }],
-  ])('finds the file %s with its row errors (R-E1)', async (end, expected) => {
+  ])('finds the file %s and its outcome (R-E1)', async (end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });
@@ -257,7 +257,7 @@ describe('upgrade: webhooks', () => {
     expect(history).toContainEqual(expect.objectContaining({ eventId: id('f2'), state: 'Pending' }));
   });
 
-  it('delivers, signed with the old secret, the pending message and the event in the outbox (R-I8)', async () => {
+  it('delivers, signed with the old secret, the pending messages and the events in the outbox (R-I8)', async () => {
     const url = [{ op: 'replace', path: '/url', value: receiver.url }];
     expect((await api.patch(`/account/webhooks/${id('e1')}`, url)).status).toBe(200);
     deliverer = await startRoles(['deliverer'], environment);

@@ -37,7 +37,7 @@ describe('config: settings from the environment (R-K1)', () => {
     ['CALC_CONCURRENCY', '2.5', 'must be an integer from 2 to 64, got "2.5"'],
     ['SANDBOX', 'jail', 'must be one of bwrap, oci, none, got "jail"'],
     ['API_URL', 'localhost:8080', 'must be an http:// or https:// URL, got "localhost:8080"'],
-    ['WEBHOOK_RETRY_SEC', '5,soon', 'must be comma-separated integers from 0 to 604800, got "5,soon"'],
+    ['WEBHOOK_RETRY_SEC', '5,soon', 'must be comma-separated numbers from 0 to 604800, got "5,soon"'],
     ['WEBHOOK_ALLOWED_RANGES', '127.0.0', 'must be comma-separated CIDR ranges such as 127.0.0.0/8,::1, got "127.0.0"'],
     [
       'TRUSTED_ISSUERS',

@@ -19,6 +19,7 @@ beforeAll(() => {
   mkdirSync(join(directory, 'assets'));
   writeFileSync(join(directory, 'index.html'), '<head><meta name="tidemark-settings" content="" /></head>');
   writeFileSync(join(directory, 'assets/index-1a2b.js'), SCRIPT);
+  writeFileSync(join(directory, 'assets/logo-1a2b.png'), 'a compressed format');
   writeFileSync(join(directory, 'secret.txt'), 'no file of the console');
   app = new Hono();
   app.onError(errorHandler(createLog('silent', 'test')) as never);
@@ -89,6 +90,12 @@ describe('console: files of the build', () => {
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(bytes.length).toBeLessThan(SCRIPT.length / 4);
     expect(brotliDecompressSync(bytes).toString()).toBe(SCRIPT);
+  });
+
+  test('in a compressed format are sent as they are', async () => {
+    const answer = await get('/console/assets/logo-1a2b.png', { 'accept-encoding': 'gzip, deflate, br' });
+    expect(answer.headers.get('content-encoding')).toBeNull();
+    expect(await answer.text()).toBe('a compressed format');
   });
 
   test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(

@@ -26,6 +26,13 @@ test('openapi: API, push and issuer may have different addresses (R-A1)', async 
   expect(flowsOf(document).password?.tokenUrl).toBe(`https://auth.example${tokenPath}`);
 });
 
+test('openapi: reads accept HTTP Basic, a watch and a write do not', async () => {
+  const { paths } = await describeWith({});
+  expect(paths['/data']?.get?.security).toContainEqual({ basic: [] });
+  expect(paths['/data/watch']?.get?.security).not.toContainEqual({ basic: [] });
+  expect(paths['/sites']?.post?.security).not.toContainEqual({ basic: [] });
+});
+
 test('openapi: with Keycloak, the description names Keycloak’s token URL and leaves out the routes of the built-in issuer (R-B2)', async () => {
   const document = await describeWith({
     USER_DIRECTORY: 'keycloak',

@@ -1,4 +1,4 @@
-/** Downloads of the file routes: row errors and templates as CSV or xlsx, chosen by `Accept`, and stored files. */
+/** Downloads of the file routes: row errors and templates as CSV or xlsx, and stored files. */
 import { Readable } from 'node:stream';
 import { format as formatCsv } from 'fast-csv';
 import type { Context } from 'hono';

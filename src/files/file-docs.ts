@@ -66,7 +66,7 @@ const fileStatus = z.object({
   failure: z
     .object({ code: z.string(), message: z.string() })
     .exactOptional()
-    .meta({ description: 'Why the file failed. Rows read before the failure are ingested.' }),
+    .meta({ description: 'Why the file failed. The rows in `counts.ingested` are kept.' }),
   ignoredColumns: z.array(z.string()),
   uploadedDate: instantSchema,
   startedDate: instantSchema.exactOptional(),

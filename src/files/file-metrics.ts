@@ -3,11 +3,11 @@ import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface FileMetrics {
-  /** Counter of rows written as points. */
+  /** Counter of the valid rows of written chunks. */
   readonly ingested: Count;
   /** Counter of rows reported as row errors. */
   readonly rejected: Count;
-  /** Counter of files that ended as Completed. */
+  /** Counter of files that were read to their end, whether or not rows were rejected. */
   readonly completed: Count;
   /** Counter of files that ended as Failed. */
   readonly failed: Count;
@@ -22,7 +22,7 @@ export function createFileMetrics(metrics: Metrics): FileMetrics {
   });
   const files = metrics.counter({
     name: 'tidemark_files_ended_total',
-    help: 'Standard Files that reached a final state, by state.',
+    help: 'Standard Files that ended: completed (read to the end) or failed.',
     labels: ['state'],
   });
   return {

@@ -25,7 +25,7 @@ export interface FileServices {
   readonly following: Pick<StatusWatchOptions<FileStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory for the buffers of all uploads in progress, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Wakes the file ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
+  /** Wakes the file ingester. May fail, because the ingester's sweeper finds the file. */
   readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
   readonly log: Log;
 }

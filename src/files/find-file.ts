@@ -26,7 +26,7 @@ export interface FileStatus {
     readonly rejected: number;
     readonly warnings: number;
   };
-  /** Why the state is Failed. Rows read before the failure are ingested. */
+  /** Why the state is Failed. The rows in `counts.ingested` are kept. */
   readonly failure?: { readonly code: string; readonly message: string };
   readonly ignoredColumns: readonly string[];
   readonly uploadedDate: string;
@@ -107,7 +107,7 @@ export function isOver({ state }: FileStatus): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** Returns the first warnings about local dates, at most MAX_WARNINGS, in file order (R-D4). */
+/** @returns the first warnings about the rows of a file, at most MAX_WARNINGS (R-D4). */
 export async function findWarnings(queryable: Queryable, fileId: string): Promise<readonly RowWarning[]> {
   const { rows } = await queryable.query<{ warnings: readonly RowWarning[] }>(
     'select warnings from stored_file where id = $1',

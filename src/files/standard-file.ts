@@ -22,14 +22,17 @@ export interface RowError {
   /** Row number as in a spreadsheet: the header is row 1. */
   readonly row: number;
   readonly code: RowErrorCode;
-  /** All reasons, separated by semicolons; `code` is the code of the first reason. */
+  /** One or more reasons, separated by semicolons; `code` is the code of the first reason. */
   readonly message: string;
 }
 
-/** Maximum warnings of a file that are stored and shown; more are counted only (R-D4). */
+/** Maximum warnings of a file that are shown; further warnings are only counted (R-D4). */
 export const MAX_WARNINGS = 100;
 
-/** An ingested row whose local date is ambiguous or skipped at a clock change (R-D4). */
+/**
+ * A warning about an ingested row whose local date is ambiguous or skipped at a clock change (R-D4), or about rows that
+ * were not written because their dates are rolled up.
+ */
 export interface RowWarning {
   readonly row: number;
   readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'rolled_up_date';

@@ -73,7 +73,10 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** Reads digits with an optional sign and point. @returns NaN for another form: an exponent, 16 digits, not a number. */
+/**
+ * Reads digits with an optional minus sign and point.
+ * @returns NaN for another form, such as an exponent or more than 15 digits.
+ */
 export function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   const isNegative = bytes[start] === DASH;
   const first = isNegative ? start + 1 : start;

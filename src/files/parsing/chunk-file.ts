@@ -1,6 +1,5 @@
 /**
- * The ingester's side of the memory that it shares with one parser process, and that chunks pass
- * through; see `chunk-window.ts`.
+ * The ingester's side of the file through which one parser process passes chunks; see `chunk-window.ts`.
  */
 import { closeSync, ftruncateSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,7 @@ export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
   read(range: ChunkRange): Promise<Buffer>;
-  /** Frees the memory in both processes. Call it only when every chunk written so far has been read. */
+  /** Empties the file, and frees the memory of `read`. Call it only when every chunk written so far has been read. */
   clear(): void;
   close(): void;
 }

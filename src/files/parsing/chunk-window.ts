@@ -1,16 +1,16 @@
 /**
- * The parser's side of the memory that it shares with the ingester: two slots of an unlinked file that both processes
- * have open. One chunk is written to the database while the next is prepared, never more. Messages between the
- * processes would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again
- * and again (MEASUREMENTS.md).
+ * The parser's side of the file through which it passes chunks to the ingester. Both processes have the unlinked file
+ * open. Its two slots hold the chunk that is written to the database and the next chunk. Messages between the processes
+ * would be slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again and again
+ * (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 
-/** File descriptor of the shared chunk buffers in the parser process. */
+/** File descriptor of the file in the parser process. */
 export const CHUNK_DESCRIPTOR = 4;
 
 const SLOTS = 2;
-// The file is sparse: a slot takes as much memory as its largest chunk.
+// The file is sparse: a slot takes as much space as its largest chunk.
 const SLOT_BYTES = 256 << 20;
 
 /** Position of a chunk's tuples in the file, in bytes. */

@@ -43,11 +43,11 @@ export interface ChunkRows {
 
 /** Parsing CSV is four times as fast as writing it to the database, so writing only waits for the first chunk. */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
-/** Parsing a workbook is as fast as writing it to the database; chunks that double in size keep both processes busy. */
+/** Parsing a workbook is as fast as writing it to the database; chunks that grow keep both processes busy. */
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };
 
 /**
- * Returns true when the collected rows fill a chunk; chunks double from `first` to `max` rows.
+ * Returns true when the collected rows fill a chunk; chunks grow from `first` to `max` rows.
  * @param doneRows number of rows in earlier chunks.
  */
 export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRows: number): boolean {
@@ -61,5 +61,8 @@ export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRo
  */
 export function assertRowCount(rows: number, { maxRows }: FileLimits): void {
   if (rows <= maxRows) return;
-  throw new FileRefusal('too_many_rows', `the file must have at most ${maxRows} rows; earlier rows are ingested`);
+  throw new FileRefusal(
+    'too_many_rows',
+    `the file must have at most ${maxRows} rows, got more; the rows counted as ingested are kept`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one
- * chunk while another is written. A file that exhausts the memory ends only this process.
+ * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead, and prepares at most
+ * two chunks while another is written. A file that exhausts the memory ends only this process.
  */
 import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';

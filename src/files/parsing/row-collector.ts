@@ -17,7 +17,7 @@ const FIRST_CAPACITY = 65_536;
 
 /** A chunk that is ready to be written. */
 export interface EncodedRows {
-  /** COPY tuples of the rows to be written: only the last of the rows that repeat a date (R-D5). */
+  /** COPY tuples of the rows to be written: only the last row of each variable, date and VersionTag (R-D5). */
   readonly tuples: Buffer;
   /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;

@@ -11,8 +11,8 @@ import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
 import type { Columns } from './header-columns.ts';
 
-// Maximum number of combinations, which bounds memory when every row has a different combination. A larger table
-// is cleared between chunks.
+// Maximum number of combinations that are kept for the next chunk. This bounds memory when every row has a different
+// combination.
 export const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';

@@ -34,8 +34,8 @@ export interface IngestFileServices {
 }
 
 // A file that fails because of its content or a bug must not be retried for ever: after 10 failures it is Failed. A
-// file that exhausts the memory of its parser counts 5, so it is Failed the second time. Faults of the service and
-// killed processes never count (R-A15).
+// death of the parser for lack of memory counts as 5 failures, so the file is Failed the second time. Faults of the
+// service and killed processes never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -68,7 +68,7 @@ export async function ingestFile(
 }
 
 /**
- * Counts the failure, and returns why the file is Failed.
+ * Returns why the file is Failed. Counts the failure if the content or a bug may have caused it.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(
@@ -94,7 +94,7 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // Pushes accepted before the file was processed take effect before it, variable by variable (R-D6).
+  // Pushes accepted before the processing started take effect before the file, variable by variable (R-D6).
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;

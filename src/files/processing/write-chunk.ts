@@ -26,8 +26,8 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position in the file before the chunk.
- * @returns false, and writes nothing, when the stored position of the file is no longer `done`, because another
- * process has written the chunk.
+ * @returns false, and writes nothing, when the stored position of the file is no longer `done`, for example because
+ * another process has written the chunk.
  */
 export async function writeChunk(
   database: Database,
@@ -69,7 +69,7 @@ const ADD_REFUSED = `
 
 /**
  * Counts rows that could not be written as rejected, and adds warnings.
- * @param row number of the first row of the chunk, which the warnings name.
+ * @param row number of the row after the previous chunk, which the warnings name.
  */
 async function warnOfRefused(
   transaction: Transaction,

@@ -22,7 +22,7 @@ export function markBytes(start: string): number {
 
 /**
  * Requires that the first bytes match the format (R-E4).
- * @param start the first bytes as latin1 text: at least 8, and for a CSV the whole header.
+ * @param start the first bytes of the file as latin1 text.
  * @throws {FileRefusal} wrong_format, encrypted, empty_file.
  */
 export function assertSignature(format: FileFormat, start: string): void {

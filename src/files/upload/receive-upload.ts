@@ -1,7 +1,7 @@
 /**
- * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A file name with an extension
- * other than .csv and .xlsx makes it an attachment. The body may be gzip; the limit applies to the inflated size
- * (R-A4). Decides the name and format of the file.
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of the
+ * file. A file name with an extension other than .csv and .xlsx makes the file an attachment, except that other formats
+ * of workbooks are refused. The body may be gzip; the limit applies to the inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -36,8 +36,9 @@ export const UPLOAD_QUERY = declareQuery({
 /**
  * Returns the upload of a request; its content streams while it is iterated (R-E1).
  * @param maxBytes maximum size of the file.
- * @throws {DomainError} unsupported_media_type when the name and the content type disagree or are unknown;
- * invalid_input for a malformed form or file name; body_too_large, also while the content is iterated.
+ * @throws {DomainError} unsupported_media_type for a workbook in another format, and for a body without a form whose name
+ * and content type disagree or name no format; invalid_input for a malformed form or file name; body_too_large, also
+ * while the content is iterated.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
@@ -65,7 +66,7 @@ function formatOf(filename: string, type: string): FileFormat | undefined {
   return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
 }
 
-/** Returns true when the name has an extension that is not .csv or .xlsx. */
+/** Returns true when the extension of the name makes the file an attachment. */
 function isAttachment(filename: string | undefined): boolean {
   const extension = extensionOf(filename ?? '');
   return extension !== '' && !EXTENSIONS.has(extension) && !OTHER_WORKBOOKS.has(extension);

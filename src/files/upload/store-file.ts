@@ -42,7 +42,7 @@ export interface StoreServices {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
- * Stores an upload and queues a Standard File for processing; a failed upload leaves nothing behind.
+ * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
  * @returns the file id when the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  * invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).

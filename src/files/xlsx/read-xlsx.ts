@@ -188,7 +188,7 @@ function toDateText(serial: number, system: DateSystem): string | undefined {
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');
 }
 
-/** Formats a number in a text column: 1200 for `1.2E3`, and 12345 for the serial number 12345.0. */
+/** Formats a number in a text column: 1200 for `1.2E3`, and 12345 for `12345.0`. */
 function toPlainText(raw: string): string {
   const value = Number(raw);
   return Number.isFinite(value) ? String(value) : raw;

@@ -21,7 +21,7 @@ const MAX_COUNT = 4_000_000;
 const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
-// Longer texts are not cached, because few cells refer to them.
+// Longer texts are not cached, to bound the memory of the cache.
 const MAX_CACHED_CHARACTERS = 1000;
 
 /** Stands for the shared strings of a workbook without any. */

@@ -22,7 +22,7 @@ export interface RowVisitor {
 export const MAX_COLUMNS = 16_384;
 /** Maximum bytes of text in the kept cells of a row. */
 export const MAX_ROW_BYTES = 4 << 20;
-/** Maximum bytes of a cell's text; the rest is cut off. */
+/** Limit of a cell's text in bytes; text beyond it may be cut off. */
 export const MAX_CELL_BYTES = 1 << 17;
 
 /** The current row; reused for each row of a sheet. */

@@ -18,7 +18,7 @@ export interface XmlVisitor {
   text(raw: string): void;
 }
 
-// Maximum length of a tag or comment; the tag of a cell has about thirty characters.
+// Maximum length of an incomplete tag, comment or CDATA section; the tag of a cell has about thirty characters.
 const MAX_TAG_BYTES = 1 << 16;
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -42,7 +42,8 @@ export class XmlScanner {
 
   /**
    * Takes the next text of the part.
-   * @throws {FileRefusal} damaged_file when the XML is not valid; wrong_format for an encoding other than UTF-8.
+   * @throws {FileRefusal} damaged_file for a tag that is too long or a document type declaration; wrong_format for an
+   * encoding other than UTF-8.
    */
   feed(piece: string): void {
     const text = this.#text + piece;
@@ -179,7 +180,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** @returns the refusal of a workbook whose XML is not valid. */
+/** @returns the refusal of a workbook that cannot be read, for this reason. */
 export function damaged(reason: string): FileRefusal {
   return new FileRefusal('damaged_file', `the workbook cannot be read: ${reason}`);
 }

@@ -6,7 +6,7 @@ import { isPlainLocal, PlainDates, plainNumber } from '../../../src/files/cells/
 
 const RUNS = { numRuns: 2000 };
 
-describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', () => {
+describe('files: cells read from bytes (R-E2, R-E3)', () => {
   const digits = (maxLength: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength });
   const plain = fc.tuple(fc.constantFrom('', '-'), digits(17), fc.constantFrom('', '.'), digits(17));
   const numbers = fc.oneof(
@@ -15,7 +15,7 @@ describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', (
     fc.string({ unit: fc.constantFrom(...'0123456789.-+eE ,\0'), maxLength: 8 }),
   );
 
-  it('for numbers, to the last bit', () => {
+  it('give the same numbers as cells read as text, to the last bit', () => {
     let read = 0;
     fc.assert(
       fc.property(numbers, (text) => {
@@ -29,7 +29,7 @@ describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', (
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('for an empty cell, whatever bytes follow it', () => {
+  it('give no number for an empty cell, whatever bytes follow it', () => {
     for (const bytes of ['-', '-1', '', '7'].map((text) => Buffer.from(text))) {
       expect(plainNumber(bytes, 0, 0)).toBeNaN();
       expect(plainNumber(bytes, bytes.length, bytes.length)).toBeNaN();
@@ -61,7 +61,7 @@ describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', (
     .tuple(fc.oneof(written, real, neighbours), fc.constantFrom('', 'Z', ' ', '.5', '+01:00'))
     .map((p) => p.join(''));
 
-  it('for dates with and without zone, whatever date was read before', () => {
+  it('give the same dates as cells read as text, with Z and without, whatever date was read before', () => {
     const reader = new PlainDates();
     let read = 0;
     fc.assert(
@@ -77,7 +77,7 @@ describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', (
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('for an invalid date, which is NaN: 29 February of a common year, hour 24, letters', () => {
+  it('give NaN for an invalid date: 29 February of a common year, hour 24, minute 60, letters', () => {
     const read = (text: string) => new PlainDates().read(Buffer.from(text), 0, text.length);
     for (const text of ['2023-02-29T00:00:00', '2024-02-28T24:00:00', '2024-02-28T00:60:00', '2024-02-2xT00:00:00']) {
       expect(read(text)).toBeNaN();

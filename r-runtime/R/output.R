@@ -14,7 +14,7 @@ describe_value <- function(value) {
   paste0("a value of class ", class(value)[1])
 }
 
-# Returns advice on the most frequent mistakes in a script's value; it is appended to the error message.
+# Returns advice on frequent mistakes in a script's value; the advice is appended to the error message.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
   else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"
@@ -88,7 +88,8 @@ as_series <- function(series, max_points) {
   ))
 }
 
-# Sorts rows by date: stable, NA last. Columns of unequal length are unchanged: the calculator refuses them (§7).
+# Sorts rows whose dates do not ascend: stable, NA last. Columns of unequal length are unchanged: the calculator refuses
+# them (§7).
 in_date_order <- function(columns) {
   if (!is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
   rows <- length(columns$Dates)

@@ -121,7 +121,7 @@ distribute <- function(dates, values, axis) {
 #' Drop rows without a value
 #'
 #' @param output data.frame with `Dates` and `Values`.
-#' @return the rows whose date and value are both present and finite.
+#' @return the rows whose date is present and whose value is finite.
 #' @export
 FilterNaOutput <- function(output) {
   keep <- !is.na(output$Dates) & is.finite(as.numeric(output$Values))
@@ -133,7 +133,7 @@ FilterNaOutput <- function(output) {
 #' @param output data.frame with `Dates` and `Values`.
 #' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.
 #' @param threshold greatest absolute difference that counts as equal.
-#' @return the rows that are new or differ by more than `threshold` from the stored value.
+#' @return the rows that are new, have no value, or differ by more than `threshold` from the stored value.
 #' @export
 FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
   before <- stored$Values[match(as.numeric(output$Dates), as.numeric(stored$Dates))]

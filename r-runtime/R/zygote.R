@@ -1,6 +1,6 @@
 # The zygote: a warm R process from which all runs are forked. Loads the packages and makes a rehearsal run on made-up
-# data, so that no child compiles or loads them; then calls C (../src/zygote.c), which forks a supervisor and a runner
-# for each connection.
+# data, so that no child compiles or loads them; then calls C (../src/zygote.c), which forks supervisors and runners
+# ahead of the connections.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
 # it itself, within the limits of its run.
@@ -137,7 +137,7 @@ learn_pages <- function() {
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))
 }
 
-# Takes the same steps as `runner_main`, without limits and without a supervisor.
+# Takes the main steps of `runner_main`, without confinement and without a supervisor.
 make_plain_run <- function() {
   path <- tempfile()
   writeBin(plain_request(), path)
@@ -168,7 +168,7 @@ plain_request <- function(rows = 96L) {
   )
 }
 
-# Takes every step of a real run on made-up data, and calls the functions that scripts use most.
+# Evaluates scripts on made-up data and encodes their results. The scripts call functions that real scripts often use.
 rehearse <- function() {
   variable <- list(Id = 1L, Granularity = 1, GranularityTimeBase = "Hour", QuantityType = "Averaged", SourceTimeZoneId = "UTC")
   series <- data.frame(Dates = c(0L, 3600L), Values = c(1, 2), Version = "", Tags = "")

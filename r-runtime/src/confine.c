@@ -1,6 +1,6 @@
 /*
  * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. Mounts need capabilities, so
- * capabilities are dropped after them; the filter comes last. Any refusal by the kernel ends the run as a fault: there is no
+ * capabilities are dropped after them; the filter comes last. A step that fails ends the run as a fault: there is no
  * weaker fallback.
  */
 #define _GNU_SOURCE
@@ -134,7 +134,7 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * Exceeds the supervisor's limit by 8: the supervisor then counts too many processes and reports the limit (watch.c).
+   * Exceeds the supervisor's limit by 8: the supervisor then counts too many processes and reports the limit (supervise.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||

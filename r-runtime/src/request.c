@@ -161,7 +161,7 @@ static SEXP make_data_frame(SEXP columns, int rows) {
 static SEXP take_series(struct reader *r) {
   static const char *const names[] = {"Dates", "Values", "Version", "Tags"};
   const int rows = take_count(r);
-  /* Dates are integers, or doubles when one is after 2038-01-19. */
+  /* Dates are integers, or doubles when one is outside the range of R's integers. */
   const int date_bytes = take_int(r);
   SEXP columns = Rf_protect(Rf_allocVector(VECSXP, COUNT(names)));
   SET_VECTOR_ELT(columns, 0, date_bytes == 8 ? take_doubles(r, rows) : take_ints(r, rows));

@@ -26,10 +26,10 @@ enum { CHUNK_RESULT = 1, CHUNK_TEXT = 2, CHUNK_TRAILER = 3 };
 /* How the runner ended (`end` of the trailer). */
 enum { END_EXITED = 0, END_SIGNALLED = 1, END_SETUP_FAILED = 2 };
 
-/* The limit that the supervisor enforced (`limit` of the trailer). */
+/* The limit that the run exceeded (`limit` of the trailer). */
 enum { LIMIT_NONE = 0, LIMIT_WALL = 1, LIMIT_CPU = 2, LIMIT_MEMORY = 3, LIMIT_OUTPUT = 4, LIMIT_PROCESSES = 5 };
 
-/* Stages of set-up; a fault names the stage that the kernel refused. The order is part of the protocol (wire.ts). */
+/* Stages of set-up; a fault names the stage that failed. The order is part of the protocol (wire.ts). */
 enum {
   STAGE_NONE = 0, STAGE_HEADER, STAGE_PIPES, STAGE_UNSHARE, STAGE_ID_MAP, STAGE_FORK, STAGE_SEPARATE, STAGE_MOUNT_PRIVATE,
   STAGE_READ_ONLY, STAGE_TMP, STAGE_PROC, STAGE_HIDE, STAGE_DESCRIPTORS, STAGE_RLIMITS, STAGE_CAPABILITIES,

@@ -1,6 +1,6 @@
 /*
  * Build-time tool: writes the seccomp program of the runners to standard output. It allows the system calls that R and
- * ordinary command-line programs need; all others get EPERM, so a script sees an error instead of a killed process.
+ * ordinary command-line programs need; all others get an error (EPERM, clone3 ENOSYS), so no call kills the process.
  * usage: seccomp_filter namespaces|rlimits-only > file
  */
 #define _GNU_SOURCE
@@ -76,7 +76,7 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
-/* Allows queries of terminals and of readable bytes. Refuses requests that feed input to a device or control it. */
+/* Allows queries of terminals and of readable bytes, and flags of descriptors. Refuses requests that control a device. */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
 /* Leaves out F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, and F_SETOWN, which directs signals. */

@@ -27,7 +27,8 @@ static size_t read_report(int fd, struct range *ranges) {
 
 /*
  * Forks the child of a trial run.
- * @param ranges out, in the zygote: what the child reported, at most MAX_RANGES; 0 when the trial failed.
+ * @param ranges out, in the zygote: what the child reported, at most MAX_RANGES.
+ * @param count out, in the zygote: number of ranges; 0 when the trial failed.
  * @return 1 in the child, which must make a run and then call end_trial.
  */
 int fork_trial(struct range *ranges, size_t *count) {

@@ -139,7 +139,7 @@ static void kill_silent_spares(struct spares *s) {
   }
 }
 
-/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while no run can start. */
+/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none without a supervisor. */
 static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
   int can_serve = s->serving > 0;
@@ -165,7 +165,7 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
   return 0;
 }
 
-/* Keeps spares ready; does not return in the zygote. @return 0 in a runner; -1 when the zygote cannot continue. */
+/* Keeps spares ready. @return 0 in each runner; -1 in the zygote, when it cannot continue. */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;
   int notify[2];

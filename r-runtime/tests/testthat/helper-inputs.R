@@ -1,4 +1,4 @@
-# Builds `inputVariables` as a script receives it.
+# Build variables, inputs and dates as a script receives them; inputs lack Version and Tags.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

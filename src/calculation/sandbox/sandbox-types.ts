@@ -107,7 +107,7 @@ export interface Notes {
 export interface RunTiming {
   /** Milliseconds outside the run itself: waiting for a zygote, transfer of bytes. */
   readonly waitMs: number;
-  /** Wall time of the run in milliseconds, including the set-up of its namespaces. */
+  /** Wall time of the run in milliseconds, from the arrival of its header to its end. */
   readonly runMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;

@@ -20,7 +20,7 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * A standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; a standby
+ * By default, a standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; a standby
  * replaces a stuck zygote at once. It costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;

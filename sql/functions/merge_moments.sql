@@ -1,4 +1,5 @@
--- Joins the counts, sums and sums of squared differences from the mean of disjoint points, as PostgreSQL does for parallel
--- aggregates: float8_var_samp and float8_stddev_samp of the result are those of all points.
+-- Joins the moments of disjoint sets of points, as PostgreSQL does for parallel aggregates. The moments of a set are its
+-- count, its sum, and the sum of the squared differences from its mean. float8_var_samp and float8_stddev_samp of the
+-- result are those of all points.
 create or replace aggregate merge_moments(float8[]) (
   sfunc = float8_combine, stype = float8[], combinefunc = float8_combine, initcond = '{0,0,0}', parallel = safe);

@@ -34,10 +34,10 @@ create or replace function expand_push_operations(operations jsonb) returns seto
   order by number, place
 $$;
 
--- An older function, which part_push_batch replaces.
+-- Drops an older function, which part_push_batch replaces.
 drop function if exists part_push_operations(int);
 
--- Splits the shared operations of a batch into one row per push, so that only the faulty push fails. New ids ascend in the
+-- Splits the shared operations of a batch into one row per push, so that only a faulty push fails. New ids ascend in the
 -- order of the pushes.
 create or replace function part_push_batch(batch_id bigint) returns void language plpgsql as $$
 declare
@@ -80,8 +80,8 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then do events carry `concerns`, the
--- variables they name: most accounts need none, and they can be as large as the push.
+-- Returns whether an enabled webhook of one of the accounts receives `type` and has a filter. Only then does an event
+-- have the member `concerns`, the ids of its variables, because this list can be as large as the push.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook
@@ -91,8 +91,8 @@ $$;
 
 -- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null
 -- when no webhook has a filter. The id of a variable is at offset 42 of the 62 bytes of a row
--- (src/points/copy-codec.ts). A large operation is alone in its batch, so it gets all variables of the batch; after a
--- split, the set may be larger than needed.
+-- (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the batch; when the
+-- batch is part of a larger batch that was split, these include variables of the other parts.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -133,7 +133,7 @@ drop function if exists announce_push_operations(bigint[], timestamptz);
 drop function if exists end_push_operations(bigint[], text, text);
 
 -- Writes one outbox event per account for the operations among `ids` that were marked as announced at `announced_at`.
--- `concerns` is the result of push_concerns.
+-- `concerns` has the form of the result of push_concerns.
 create or replace function announce_push_operations(ids bigint[], announced_at timestamptz, concerns jsonb) returns void
 language sql as $$
   insert into outbox_event (account_id, type, payload)
@@ -144,9 +144,9 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end. It does so even if the time-out of
--- the operation was announced before, with the state Queued (R-D7). A Failed operation frees its re-send key: the same
--- push sent again is a new operation. One event holds all operations of an account.
+-- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
+-- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a new
+-- operation. One event holds all operations of an account.
 -- `batch_ids` are the batches of the operations, which must still be there; `written` are the variables of a single
 -- operation that has no batch.
 create or replace function end_push_operations(
@@ -168,8 +168,8 @@ begin
 end
 $$;
 
--- Announces the operations whose time-out has passed (R-D7). Skips batches that are being ended right now. Returns the
--- number of batches examined.
+-- Announces the operations whose time-out has passed (R-D7). Skips batches that another transaction has locked. Returns
+-- the number of batches examined.
 create or replace function announce_late_push_operations(max_batches int) returns int language plpgsql as $$
 declare
   announced_at timestamptz := clock_timestamp();

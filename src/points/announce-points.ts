@@ -1,6 +1,6 @@
 /**
- * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and
- * WatchPoints streams react to it.
+ * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and watches react to this
+ * event.
  */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';

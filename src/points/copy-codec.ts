@@ -1,6 +1,6 @@
 /**
- * Codec of points as COPY BINARY tuples. Every tuple has 62 bytes, so a batch is encoded when it is accepted, and
- * writing it only patches its VersionTimestamps. All integers are big-endian; `4+` is the length of a column, which
+ * Codec of points as COPY BINARY tuples. Every tuple has 62 bytes, so a batch is encoded once, when it is accepted, and
+ * the writer sets the VersionTimestamps in place. All integers are big-endian; `4+` is the length of a column, which
  * precedes its content.
  *
  *   offset  bytes  content

@@ -61,8 +61,8 @@ const TAG_SETS: Statements = {
 };
 
 /**
- * Opens both dictionaries of a database, with LRU caches of 100,000 entries in this process.
- * @throws {Error} (the functions for ids) when an entry can be neither found nor created.
+ * Opens both dictionaries of a database, with three LRU caches of 100,000 entries each in this process. `tagSetIds`
+ * throws an Error when an entry can be neither found nor created.
  */
 export function openDictionary(database: Database): Dictionary {
   const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });

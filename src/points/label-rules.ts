@@ -10,9 +10,9 @@ export interface Labels {
 
 /** Maximum length of a VersionTag and of the key of a tag, in UTF-16 units. */
 export const MAX_VERSION = 200;
-/** Maximum length of the value of a tag, in UTF-16 units. */
+/** Maximum length of the value of a tag in a file, in UTF-16 units. */
 export const MAX_TAG_VALUE = 1000;
-/** Maximum number of tags of a point. */
+/** Maximum number of tags that a push element, a reading or a row of a file or a calculation may give. */
 export const MAX_TAGS = 50;
 
 const VERSION_KEY = 'version';
@@ -23,7 +23,7 @@ export function toLabels(version: string | undefined, tags: Tags): Labels {
   return { version, tags: canonicalTags(copied) };
 }
 
-/** @returns tags as JSON with sorted keys, so that equal tags have equal text; null for no tags. */
+/** @returns tags as JSON with the keys in a fixed order, so that equal tags have equal text; null for no tags. */
 export function canonicalTags(tags: Tags): string | null {
   const keys = Object.keys(tags).sort();
   return keys.length === 0 ? null : JSON.stringify(Object.fromEntries(keys.map((key) => [key, tags[key]])));

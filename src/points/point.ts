@@ -40,8 +40,8 @@ export interface VersionChoice {
   /** Only versions with a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
   /**
-   * Only versions with a VersionTimestamp at least this long before their date; the duration is
-   * subtracted on the zone's calendar.
+   * Only versions with a VersionTimestamp at least this long before their date; months and days of the duration follow
+   * the zone's calendar.
    */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
   /** Restricts to versions with one of these VersionTags. */
@@ -72,7 +72,7 @@ export interface PointSelection {
   readonly order: 'ASC' | 'DESC';
   /** Unit conversion by variable id; the values of other variables are not converted. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
-  /** Maximum points per variable (R-G1). */
+  /** Maximum rows (points, versions or buckets) per variable (R-G1). */
   readonly limit?: number;
   readonly offset?: number;
 }

@@ -40,8 +40,8 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
  * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts the buckets of each
  * variable, including filled buckets.
  * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
- * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, or a result
- * exceeds the range of a double.
+ * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, when gaps are filled in
+ * a period of more than `MAX_FILLED` buckets without a limit, or when a result exceeds the range of a double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
@@ -100,7 +100,7 @@ export async function* streamAggregates(
 /**
  * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
  * process, which yields to the event loop between chunks.
- * @param signal ends the count, which then throws the reason of the signal.
+ * @param signal ends a count with filled buckets, which then throws the reason of the signal.
  * @throws {DomainError} invalid_input as `aggregatePoints`.
  */
 export async function countBuckets(
@@ -136,7 +136,7 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
   return count;
 }
 
-/** @returns the variables of the selection that have rollups in place of deleted points. */
+/** @returns the variables whose rollups the read includes. */
 async function findRollups(transaction: Transaction, selection: PointSelection): Promise<ReadonlySet<number>> {
   return isAnsweredByRollups(selection)
     ? answeredByRollups(selection, await findRolledUp(transaction, selection))
@@ -155,7 +155,7 @@ interface FunctionGroup {
   readonly variableIds: readonly number[];
 }
 
-/** Groups consecutive variables with the same statement. */
+/** Groups consecutive variables that one statement can aggregate. */
 function* groupsOfFunction(
   { variableIds, scales }: PointSelection,
   { functionOf }: Buckets,
@@ -207,7 +207,7 @@ async function* readBuckets(
   }
 }
 
-/** Converts the bucket starts that the database returns to instants. */
+/** Returns the function that converts the bucket starts of the database to instants. */
 function instantsOf(
   { fromMicros }: PointSelection,
   { bucket, startOfDay }: Buckets,

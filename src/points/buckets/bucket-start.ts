@@ -10,8 +10,8 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * @param date SQL expression of an instant.
  * @returns SQL expression of the start. For days and longer buckets it is the local midnight as a UTC timestamp.
  *
- * For minutes and hours it is an instant with the offset of the point; only the offset modulo the bucket
- * length matters, which is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is
+ * For minutes and hours it is the instant of the start, computed with the offset at `date`. Only the offset modulo the
+ * bucket length matters, which is zero in most zones. `::timestamp` converts in UTC, the zone of all sessions, and is
  * faster than `at time zone`.
  */
 export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {

@@ -1,6 +1,6 @@
 /**
- * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock, and have one offset within a bucket;
- * days, weeks (from Monday), months and years begin with the first instant of their first date.
+ * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock, and all instants of such a bucket have
+ * the same offset. Days, weeks (from Monday), months and years begin with the first instant of their first date.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Micros } from '../point.ts';
@@ -22,7 +22,7 @@ const DAYS_AFTER_MONDAY = 3;
  * Creates functions for the bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
  * @param startOfDay returns the first instant of a civil date, which is given as its local midnight.
- * @returns functions from one bucket start to the next and the previous, in microseconds since 1970-01-01 UTC.
+ * @returns functions that find bucket starts, in microseconds since 1970-01-01 UTC.
  */
 export function civilBuckets(
   bucket: Exclude<Bucket, 'all'>,
@@ -77,7 +77,7 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** Returns the minimum distance between two bucket starts in microseconds, ignoring clock changes. */
+/** Returns a lower bound for the distance between two bucket starts in microseconds, ignoring clock changes. */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }

@@ -19,7 +19,7 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 
 /**
  * Converts a local time to an instant (R-D4): a repeated local time is the later instant, and a skipped local time
- * moves forward by the gap. So each offset applies from the local time at which it starts.
+ * moves forward by the gap. So each offset applies from the local time that the clock shows when the offset begins.
  *
  * @param local SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

@@ -18,7 +18,7 @@ export interface BucketRun {
 /**
  * Streams the buckets of all variables with their gaps filled.
  *
- * @param variableIds all variables of the selection; a variable without any bucket may still have gaps.
+ * @param variableIds all variables that were read; a variable without any bucket may still have gaps.
  * @param runs buckets that have points, in the order of `variableIds`; variables may be missing.
  * @param page counts the buckets of each variable, including filled buckets.
  * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps.
@@ -108,10 +108,10 @@ function createColumns(variableId: number) {
   };
 }
 
-/** @returns the error for a variable with more than `MAX_FILLED` gaps: invalid_input. */
+/** @returns the error invalid_input for a variable of which more than `MAX_FILLED` buckets may have to be filled. */
 export function tooManyGaps(variableId: number): DomainError {
   return new DomainError(
     'invalid_input',
-    `variable ${variableId} has more than ${MAX_FILLED} buckets to fill; request a shorter period or a coarser granularity`,
+    `at most ${MAX_FILLED} buckets of variable ${variableId} can be filled; request a shorter period or a coarser granularity`,
   );
 }

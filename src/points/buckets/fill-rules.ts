@@ -1,6 +1,6 @@
 /**
- * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all of them,
- * with gaps filled, in the same order. The filler keeps only the last bucket.
+ * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all
+ * buckets of the period in the same order. The filler keeps only the last bucket.
  *
  *   previous   value of the nearest earlier bucket; null before the first
  *   linear     linear interpolation between the starts of the neighbouring buckets; null without a neighbour on one side
@@ -39,7 +39,7 @@ export interface FillOptions {
 }
 
 export interface Filler {
-  /** Yields the filled gap before the bucket, then the bucket. */
+  /** Yields the filled gap before the bucket, then the bucket. Yields nothing for a bucket that is itself a gap. */
   push(found: FoundBucket): Generator<FilledBucket>;
   /** Yields the filled gap after the last bucket. */
   finish(): Generator<FilledBucket>;

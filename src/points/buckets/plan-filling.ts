@@ -34,7 +34,7 @@ function lastBucket(
 
 /**
  * @returns undefined when the request fills no gaps.
- * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and no paging.
+ * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and the selection no limit.
  */
 export function planFilling(selection: PointSelection, buckets: Buckets): Filling | undefined {
   const { fill, bucket, timeZoneId, startOfDay } = buckets;

@@ -35,8 +35,8 @@ export interface BucketSelection {
 
 /**
  * @returns a statement with the columns variable id, bucket start, value (NaN when there is none) and number of points
- * (R-G1). For days and longer buckets, the start is the local midnight read as UTC; the caller converts it, because the
- * server and the runtime may have different tz databases.
+ * (R-G1). For days, weeks, months and years, the start is the local midnight read as UTC; the caller converts it,
+ * because the server and the runtime may have different tz databases.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, isRolledUp, page } = wanted;
@@ -52,7 +52,8 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const spans = offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros);
   const start = (date: string) => bucketStart(bucket, spans, date);
-  // A daily rollup belongs to no bucket of an hour or a minute, and to the longer bucket in which it begins.
+  // An hour or a minute counts a rollup only when it contains all points of the rollup. A longer bucket counts the
+  // rollups that begin in it.
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
   // `offset 0` hides the expression of `start` from the planner, which would expect as many buckets as points and

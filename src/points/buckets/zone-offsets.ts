@@ -37,7 +37,7 @@ export function offsetSpans(
   });
 }
 
-/** Merges adjacent spans for which `offsetOf` returns the same offset. */
+/** Replaces each offset by the result of `offsetOf`, and merges adjacent spans with the same result. */
 export function mergeSpans(
   spans: readonly OffsetSpan[],
   offsetOf: (offset: Micros) => Micros = (offset) => offset,

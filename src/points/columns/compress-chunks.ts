@@ -23,7 +23,7 @@ export interface ColumnSettings {
   readonly settleSec: number;
 }
 
-/** Maximum age of uncompressed rows in a compressed chunk; older rows are compressed even while writes go on. */
+/** Age from which uncompressed rows of a compressed chunk are compressed even while writes go on. */
 const MAX_ROWS_SEC = 480;
 /**
  * Maximum wait for a lock, because reads and writes queue behind the waiting compression. It is shorter than
@@ -39,7 +39,7 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Observes writes in the statistics of PostgreSQL, which lag by a second at most.
+// Observes writes in the statistics of PostgreSQL, which lag by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -102,10 +102,10 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Does not block reads and writes of other chunks;
- * a write to this chunk waits.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. A write to this chunk waits until the end. Other
+ * reads and writes wait only from the locking of `point_gate` to the commit.
  * @param name quoted name of the chunk's table.
- * @returns false when another transaction uses the chunk, or a long read holds `point_gate`; nothing has changed then.
+ * @returns false when a lock was not available in time, or the compression took too long; nothing has changed then.
  * @throws {DatabaseError} for any other failure of the compression.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
@@ -140,8 +140,8 @@ async function compress(transaction: Transaction, name: string): Promise<string 
   return undefined;
 }
 
-// Makes TimescaleDB delete the compressed rows instead of truncating the table, so readers with
-// older snapshots still see them.
+// Makes TimescaleDB delete the rows that it has compressed, instead of truncating their table, so that readers with
+// older snapshots still see these rows.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
@@ -156,9 +156,9 @@ const SET_BATCH_ROWS = `
   where settings.name = 'timescaledb.compression_batch_size_limit' and chunk.table_name = 'point' and chunk.name = $1`;
 
 /**
- * Maximum of the setting: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128, which moves all columns of
- * a batch above 2 kB to the TOAST table: a point then takes up to 13 bytes instead of 9.8 (random walks with two
- * decimals, 4 variables, measured 2026-11).
+ * Maximum of `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB sets 128, which moves all
+ * columns of a batch above 2 kB to the TOAST table: a point then takes up to 13 bytes instead of 9.8 (random walks with
+ * two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 
@@ -181,8 +181,8 @@ const GATE_TIMEOUT_MS = 50;
 const GATE_PAUSE_MS = 100;
 const GATE_TRIES = 20;
 
-// True when a read or write waits for this transaction. That read or write may hold `point_gate`, so waiting for
-// this lock would be a deadlock.
+// True when another session waits for this transaction. That session may hold `point_gate`, so waiting for
+// `point_gate` could be a deadlock.
 const IS_WAITED_FOR = `
   select exists (select from pg_stat_activity
                  where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))) as "isWaitedFor"`;
@@ -190,10 +190,10 @@ const IS_WAITED_FOR = `
 class ChunkInUseError extends Error {}
 
 /**
- * Locks `point_gate`: waits for running reads and writes of points; new reads and writes wait
- * until this transaction ends.
- * @throws {ChunkInUseError} when a read or write waits for the chunk.
- * @throws {DatabaseError} 55P03 when a read or write lasts too long.
+ * Locks `point_gate`: waits for running reads and writes of points. New reads and writes then wait until this
+ * transaction ends.
+ * @throws {ChunkInUseError} when another session waits for this transaction.
+ * @throws {DatabaseError} 55P03 when a running read or write lasts too long.
  */
 async function closeGate(transaction: Transaction): Promise<void> {
   await transaction.query('savepoint gate');

@@ -23,8 +23,8 @@ const SIZE = (name: string) => `
          (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
 
 /**
- * Moves rows until the table has at most 1.2 times the pages it needs, and vacuums it. Gives
- * up when the chunk is in use.
+ * Moves rows and vacuums the table, until the table has at most about 1.2 times the pages it needs. Stops after three
+ * rounds, or when a round moves no row, for example because the chunk is in use.
  * @param name quoted name of a chunk that is stored in rows and was vacuumed. @returns the number of rows moved.
  */
 export async function moveRows(connection: Connection, name: string): Promise<number> {

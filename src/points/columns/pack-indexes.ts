@@ -1,7 +1,7 @@
 /**
- * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. The primary key of
- * a chunk leaves half of each page free for new versions, and revisions split the index pages of history. With the
- * Apache edition of TimescaleDB, a chunk is packed some hours after its last write; with any edition, a chunk in which
+ * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. The index of
+ * current points leaves half of each page free for new versions, and revisions split the index pages of history. With
+ * the Apache edition of TimescaleDB, a chunk is packed some hours after its last write; with any edition, a chunk in which
  * revisions have replaced as many rows as it has is packed some minutes after its last write. `compressChunks`
  * observes when chunks were written.
  */
@@ -19,8 +19,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. Packing takes at most as long as the writes since the
- * last packing, because they have rewritten the whole chunk. A chunk that only grows does not count as rewritten.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk is rewritten when revisions have replaced as
+ * many rows as it has; a chunk that only grows is not.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
@@ -90,13 +90,13 @@ export async function packIndexes(
 async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<void> {
   await connection.query(LIMITS);
   try {
-    // Frees the pages of superseded rows, so that the rebuilt indexes have no entries for these rows.
+    // Removes dead rows, so that the rebuilt indexes have no entries for these rows.
     await connection.query(`vacuum (truncate, skip_locked) ${name}`);
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count
-    // moved rows only a second later.
+    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count moved rows only
+    // later.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

@@ -11,7 +11,7 @@ export interface FoundWrite {
   readonly operationIds: readonly number[];
   /** Number of readings of each operation; null when the write has one operation. */
   readonly readingCounts: readonly number[] | null;
-  /** Positions of the variable's readings in the write. */
+  /** Positions of the variable's readings in the write; not the real positions when the write has one origin. */
   readonly positions: readonly Positions[];
 }
 

@@ -25,10 +25,10 @@ const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writes that can still change the points of an as-of selection; returns at once for
- * any other selection (R-F5).
+ * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns at once for any other
+ * selection, and for a selection as of a future instant.
  * @param queryable must not be inside the reader's snapshot.
- * @throws {DomainError} dependency_unavailable as `awaitWriters`.
+ * @throws as `awaitWriters`.
  */
 export async function awaitWritersOf(
   queryable: Queryable,
@@ -45,8 +45,8 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits for all open writes of an account that began at or before `asOfMicros` (R-F5). Does not wait for writes that
- * begin later, because their VersionTimestamps are later than this call.
+ * Waits for all open writes of an account that began in the second of `asOfMicros` or earlier (R-F5). Does not wait for
+ * writes that begin during this call, because their VersionTimestamps are later than the call.
  * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.

@@ -17,15 +17,16 @@ const [COPY_DATA, COPY_DONE] = [0x64, 0x63];
 const SKIPPED: ReadonlySet<number> = new Set([0x48, 0x53, 0x4e, 0x41]);
 
 /**
- * Pass it to `query` of a pg client. Its bytes are the messages with rows, each after a head of HEAD_BYTES. Emits `error`
- * when the statement fails or the connection breaks.
+ * Pass it to `query` of a pg client. Its bytes are the messages with rows, each with its head of HEAD_BYTES. Emits
+ * `error` when the statement fails or the connection breaks.
  */
 export class CopyOut extends Readable implements Submittable {
   readonly #statement: string;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
-  /** Number of remaining bytes of the current message, and true when the message is a row. */
+  /** Number of remaining bytes of the current message. */
   #rest = 0;
+  /** True when the current message is a row. */
   #isRow = false;
   #isWanted = false;
   #release: ((rest: Buffer) => void) | undefined;
@@ -36,7 +37,7 @@ export class CopyOut extends Readable implements Submittable {
     this.#statement = statement;
   }
 
-  /** The driver calls it when the statement starts; this stream reads the socket from then on. */
+  /** The driver calls it when the statement starts; this stream reads the socket from then until the COPY ends. */
   submit(connection: Connection): void {
     const { stream } = connection;
     const [handler, ...others] = stream.listeners('data');
@@ -142,7 +143,10 @@ export class CopyOut extends Readable implements Submittable {
     if (this.push(others.length === 0 ? first : Buffer.concat([first, ...others]))) this.#isWanted = true;
   }
 
-  /** Emits the last rows, and returns the socket to the driver with the bytes that the driver must process. */
+  /**
+   * Returns the socket to the driver with the bytes that the driver must process. Emits the last rows, unless the
+   * statement failed.
+   */
   #end(rows: readonly Buffer[], rest: Buffer): void {
     const isDone = this.#head[0] === COPY_DONE;
     if (rows.length > 0 && isDone) this.push(Buffer.concat(rows));

@@ -13,7 +13,7 @@ export interface ChosenLabels {
 /** Value for a selection for which `needsLabels` returns false. */
 export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
 
-/** Returns true when `findChosenLabels` runs a statement for the selection. */
+/** Returns true when VersionTags or tags restrict the selection. */
 export function needsLabels({ version: { versionTags, tags = [] } }: PointSelection): boolean {
   return versionTags !== undefined || tags.length > 0;
 }

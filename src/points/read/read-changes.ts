@@ -8,7 +8,7 @@
  * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
  * after the last date that the follower knows, and every other write records its dates
  * (write/record-rewrites.ts). Both also work for a position in the middle of an appending write, because a write
- * that gives a date several versions also records it.
+ * that stores several versions of a date also records its dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -35,7 +35,7 @@ interface Period {
   readonly toMicros: Micros;
 }
 
-/** A variable with new versions, and the periods that can contain these versions. */
+/** A variable that may have new versions, and the periods that can contain them. */
 export interface ChangedVariable {
   readonly variableId: number;
   readonly since: ChangePosition;
@@ -83,7 +83,7 @@ interface ChangeRow {
 }
 
 /**
- * Finds the variables that have versions after a follower's positions (R-J1).
+ * Finds the variables that may have versions after a follower's positions (R-J1).
  * @param queryable the snapshot that `readChanges` will use.
  * @param positions by variable id.
  */
@@ -121,8 +121,8 @@ function hullOf(periods: readonly Period[]): Period {
 }
 
 /**
- * Groups variables whose changes are in the same chunks. One statement reads a group, and
- * plans only these chunks (R-J1).
+ * Groups variables whose changes have the same first and the same last chunk. One statement reads a group, and plans
+ * only these chunks and the chunks between them (R-J1).
  */
 export function groupChanges(changes: readonly ChangedVariable[]): readonly (readonly ChangedVariable[])[] {
   const groups = new Map<string, ChangedVariable[]>();

@@ -1,6 +1,6 @@
 /**
- * The only reader of points, used by REST, gRPC and the inputs of calculations. Reads the variables in the order of the
- * selection, and streams chunks of columns from one snapshot, so memory does not grow with the answer.
+ * Reads points that are not aggregated, for REST, gRPC and the inputs of calculations. Streams the variables in the
+ * order of the selection, as chunks of columns from one snapshot, so that memory does not grow with the answer.
  */
 import {
   type OpenedRows,

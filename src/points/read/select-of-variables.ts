@@ -42,7 +42,10 @@ export const STREAM_FROM_INDEXES: readonly string[] = [
   .map((name) => `set local ${name} = off`)
   .concat('set local max_parallel_workers_per_gather = 0');
 
-/** Restricts the planner of this transaction to ordered index scans and nested loops, as `selectOfVariables` requires. */
+/**
+ * Keeps the planner of this transaction from sorts, sequential scans, bitmap scans and parallel workers, as
+ * `selectOfVariables` requires.
+ */
 export async function streamFromIndexes(transaction: Transaction): Promise<void> {
   await transaction.query(STREAM_FROM_INDEXES.join('; '));
 }

@@ -57,7 +57,7 @@ function withOrdering(columns: string): string {
   return columns.includes('version_timestamp') ? columns : `${columns}, version_timestamp`;
 }
 
-/** @returns the SQL order of a variable's rows: by date, then by VersionTimestamp. */
+/** @returns the SQL order of a variable's rows: by date and, when every version is read, by VersionTimestamp. */
 export function orderOf({ order, version }: PointSelection): string {
   const direction = order === 'DESC' ? 'desc' : 'asc';
   return version.isEvery ? `date ${direction}, version_timestamp ${direction}` : `date ${direction}`;
@@ -97,8 +97,8 @@ interface Merging {
 }
 
 /**
- * Merges the rows of `point` and `point_version`. Each table is read in the order of its index,
- * and merging keeps this order.
+ * Merges the rows of `point` and `point_version`. Each table is read in the order `ordered`, and merging keeps this
+ * order.
  */
 function mergeTables({ current, superseded, ordered, columns }: Merging): string {
   const from = (table: string, where: string) => `(select ${columns} from ${table} where ${where} order by ${ordered})`;

@@ -1,6 +1,5 @@
 /**
- * SQL literals for statements that take no parameters (COPY). Only this file writes values into
- * SQL; the driver quotes texts.
+ * SQL literals for statements that take no parameters (COPY). Numbers are checked, and the driver quotes texts.
  */
 import pg from 'pg';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -157,8 +157,8 @@ function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToInclud
 }
 
 /**
- * Returns the parameters of a statement on one chunk; they include the bounds of the chunk, because the
- * target may be the hypertable.
+ * Returns the parameters of a statement on one chunk. They limit the period to the chunk, because the target may be the
+ * hypertable.
  */
 function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);

@@ -16,15 +16,15 @@ const removeFrom = (target: string) =>
   `delete from ${target} where variable_id = $1 and date >= $2::timestamptz and date < $3::timestamptz`;
 
 /**
- * Purges up to 32 chunks of the next deleted variable (R-C7).
+ * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
  * @returns false when no purge is due; call again while it returns true.
  * @throws the error of the purge, which will be retried.
  */
 export function purgeDeletedVariable(database: Database): Promise<boolean> {
   return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
     await holdGate(transaction);
-    // A running writer has locked or inserted the row of `series`. This insert waits for that writer, and blocks new
-    // writers until the commit; after the commit, writers no longer find the variable.
+    // A running writer has inserted or locked the row of `series`. The insert or the deletion waits for that writer,
+    // and blocks new writers until the commit; after the commit, writers no longer find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -14,8 +14,7 @@ export interface RawBoundary {
 
 /**
  * @param transaction the snapshot from which the rows are read.
- * @returns the variables of which raw points at or after the start of the period were deleted,
- * the latest boundary first.
+ * @returns the variables whose boundary is after the start of the period, the latest boundary first.
  */
 export async function findRolledUp(
   transaction: Queryable,

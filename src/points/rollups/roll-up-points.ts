@@ -23,8 +23,8 @@ export interface Rollup {
   /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   /**
-   * Points written within this many seconds are not rolled up, because the rest of an old history
-   * may still arrive. Default: 0.
+   * A step that contains a point written within this many seconds waits, because the rest of an old history may still
+   * arrive. Default: 0.
    */
   readonly settleSec?: number;
 }
@@ -40,7 +40,7 @@ export interface RolledUp {
   readonly isDone: boolean;
 }
 
-/** Maximum points of a step (one date may have more), which limits how long writers of the variable wait. */
+/** Maximum points of a step, which limits how long writers of the variable wait. */
 const MAX_POINTS = 100_000;
 
 const FIND_FIRST = `
@@ -66,8 +66,8 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable. Call it again until `isDone`, which is also true while only recent
- * points remain (`settleSec`).
+ * Rolls up the next points of a variable. Call it again until `isDone`, which is also true when the next points include
+ * recent points (`settleSec`).
  * @throws {Error} when the numbers of rolled-up and deleted points differ; the transaction must be rolled back.
  */
 export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Promise<RolledUp> {

@@ -111,7 +111,7 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
   return now;
 }
 
-/** Saves the write state that the plan has computed, and the instants up to which the write cut history (R-F9). */
+/** Saves the write state that the plan has computed, and the instants from which history is complete (R-F9). */
 export async function saveSeries(
   transaction: Transaction,
   written: readonly WrittenSeries[],

@@ -11,12 +11,12 @@ import type { Chunk, PointTable } from './find-chunks.ts';
 import { withSideConnection } from './prepare-chunks.ts';
 
 /**
- * Marks the compressed chunks that receive rows as partial. The transaction's lock on `point_gate`
- * (`begin_point_write`) prevents changes to the state of all chunks until the transaction ends.
+ * Marks the compressed chunks of some tables as partial. The transaction's lock on `point_gate` (`begin_point_write`)
+ * keeps every chunk from being compressed until the transaction ends.
  * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
  * @param tables hypertables that receive rows.
  * @param isShort true when the transaction ends within milliseconds.
- * @returns `stored` with `isOpen` set for these chunks, so that `insertTargetOf` returns their own tables.
+ * @returns `stored` with `isOpen` set for all chunks of `tables`, so that `insertTargetOf` returns their own tables.
  */
 export async function openChunks(
   transaction: Transaction,
@@ -32,8 +32,8 @@ export async function openChunks(
 
 /**
  * Marks chunks as partial. The mark is in a row of TimescaleDB's catalogue, so other writers that set the same mark
- * wait until the transaction ends. A long write therefore sets the mark on another connection, which takes four flushes
- * of the WAL; a short write sets it in its own transaction.
+ * wait until the transaction ends. A long write therefore sets the mark on another connection, which takes additional
+ * commits; a short write sets it in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {

@@ -28,7 +28,7 @@ export interface WrittenSeries extends WrittenRange {
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
-  /** True when all dates are later than every stored date, and each date was written once. */
+  /** True when all dates are later than every stored date, and the write stores one version per date. */
   readonly isAppend: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Dates that may be stored already, by chunk number. */
+  /** Runs of the dates that may be stored already or get several versions, by chunk number. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];

@@ -16,8 +16,8 @@ const LOCK_TIMEOUT_MS = 2000;
 // This statement runs in one transaction with the insert, so other sessions never see the changed length.
 const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
-// Inserts a row of variable 0, which does not exist, because only an insert creates a chunk; the chunk
-// remains after the row is deleted.
+// Inserts a row of variable 0, which does not exist, so that TimescaleDB creates the chunk; the chunk remains after the
+// row is deleted.
 const insertInto = (table: string) => `
   insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select timestamptz 'epoch' + $1::int8 * interval '1 microsecond', 0, 'epoch', 0, 0, 0 on conflict do nothing`;
@@ -28,7 +28,8 @@ const deleteFrom = (table: string) => `
 const seenChunks = new Set<string>();
 
 /**
- * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. Failures are ignored.
+ * Creates missing chunks, and chunks in the gaps between existing chunks of other lengths. A failure to create a chunk
+ * is ignored.
  *
  * @param transaction identifies the database; the work runs on another connection.
  * @param chunkNumbers numbers that `chunkOf` returned.
@@ -103,8 +104,8 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // TimescaleDB takes this lock when it creates a chunk; it is taken here because the chunk
-    // length must not change before.
+    // No other session can create a chunk of this table while the length is changed: TimescaleDB takes the same lock
+    // when it creates a chunk.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }

@@ -1,6 +1,6 @@
 /**
  * Records which dates a write changed, for followers of a variable (read-changes.ts). A write that only appends later
- * dates, each date once, needs no record.
+ * dates, with one version per date, needs no record.
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
@@ -43,8 +43,8 @@ const JOIN = `
   select variable_id, max(version_timestamp), min(from_date), max(to_date) from joined group by variable_id, day`;
 
 /**
- * Merges old records, so that the number of records per variable is bounded. Concurrent readers see the records either
- * before or after the merge.
+ * Merges old records, so that they do not accumulate. Concurrent readers see the records either before or after the
+ * merge.
  */
 export async function compactRewrites(database: Database): Promise<void> {
   await database.query(JOIN);

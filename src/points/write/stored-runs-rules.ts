@@ -86,7 +86,7 @@ export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): Run
   return { add, end };
 }
 
-/** Appends a run to the columns of its sets. @param stepMicros 0 for a run of one date. */
+/** Appends a run to the columns of a set. @param stepMicros 0 for a run of one date. */
 export function addRun(
   runs: Runs,
   { variableId, versionLimit }: RunTarget,

@@ -23,9 +23,9 @@ export interface Series {
   readonly lastVersionTimestamp: Micros;
   /** Whether `point_version` may have rows of the variable. */
   readonly hasHistory: boolean;
-  /** Greatest VersionTag id that was written; no stored version has a greater id. */
+  /** No stored version has a greater VersionTag id. */
   readonly lastVersionTagId: number;
-  /** At any date, neither the tagged nor the untagged versions are more than this number. */
+  /** No date has more tagged versions, or more untagged versions, than this number. */
   readonly versionBound: number;
   /** True when a version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;

@@ -44,8 +44,8 @@ export const WRITE_TIMEOUT_MS = 600_000;
 const MAX_SHORT_ROWS = 2000;
 
 /**
- * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order; a row replaces an earlier
- * row with the same date and VersionTag (R-F2).
+ * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order. A row with a VersionTag
+ * replaces an earlier row with the same date and VersionTag (R-F2).
  *
  * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
  * @returns the written ranges, which the caller must announce in the same transaction (`announcePoints`).

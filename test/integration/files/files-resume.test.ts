@@ -205,7 +205,8 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
 });
 
 /**
- * @returns a workbook of 12 KB whose rows combine long texts, so that the keys of its versions and tags take gigabytes.
+ * @returns a small workbook whose rows combine long texts, so that the keys of its versions and tags take hundreds of
+ * megabytes.
  */
 function makeMemoryBomb(): Buffer {
   const numbers = Array.from({ length: 40 }, (_, index) => index);

@@ -27,7 +27,7 @@ interface Answered {
   readonly date: string;
 }
 
-test('push: an api killed among many small pushes has stored every answered push and its operation (R-D1, R-D7, R-K3)', async () => {
+test('push: an api killed among many small pushes has stored every answered push; a sample of operations is Completed (R-D1, R-D7, R-K3)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId);
   const victim = await startRoles(['api'], world.environment);

@@ -1,8 +1,8 @@
 /**
  * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered
- * 200 is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database
- * (R-A15, R-A5). Each fault lasts FAULT_SEC = 2 s; the long form, an hour or less: `FAULT_SEC=900 npm test --
- * database-faults`.
+ * 200 is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database, or a
+ * closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC = 2 s; the long form, an hour or less: `FAULT_SEC=900 npm
+ * test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -216,7 +216,10 @@ const DISK_FULL = '"code":"53100"';
 const FILL_ATTEMPTS = 5;
 const FILL_MS = 8_000;
 
-/** Fills the disk until a statement of the service has failed; halfway the write-ahead log is full, and the server crashes. */
+/**
+ * Fills the disk until a statement of the service has failed. After half of the duration, starts a new segment of the
+ * write-ahead log and fills the disk again, so that the server crashes.
+ */
 async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
   await Promise.all([pause(durationMs / 2), fillUntilStatementFails(full)]);
   await world.database.query('select pg_switch_wal()').catch(() => {});

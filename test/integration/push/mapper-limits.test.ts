@@ -31,7 +31,7 @@ async function timeRuns(mappers: MapperRunner, accountId: number): Promise<numbe
 }
 
 describe('mapper: accounts', () => {
-  test('a mapper takes at most 3 × its idle p95 while another account runs endless mappers (R-D9, R-K3)', async () => {
+  test('the p95 of a mapper is at most 3 × its idle p95 and 100 ms while another account runs endless mappers (R-D9, R-K3)', async () => {
     const mappers = open({ timeoutMs: 4000 });
     const quietMs = await timeRuns(mappers, 2);
     const endless = Array.from({ length: 6 }, (_, index) =>
@@ -46,9 +46,9 @@ describe('mapper: accounts', () => {
 
 describe('mapper: the answer of a mapper', () => {
   test.each([
-    ['within 1000 bytes is returned', '$pad("",996,"x")', undefined],
+    ['of 1000 bytes is returned', '$pad("",996,"x")', undefined],
     ['of 1001 bytes is refused with an error that names the limit', '$pad("",997,"x")', 1001],
-    ['of 503 characters and 1002 bytes is refused likewise', '$pad("",499,"é")', 1002],
+    ['of 503 characters and 1002 bytes is refused with an error that names the limit', '$pad("",499,"é")', 1002],
   ])('%s (R-D9)', async (_what, expression, bytes) => {
     const run = open().run({ accountId: 1 }, { expression, body: BODY, maxBytes: 1000 });
     if (bytes === undefined) expect((await run).kind).toBe('mapped');
@@ -58,7 +58,7 @@ describe('mapper: the answer of a mapper', () => {
     }
   });
 
-  test('of 250 MB never reaches the API: neither its memory nor its event loop (R-D9)', async () => {
+  test('of 250 MB takes less than 100 MiB of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
     const mappers = open({ memoryMebibytes: 1024 });
     const before = process.memoryUsage().rss;
     const { maxTurnMs } = await measureTurns(async () => {
@@ -73,7 +73,7 @@ describe('mapper: the answer of a mapper', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('that needs more than the memory limit, by %s, ends its process alone (R-D9)', async (_what, expression) => {
+  ])('that needs more than the memory limit, by %s, fails the mapping only (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
     const message =
       /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;

@@ -37,7 +37,7 @@ function addPusher(userName: string, mayPush = true): Promise<string> {
 }
 
 describe('push: HTTP Basic', () => {
-  it('gets the same permissions as a token of the user (§5, R-B7)', async () => {
+  it('is accepted with the password in UTF-8 or Latin-1, and with scheme and user name in any case (§5, R-B7)', async () => {
     await addPusher('ann@example.test');
     expect((await push(encoded(`ann@example.test:${PASSWORD}`))).status).toBe(200);
     const latin1 = Buffer.from(`ann@example.test:${PASSWORD}`, 'latin1').toString('base64');
@@ -64,7 +64,7 @@ describe('push: HTTP Basic', () => {
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('works for reads, not for other requests of the API (R-A13, R-B6)', async () => {
+  it('works for reads of the API, not for changes (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);
@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('with a wrong password on a read gets a challenge, except from a script in a web page (R-A13, R-A5)', async () => {
+  it('is offered in the challenge to a read, except to a script in a web page (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -122,7 +122,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('shares its count of wrong passwords with the token endpoint and all processes (R-B11)', async () => {
+  it('shares its count of wrong passwords with the token endpoint and another process (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
@@ -140,7 +140,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('is limited to a number of tries a minute per address (R-B15)', async () => {
+  it('is answered 429 after too many tries in a minute (R-B15)', async () => {
     const strict = await startTestApi({ TOKEN_RATE_PER_MINUTE: '6' });
     try {
       const client = createTestClient(strict.origin);

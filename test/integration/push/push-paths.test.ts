@@ -1,7 +1,6 @@
 /** A push has the same effect on every path into the store: group commit, worker thread, direct write. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
-import { ingestAccount } from '../../../src/ingest/ingest-account.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { openPushService, type PushService } from '../../../src/push/push-service.ts';
 import type { NewOperation } from '../../../src/push/store/new-operation.ts';
@@ -104,7 +103,7 @@ describe('push: a large push of new dates', () => {
     ['in date order', readings(LARGE, 1)],
     ['in reverse order', readings(LARGE, 1).reverse()],
     ['with repeats', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
-  ])('with readings %s stores the same points (R-D5)', async (_how, data) => {
+  ])('with readings %s stores one point per date, and the last value at the last date (R-D5)', async (_how, data) => {
     await api.ingest();
     const variableId = await newVariable();
     expect(await push([{ variableId, data }])).toMatchObject({ status: 200 });
@@ -113,7 +112,7 @@ describe('push: a large push of new dates', () => {
     expect(await last(variableId)).toBe(1 + (LARGE - 1) / 16);
   });
 
-  it('is refused with its problems, as a small push is (R-D1)', async () => {
+  it('is refused with the path of its problem, or as malformed JSON (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -127,7 +126,7 @@ describe('push: a large push of new dates', () => {
   it.each([
     ['objects', '{},'],
     ['arrays', '[],'],
-  ])('with far more %s than allowed readings is refused before parsing (R-D10)', async (_what, piece) => {
+  ])('with far more %s than a push may have is 413 (R-D10)', async (_what, piece) => {
     const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
     const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
@@ -193,7 +192,7 @@ describe('push: a cached target', () => {
 });
 
 describe('push: pushes that arrive together', () => {
-  it('get one answer each and are all written (R-D1)', async () => {
+  it('get one answer each, and every accepted reading is written (R-D1)', async () => {
     const variableIds = await Promise.all(Array.from({ length: 10 }, () => newVariable()));
     const pushes = Array.from({ length: 100 }, (_, index) => {
       const variableId = index % 7 === 3 ? 2_000_000_000 : variableIds[index % 10];
@@ -234,7 +233,7 @@ describe('push: pushes that arrive together', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 500, 200, 200]);
   });
 
-  it('as re-sends through two processes are one operation (R-D7, R-K3)', async () => {
+  it('as re-sends through two services are one operation (R-D7, R-K3)', async () => {
     const variableId = await newVariable();
     const services = [openService(), openService()];
     const caller = { ...(await callerOfManager()), accountId: api.accountId };
@@ -296,7 +295,7 @@ describe('push: back-pressure', () => {
     }
   });
 
-  it('answers 503 before bodies exceed the memory limit (R-D10)', async () => {
+  it('answers 503 to pushes whose bodies do not fit into the memory limit, and accepts pushes again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_MEMORY_BYTES: '1048576' });
     try {
       const { variableId } = await createStructure(small.manager);
@@ -310,8 +309,6 @@ describe('push: back-pressure', () => {
     }
   });
 });
-
-const _ingestOne = () => ingestAccount(api.database, api.accountId, 1);
 
 async function callerOfManager(): Promise<Caller> {
   const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);

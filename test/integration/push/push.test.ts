@@ -133,7 +133,7 @@ describe('push: an accepted push', () => {
     expect(rows).toEqual([{ value: 3 }, { value: 4 }]);
   });
 
-  it('without readings is Completed when it is answered (R-D1)', async () => {
+  it('without elements is answered 200, and no batch waits (R-D1)', async () => {
     await api.ingest();
     const answer = await push([]);
     expect(answer).toMatchObject({ status: 200, body: { accepted: { elements: 0, readings: 0 }, rejected: [] } });
@@ -144,16 +144,16 @@ describe('push: an accepted push', () => {
 describe('push: version and tags', () => {
   it.each([
     ["the reading's version wins over the element's", { version: 'R' }, { version: 'E' }, 'R', { version: 'R' }],
-    ["the element's version applies to readings without", {}, { version: 'E' }, 'E', { version: 'E' }],
+    ["the element's version applies to readings that have none", {}, { version: 'E' }, 'E', { version: 'E' }],
     [
-      'tags add up, the element keeps its own',
+      'tags of reading and element add up; on the same key the element wins',
       { tags: { a: 'r', b: 'r' } },
       { tags: { a: 'e', c: 'e' } },
       undefined,
       { a: 'e', b: 'r', c: 'e' },
     ],
     [
-      'the version does not replace an existing key',
+      'the version does not replace a tag named version',
       { version: 'R', tags: { version: 'mine' } },
       {},
       'R',
@@ -168,7 +168,7 @@ describe('push: version and tags', () => {
       undefined,
     ],
     [
-      'a key __proto__ is a key',
+      'a tag may be named __proto__ or constructor',
       { tags: JSON.parse('{"__proto__":"x","constructor":"y"}') },
       {},
       undefined,
@@ -182,7 +182,7 @@ describe('push: version and tags', () => {
     expect(row?.tags).toEqual(tags);
   });
 
-  it('a new tag is readable right after ingestion without configuration (§9.2 rule 2)', async () => {
+  it('a new VersionTag selects its reading right after ingestion, without configuration (§9.2 rule 2)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     await push(one(variableId, { value: 1, version: 'Prévision 1/2' }));
     await push(one(variableId, { value: 2 }));
@@ -204,8 +204,8 @@ describe('push: a target', () => {
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
     ['names in any case (R-A3)', { VariableId: 'v', SOURCESERIALNUMBER: 'SN-1' }],
-    ['fields beside null ones (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
-    ['all identifiers, which agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
+    ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
+    ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
     const { variableId, boilerId } = await identified();
     const ids = Object.entries(identifiers).map(([name, value]) => {
@@ -233,7 +233,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('of another account is not found, by id or by name (R-D2)', async () => {
+  it('of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
     const { variableId } = await identified();
     const answer = await push([...one(variableId), { mappingConfig: 'map-1', data: [] }], '', api.stranger);
     expect(answer.body).toMatchObject({
@@ -251,7 +251,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('cached for a user with all sites is not found for a USER without sites, and vice versa (R-B9)', async () => {
+  it('found for a user with all sites is not found for a USER without sites, whoever pushes first (R-B9)', async () => {
     const nobody = await api.signIn('siteless', 'USER', { sites: [] });
     const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
     const found = async (variableId: number, client = api.manager) =>
@@ -278,11 +278,11 @@ describe('push: a target', () => {
 
 describe('push: a local date', () => {
   it.each([
-    ['the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
+    ['is in the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
     ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
     ['a skipped hour moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
     ['the hour before the gap is unchanged', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
-    ['an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
+    ['a date with an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
   ])('%s: %s is %s (R-D4)', async (_rule, date, instant, warning) => {
     const siteId = await createSite(api.manager, { timeZoneId: 'UTC' });
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
@@ -319,7 +319,7 @@ describe('push: an invalid body', () => {
     expect(await countWaiting()).toBe(0);
   });
 
-  it('lists the first 100 problems (R-D1)', async () => {
+  it('is refused with the first 100 problems (R-D1)', async () => {
     const data = Array.from({ length: 50 }, () => ({}));
     const { body } = await push([{ data, role: 'ADMIN', userId: 'me' }]);
     expect((body as { details: unknown[] }).details).toHaveLength(100);
@@ -331,7 +331,7 @@ describe('push: an invalid body', () => {
     ['a number beyond double precision', reading('1e999'), '$[0].data[0].value must be a finite number, got Infinity'],
     ['a text that is not a number', reading('"NaN"'), '$[0].data[0].value must be a finite number, got "NaN"'],
     ['a date that does not exist', reading('1', '"2026-02-30T00:00:00Z"'), '$[0].data[0].date must be'],
-    ['a date as a number', reading('1', '1767225600'), '$[0].data[0].date must be'],
+    ['a date in epoch seconds', reading('1', '1767225600'), '$[0].data[0].date must be'],
     ['an account (§2)', element('"AccountId":1,"data":[]'), '$[0].accountId must not be sent'],
     ['a user (§2)', element('"userId":"x","data":[]'), '$[0].userId must not be sent'],
     ['a role (§2)', element('"role":"ADMIN","data":[]'), '$[0].role must not be sent'],
@@ -352,10 +352,10 @@ describe('push: an invalid body', () => {
     ['cut off', '[\n{"variableId":1,', 'line 2, column'],
     ['with a trailing comma', '[1,\n2,]', 'line 2, column 3'],
     ['empty', '', 'line 1, column 1'],
-    ['a comment', '[] // done', 'line 1, column 4'],
+    ['followed by a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
     ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('that is %s is 400 malformed_json with the position (R-D1, R-A5)', async (_what, raw, position) => {
+  ])('that is %s is 400 malformed_json with the position or the reason (R-D1, R-A5)', async (_what, raw, position) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect((answer.body as { message: string }).message).toContain(position);

@@ -138,7 +138,7 @@ describe('push: a small push', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('takes effect in the order of its connection, through handler or app (R-D6)', async () => {
+  it('takes effect in the order of the answers, through handler or app (R-D6)', async () => {
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) await push(one({ date, value }), value % 3 === 0 ? THROUGH_APP : '');
     await api.ingest();
@@ -186,7 +186,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('passes a push of a user who exceeds the limit of requests to the app, which refuses it (R-B15)', async () => {
+  it('passes a push of a user who exceeds the limit of requests to the app (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();

@@ -87,7 +87,7 @@ describe('calculation: validate', () => {
     expect(await api.call('GET', `/variables/${variableId}`)).not.toHaveProperty('calculated');
   });
 
-  test('a syntax error, an unknown input and an undeclared name are reported by line (R-H9)', async () => {
+  test('a syntax error is reported with its line, an unknown input with its path, an undeclared name as a warning (R-H9)', async () => {
     expect(await validate({ calculated: declared('x <- 1\ny <- (\n}') })).toMatchObject({
       isValid: false,
       problems: [{ path: `${AT}.formula`, line: 3 }],
@@ -206,7 +206,7 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains the toolbox and the random seed, so plain R returns the same series for any script (R-H4, R-H9)', async () => {
+  test('contains the toolbox and the random seed, so a script that needs both returns the same series in plain R (R-H4, R-H9)', async () => {
     const script = `axis <- do.call("GetRegularAxis", list())
       both <- SetDataOnCommonAxis(inputVariables, axis)
       drawn <- do.call("runif", list(length(axis))) + kmeans(c(1, 2, 8, 9, 15), 2)$cluster[1] + mtcars[sample(1:32, 1), 1]

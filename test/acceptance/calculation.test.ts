@@ -71,7 +71,7 @@ async function settled(): Promise<void> {
   await lastRun(follower);
 }
 
-/** Waits until the newest run of a variable has ended and no run waits. */
+/** Waits until the newest run of a variable has ended. @param isWanted whether it is the run to wait for. */
 async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
   return eventually(`a run of variable ${variableId}`, async () => {
     const [run] = await runs(variableId);
@@ -243,7 +243,7 @@ describe('calculation: the record of a run (R-H8)', () => {
     expect(await read(variable)).toEqual([]);
   });
 
-  test('a Version column whose length differs from Date fails the whole calculation with the text of §7', async () => {
+  test('a Version column whose length differs from that of Dates fails the run with the text of §7', async () => {
     const input = await createVariable(api, sourceId);
     const script = 'list(TimeSeries = list(Dates = c(1L, 2L), Values = c(1, 2), Version = "one"))';
     const variable = await createVariable(api, sourceId, { calculated: calculated(script, [hourly(input)]) });

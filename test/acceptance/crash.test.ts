@@ -1,5 +1,5 @@
 /**
- * Calculators that are killed during a run, or are down when a run is requested: each run happens once (R-H5, R-K3).
+ * Calculators that are killed during a run, or are down when a run is requested: each result is stored once (R-H5, R-K3).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

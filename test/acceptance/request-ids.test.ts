@@ -1,4 +1,4 @@
-/** The id of a request is in the log lines of all work it causes, in every role (R-A10, R-K4). */
+/** The id of a request is in the log lines of the work it causes, in the roles api, grpc, ingester and calculator (R-A10, R-K4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -89,7 +89,7 @@ describe('request ids: the id of a request (R-A10, R-K4)', () => {
     await lineOf('force', 'calculation ended', { variableId: doubled });
   });
 
-  test('that uploads a file is in the log lines of the file and of the runs it causes', async () => {
+  test('that uploads a file is in the log lines of the file and of a run it causes', async () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });

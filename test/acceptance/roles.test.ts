@@ -1,4 +1,4 @@
-/** Every role as a process of its own with its own address (R-A1), and the content of their logs (R-K4). */
+/** Roles in processes of their own behind public addresses (R-A1), their start without a database, and their logs (R-K4). */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';
@@ -50,7 +50,7 @@ test('roles: a push accepted by one process is ingested by another and readable 
   expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
 });
 
-test('roles: every role that is started before its database waits for it and becomes ready (R-K1, R-K3)', async () => {
+test('roles: a process of api, grpc, ingester and deliverer that starts before its database waits for it and becomes ready (R-K1, R-K3)', async () => {
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   await gate.shut();
   let refused = 0;

@@ -1,4 +1,4 @@
-/** No role prints or logs a secret when settings are invalid or their services fail (R-K1, R-K4). */
+/** Roles and commands print and log no secret when settings are invalid or services fail (R-K1, R-K4). */
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';

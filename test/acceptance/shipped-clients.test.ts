@@ -108,7 +108,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('push to the path with a trailing slash and any query (R-A3)', async () => {
+  test('push to the path with a trailing slash, with and without queries, also malformed queries (R-A3)', async () => {
     const { access } = await token();
     for (const query of [
       '',
@@ -152,7 +152,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('push from many threads, repeat unanswered pushes, and store each reading once (R-D1, R-D7)', async () => {
+  test('push from six threads, some pushes twice, and each reading is stored once (R-D1, R-D7)', async () => {
     const { access } = await token();
     const start = Date.UTC(2026, 1, 1);
     const threads = variableIds.slice(2).map(async (variableId, thread) => {
@@ -212,7 +212,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('repeat a push refused for memory after its Retry-After (R-D10, R-A5)', async () => {
+  test('push more at once than PUSH_MAX_MEMORY_BYTES, and at most five retries get each push accepted (R-D10, R-A5)', async () => {
     const variableId = variableIds[0];
     await roles.kill('SIGTERM');
     roles = await startRoles(['api', 'ingester'], { ...world.environment, PUSH_MAX_MEMORY_BYTES: '1048576' });

@@ -84,7 +84,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
   }, 60_000);
 
   test.each([[['api', 'grpc']], [['ingester']], [['deliverer']], [['calculator']]])(
-    'ends %s while Redis is unavailable, after finishing work in the database',
+    'ends %s while Redis is unavailable',
     async (roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });

@@ -1,6 +1,6 @@
 /**
  * A change of the structure through one process applies to pushes, files, calculations and reads of another process (R-D2,
- * R-B5) as soon as the change is answered. Access is cached, so processes are notified of its changes.
+ * R-B5) as soon as the change is answered. Access is cached, so a change of access applies when the process is notified.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -51,7 +51,7 @@ interface Pushed {
 }
 
 let serial = 0;
-/** Creates a source with a variable `old`, which the far process has cached. */
+/** Creates a source with a variable `old`. */
 async function createMapped() {
   serial += 1;
   const sourceSerialNumber = `S-${serial}`;
@@ -156,7 +156,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('to the access of a user applies to reads and pushes within a second, although processes cache access (R-B5, R-B9)', async () => {
+  test.concurrent('to the access of a user applies to reads and pushes long before cached access expires (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

@@ -53,7 +53,7 @@ const valuesOf = async (variableId: number) =>
   );
 
 test(
-  'console script: names are completed, a syntax error is on its line, and the draft survives a reload (R-H9)',
+  'console script: names are completed, a syntax error is marked, and the draft survives a reload (R-H9)',
   async () => {
     const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
     const editor = page.getByRole('textbox', { name: 'R script' });
@@ -179,7 +179,7 @@ test('console runs: a run shows what triggered what, what it read, and the saved
   await close();
 });
 
-test('console runs: a forced update shows its progress and is stopped; its schedule has five next instants (R-H5)', async () => {
+test('console runs: a schedule shows its next five instants; a forced update shows its progress and is stopped (R-H5)', async () => {
   const declared = calculated(SLOW, [{ alias: 'energy', variableId: energyId, canBeUsedAsATrigger: false }]);
   const [formula] = declared.calculatedVariableFormulas;
   const scheduled = { calculatedVariableFormulas: [{ ...formula, schedule: '0 6 1 1 *' }] };
@@ -212,7 +212,7 @@ test('console: a calculated variable is created from the page of its input, and 
   await close();
 });
 
-test('console script: a USER is offered no change and no run, and reads no script of a site without access to it (R-B9)', async () => {
+test('console script: a USER cannot create a calculated variable, and opens no script of a site without access to it (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Only managers can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

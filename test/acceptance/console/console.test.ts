@@ -84,7 +84,7 @@ test('console: tabs that open at the same time are all signed in, and none ends 
   await Promise.all(tabs.map(({ close }) => close()));
 });
 
-test('console: after a person switches accounts, only the new account is shown (R-B4)', async () => {
+test('console: after a person switches accounts, the menu names the new account (R-B4)', async () => {
   const other = await stack.world.addAccount('Elsewhere');
   await stack.world.addUser('both@example.test', { accountIds: [stack.world.accountId, other] });
   const { page, complaints, close } = await stack.open('both@example.test');
@@ -95,7 +95,7 @@ test('console: after a person switches accounts, only the new account is shown (
   await close();
 });
 
-test('console: language and colours are chosen by keyboard and stay after a reload', async () => {
+test('console: the language is chosen by keyboard and stays after a reload', async () => {
   const { page, complaints, close } = await stack.open(USER, '/', { colorScheme: 'light' });
   const menu = page.getByRole('button', { name: 'Menu of' });
   await menu.focus();
@@ -112,7 +112,7 @@ test('console: language and colours are chosen by keyboard and stay after a relo
   await close();
 });
 
-test('console: signing out ends the session at the issuer; signing out everywhere also ends the session of another browser (R-B5)', async () => {
+test('console: signing out everywhere ends the sessions of this browser and of another browser at the issuer (R-B5)', async () => {
   await stack.world.addUser('leaver@example.test', {});
   const first = await stack.open('leaver@example.test', '/', { isFresh: true });
   const second = await stack.open('leaver@example.test', '/', { isFresh: true });
@@ -127,7 +127,7 @@ test('console: signing out ends the session at the issuer; signing out everywher
   await Promise.all([first.close(), second.close()]);
 });
 
-test('console home: silent variables and a rejected push are counted, and link to the views that correct them', async () => {
+test('console home: silent variables and a rejected push are counted, and a silent variable links to its page', async () => {
   await stack.manager.call('POST', '/api/data?operationId=old-points', [
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
@@ -142,7 +142,7 @@ test('console home: silent variables and a rejected push are counted, and link t
   await close();
 });
 
-test('console home: a USER without sites sees no silent variables and no webhooks (R-B9)', async () => {
+test('console home: a USER without sites sees that there are no variables, and no silent ones (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   expect(await page.getByText('without new points').count()).toBe(0);
@@ -187,7 +187,7 @@ test('console find: words and expressions find variables; an invalid expression 
 /** @returns the number of dates that the chart has drawn. */
 const drawn = ({ page }: ConsoleWindow) => page.locator('[data-points]').getAttribute('data-points');
 
-test('console variable: labels side by side, the state known at an instant, and what changed (R-F5, R-G4)', async () => {
+test('console variable: labels are shown side by side, a slider chooses the state known at an instant, and a comparison lists what changed (R-F5, R-G4)', async () => {
   const window = await stack.open(MANAGER, `/console/variables/${variableId}`);
   const { page, complaints, close } = window;
   await page.getByRole('img', { name: NAME }).waitFor();
@@ -209,7 +209,7 @@ test('console variable: labels side by side, the state known at an instant, and 
   await close();
 });
 
-test('console variable: a click on a point shows its versions; a calculated point links to its run and inputs (R-H8)', async () => {
+test('console variable: a click on a calculated point shows its versions with their runs, and links to the inputs of a run (R-H8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}`);
   await page.locator('.u-over').click({ position: { x: 20, y: 100 } });
   const panel = page.getByRole('region', { name: 'Versions of the point' });
@@ -224,7 +224,7 @@ test('console variable: a click on a point shows its versions; a calculated poin
   await close();
 });
 
-test('console variable: the shown points can be exported, or copied as a command that reads the same points (R-G1)', async () => {
+test('console variable: the shown points can be downloaded as CSV, and a curl command that reads the variable can be copied (R-G1)', async () => {
   const permissions = ['clipboard-read', 'clipboard-write'];
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${variableId}`, { permissions });
   await page.getByRole('button', { name: 'Export' }).click();
@@ -243,7 +243,7 @@ test('console variable: the shown points can be exported, or copied as a command
   await close();
 });
 
-/** @returns the address of every route, and of each of its states that an address can name. */
+/** @returns addresses of every route, and of the tabs and other states that an address can name without a stored id. */
 const routes = () => [
   '/',
   '/console/find',

@@ -63,7 +63,7 @@ test('console data: shows the sheet and the columns of a file that are read, and
   await close();
 });
 
-test('console data: an import of structure shows its changes before it applies them (R-C14)', async () => {
+test('console data: an import of structure shows its changes before it applies them', async () => {
   const window = await stack.open(MANAGER, '/console/data?tab=structure');
   const { page, complaints, close } = window;
   const site = { name: 'Bakery', timeZoneId: 'Europe/Brussels' };
@@ -83,7 +83,7 @@ test('console data: an import of structure shows its changes before it applies t
   await close();
 });
 
-test('console data: rejected elements of a push are shown with the reason and replayed (R-D8)', async () => {
+test('console data: a rejected element of a push is shown with its content and replayed (R-D8)', async () => {
   const element = {
     sourceSerialNumber: 'LATE-1',
     mappingConfig: 'kWh',

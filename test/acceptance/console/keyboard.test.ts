@@ -1,4 +1,4 @@
-/** Every view of the console by keyboard alone: Tab reaches each control and shows where it is; dialogs keep the focus. */
+/** Views of the console by keyboard alone: Tab reaches each control and shows where it is; a dialog keeps the focus. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
@@ -94,7 +94,7 @@ async function tabThrough(page: Page): Promise<{ readonly stops: readonly string
   throw new Error(`Tab did not leave the content after ${MAX_STOPS} stops: ${stops.join(', ')}`);
 }
 
-/** @returns one address for each view. */
+/** @returns the addresses of the views that the test visits: at least one of each section of the navigation. */
 const views = () => [
   '/',
   '/console/find',
@@ -114,7 +114,7 @@ const views = () => [
 ];
 
 test(
-  'console: Tab reaches every control of every view, shows each in the window, and leaves every view',
+  'console: Tab reaches every control of fifteen views, shows each in the window with its focus, and leaves each view',
   async () => {
     const { page, settled, complaints, close } = await stack.open(ADMIN);
     for (const address of views()) {
@@ -134,7 +134,7 @@ test(
   WALK_MS,
 );
 
-test('console: the first Tab offers to skip the navigation; a dialog keeps the focus, and Escape gives it back', async () => {
+test('console: the first Tab offers to skip the navigation; a dialog keeps the focus, and Escape returns it to the button', async () => {
   const { page, complaints, close } = await stack.open(ADMIN, `/console/sites/${siteId}`);
   await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
   await page.keyboard.press('Tab');

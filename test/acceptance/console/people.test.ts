@@ -103,7 +103,7 @@ test('console people: a manager creates a user, limits the access to a source, a
   await close();
 });
 
-test('console people: an administrator creates a client, copies its secret once, replaces it, disables and deletes the client (R-B3)', async () => {
+test('console people: an administrator creates a client, sees and replaces its secret until a reload, disables and deletes the client (R-B3)', async () => {
   const { page, complaints, close } = await stack.open(ADMIN, '/console/people?tab=clients');
   await page.getByRole('cell', { name: 'tidemark-console' }).waitFor();
   await page.getByRole('cell', { name: 'Signs tokens' }).waitFor();
@@ -133,7 +133,7 @@ test('console people: an administrator creates a client, copies its secret once,
   await close();
 });
 
-test('console operate: an administrator sees roles, queues, costs and storage; a manager is not offered this view (R-B6)', async () => {
+test('console operate: an administrator sees roles, queues and the busiest accounts; a manager is not offered this view (R-B6)', async () => {
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
   await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();

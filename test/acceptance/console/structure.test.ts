@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 test(
-  'console structure: a first site, source and variable are created by keyboard, survive a reload, and are deleted (R-C4, R-C7)',
+  'console structure: a first site, whose draft survives a reload, a source and a variable are created by keyboard, and are deleted (R-C4, R-C7)',
   async () => {
     const { page, complaints, close } = await stack.open(MANAGER);
     await page.getByRole('link', { name: 'Create the first site' }).press('Enter');
@@ -108,7 +108,7 @@ test('console structure: a save sends only what was changed, and forms keep the 
   await reader.close();
 });
 
-test('console settings: a form is defined, an own unit is added and chosen, and both survive a reload before they are saved (R-C8)', async () => {
+test('console settings: a form survives a reload before it is saved, and a unit is added to the account (R-C8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/settings?tab=forms&form=new');
   await page.getByLabel('Name', { exact: false }).first().fill('Calibration');
   await page.getByLabel('For', { exact: true }).selectOption('Variable');

@@ -22,6 +22,8 @@ describe('console chart: points are drawn raw while they are few, else as bucket
     ['a year of quarters of an hour', 15, 'Minute', 900, 366, 'Raw'],
     ['ten years of quarters of an hour', 15, 'Minute', 900, 3660, 'Day'],
     ['a million minutes', 1, 'Minute', 60, 695, 'Day'],
+    ['three days of seconds', 1, 'Second', 1, 3, 'Minute'],
+    ['twenty years of quarters of an hour', 15, 'Minute', 900, 7320, 'Month'],
     ['ten days of seconds without a granularity', null, null, 1, 10, 'Hour'],
     ['ten days of seconds that are declared as quarters of an hour', 15, 'Minute', 1, 10, 'Hour'],
     ['a year of hours without a granularity', null, null, 3600, 366, 'Raw'],
@@ -99,7 +101,7 @@ test('console chart: averages per day follow the time zone of the variable', () 
   expect(pointQuery(1, range, 'latest', 'Raw', 'Europe/Brussels')).not.toHaveProperty('timeZoneId');
 });
 
-describe('console export: a file has all points that the chart shows', () => {
+describe('console export: the calls read what the chart shows', () => {
   const shown = {
     ...{ variableId: 1, others: [2, 3], range: { from: 0, to: 3600 } },
     ...({ resolution: 'Raw', timeZone: 'Europe/Brussels' } as const),
@@ -119,9 +121,18 @@ describe('console export: a file has all points that the chart shows', () => {
     ]);
     expect(toSnippet('Python', 'https://api.test', exports).match(/points_\d = /g)).toHaveLength(3);
   });
-  test('a comparison has both sides', () => {
-    const selection = { kind: 'compare', left: 'label:a', right: 'latest' } as const;
-    const [only] = toExports({ ...shown, others: [], selection }, now);
-    expect(only).toMatchObject({ path: '/data/compare', query: { variableId: 1, leftVersion: 'a' }, part: undefined });
+  test('the state known at an instant is one call for all variables', () => {
+    const at = '2026-11-19T00:00:00.000Z';
+    const exports = toExports({ ...shown, selection: { kind: 'known', at } }, now);
+    expect(exports).toMatchObject([{ path: '/data', query: { variableIds: '1,2,3', asOf: at }, part: undefined }]);
+  });
+  test.each([
+    ['label:a', 'known:2026-11-19T00:00:00.000Z', { leftVersion: 'a', rightAsOf: '2026-11-19T00:00:00.000Z' }],
+    ['latest', 'label:b', { leftAsOf: now, rightVersion: 'b' }],
+  ] as const)('a comparison of %s and %s is one call with both sides', (left, right, sides) => {
+    const exports = toExports({ ...shown, others: [], selection: { kind: 'compare', left, right } }, now);
+    expect(exports).toMatchObject([
+      { path: '/data/compare', query: { variableId: 1, from: '1970-01-01T00:00:00.000Z', ...sides }, part: undefined },
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { cellText, readRows } from '../../../src/console/data/files/read-rows.ts
 import { planColumns as planOfService } from '../../../src/files/parsing/header-columns.ts';
 import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
 
-/** Two names of one column. */
+/** Second name of the column `source_serialnumber`. */
 const ALIAS = 'source_serial_number';
 
 test('console data: the columns marked as read are the columns that the service reads (R-E2)', () => {
@@ -25,14 +25,14 @@ test('console data: every required column that a header lacks is named (R-E2)', 
   });
 });
 
-test('console data: dates of a workbook keep their seconds and milliseconds, whatever its rounding errors are (R-E2)', () => {
+test('console data: a date of a workbook one millisecond before a whole second becomes that second; other dates stay (R-E2)', () => {
   const texts = ['01:59:59.999', '02:00:00.000', '02:00:00.250'].map((time) =>
     cellText(new Date(`2016-07-01T${time}Z`)),
   );
   expect(texts).toEqual(['2016-07-01T02:00:00', '2016-07-01T02:00:00', '2016-07-01T02:00:00.250']);
 });
 
-test('console data: of a workbook the first sheet is shown and every sheet is named (R-E2)', async () => {
+test('console data: the first sheet of a workbook is shown, and every sheet is named (R-E2)', async () => {
   const workbook = new Excel.Workbook();
   workbook.addWorksheet('March').addRows([
     ['date', 'value'],

@@ -6,7 +6,8 @@ export const de: TextsOf<typeof en> = {
   title: 'Personen und Zugriff',
   lead: {
     users: 'Wer das Konto nutzen darf, mit welcher Rolle und für welche Standorte.',
-    invitations: 'Laden Sie Personen per E-Mail ein. Über den Link wählen sie ein Passwort.',
+    invitations:
+      'Laden Sie Personen per E-Mail ein. Der Link nimmt sie in das Konto auf. Ein neuer Benutzer erhält ein vorläufiges Passwort.',
     audit: 'Wer wann was getan hat. Die Adresse der Seite enthält die Filter, Sie können sie also teilen.',
     clients:
       'Programme, die Tokens anfordern dürfen, und die Schlüssel, die Tokens signieren. Sie gelten für die ganze Installation.',
@@ -54,7 +55,7 @@ export const de: TextsOf<typeof en> = {
     happened: 'Änderungen an diesem Benutzer',
     create: 'Neuer Benutzer',
     createHint:
-      'Der Benutzer erhält eine E-Mail mit einem vorläufigen Passwort. Mit einer Einladung wählt die Person das Passwort selbst.',
+      'Der Benutzer erhält eine E-Mail mit einem vorläufigen Passwort. Bei einer Einladung stimmt die Person zuerst zu.',
     userName: 'Benutzername',
     userNameHint: 'Leer: die E-Mail-Adresse.',
     created: '{{email}} erhält eine E-Mail mit einem vorläufigen Passwort.',

@@ -3,7 +3,8 @@ export const en = {
   title: 'People and access',
   lead: {
     users: 'Who can use the account, with which role, and on which sites.',
-    invitations: 'Invite people by email. They choose a password through the link in the email.',
+    invitations:
+      'Invite people by email. The link in the email adds them to the account. A new user gets a temporary password.',
     audit: 'Who did what, and when. The page address contains the filters, so you can share what you found.',
     clients: 'Programs that may request tokens, and the keys that sign tokens. They apply to the whole installation.',
   },
@@ -49,8 +50,7 @@ export const en = {
     did: 'Actions by this user',
     happened: 'Changes to this user',
     create: 'New user',
-    createHint:
-      'The user gets an email with a temporary password. An invitation lets the person choose the password instead.',
+    createHint: 'The user gets an email with a temporary password. With an invitation, the person accepts first.',
     userName: 'User name',
     userNameHint: 'Empty: the email address.',
     created: '{{email}} gets an email with a temporary password.',

@@ -6,7 +6,8 @@ export const fr: TextsOf<typeof en> = {
   title: 'Personnes et accès',
   lead: {
     users: 'Qui peut utiliser le compte, avec quel rôle, et pour quels sites.',
-    invitations: 'Invitez des personnes par e-mail. Le lien leur permet de choisir un mot de passe.',
+    invitations:
+      'Invitez des personnes par e-mail. Le lien les ajoute au compte. Un nouvel utilisateur reçoit un mot de passe provisoire.',
     audit: 'Qui a fait quoi, et quand. L’adresse de la page contient les filtres : vous pouvez la partager.',
     clients:
       'Programmes qui peuvent demander des jetons, et clés qui signent les jetons. Ils valent pour toute l’installation.',
@@ -54,7 +55,7 @@ export const fr: TextsOf<typeof en> = {
     happened: 'Modifications de cette personne',
     create: 'Nouvel utilisateur',
     createHint:
-      'L’utilisateur reçoit un e-mail avec un mot de passe provisoire. Avec une invitation, la personne choisit elle-même son mot de passe.',
+      'L’utilisateur reçoit un e-mail avec un mot de passe provisoire. Avec une invitation, la personne accepte d’abord.',
     userName: 'Nom d’utilisateur',
     userNameHint: 'Vide : l’adresse e-mail.',
     created: '{{email}} reçoit un e-mail avec un mot de passe provisoire.',

@@ -6,7 +6,8 @@ export const nl: TextsOf<typeof en> = {
   title: 'Personen en toegang',
   lead: {
     users: 'Wie het account mag gebruiken, met welke rol en voor welke locaties.',
-    invitations: 'Nodig personen uit per e-mail. Via de link kiezen zij een wachtwoord.',
+    invitations:
+      'Nodig personen uit per e-mail. De link voegt hen toe aan het account. Een nieuwe gebruiker krijgt een tijdelijk wachtwoord.',
     audit: 'Wie wat deed, en wanneer. Het adres van de pagina bevat de filters; u kunt het dus delen.',
     clients:
       'Programma’s die tokens mogen vragen, en de sleutels die tokens ondertekenen. Ze gelden voor de hele installatie.',
@@ -54,7 +55,7 @@ export const nl: TextsOf<typeof en> = {
     happened: 'Wijzigingen aan deze gebruiker',
     create: 'Nieuwe gebruiker',
     createHint:
-      'De gebruiker krijgt een e-mail met een tijdelijk wachtwoord. Met een uitnodiging kiest de persoon het wachtwoord zelf.',
+      'De gebruiker krijgt een e-mail met een tijdelijk wachtwoord. Met een uitnodiging stemt de persoon eerst toe.',
     userName: 'Gebruikersnaam',
     userNameHint: 'Leeg: het e-mailadres.',
     created: '{{email}} krijgt een e-mail met een tijdelijk wachtwoord.',

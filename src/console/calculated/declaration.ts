@@ -115,7 +115,7 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant as a person types it: numbers and, in any case, TRUE and FALSE are values; everything else is text. */
+/** Parses a constant as a person types it: numbers, and TRUE and FALSE in either case, are values; all else is text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

@@ -114,7 +114,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/** Work that was accepted and is not finished. */
+/** Accepted pushes and files that are not finished, and calculations that have not started. */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;

@@ -19,7 +19,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;
-/** Assumed step when neither a granularity nor points give one. */
+/** Assumed step of a variable without a granularity; a chart assumes it only when its points give no step either. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;
@@ -42,7 +42,7 @@ const STEP_SEC: Readonly<Record<string, number>> = {
   Year: YEAR_SEC,
 };
 
-/** @returns seconds between the points of a variable by its granularity, which may be absent. */
+/** @returns seconds between the points of a variable by its granularity; DEFAULT_STEP_SEC without one. */
 export function stepOf(granularity: number | null, timeBase: string | null): number {
   const base = timeBase === null ? undefined : STEP_SEC[timeBase];
   return granularity === null || base === undefined ? DEFAULT_STEP_SEC : granularity * base;

@@ -15,7 +15,7 @@ type Read = Evaluation['inputs'][number];
 
 /** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
-/** Margin on either side of a window, as a fraction of the window's length; at least ten steps of the input. */
+/** Margin on either side of a window, as a fraction of the window's length. A margin has at least ten steps of the input. */
 const MARGIN = 0.5;
 
 interface InputChartProps {
@@ -96,7 +96,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points around a window; of the input's choice of versions, the first label and `asOf` apply. */
+/** @returns the query of the points around a window, with the first label and the `asOf` of the input. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

@@ -140,7 +140,10 @@ interface RenameProps {
   readonly onEnd: () => void;
 }
 
-/** Changes the name of an entry, and the symbol of a unit. */
+/**
+ * Changes the name of an entry, and the symbol of a unit. The conversion of a unit never changes, so that a repeated read in
+ * a unit returns the same values.
+ */
 function Rename({ catalogue, entry, onEnd }: RenameProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();

@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum states from the traced version to an input of its inputs, both included. */
+/** Maximum states on the way from the traced version to a state that it was computed from, both included. */
 const MAX_DEPTH = 6;
 /** Maximum states of a lineage; further states are left out. */
 const MAX_STATES = 40;

@@ -10,11 +10,11 @@ interface FiguresProps {
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
   /** Text shown instead of a table without rows. */
   readonly empty: string;
-  /** Number of leading text columns; the other columns hold numbers. */
+  /** Number of leading text columns; the other columns are aligned to the right. */
   readonly texts?: number;
 }
 
-/** A table of figures in a card, with a heading; numbers are right-aligned. */
+/** Shows the table in a card, with a heading. */
 export function Figures({ title, note, columns, rows, empty, texts = 1 }: FiguresProps) {
   const classOf = (column: number) => (column < texts ? undefined : classes.number);
   return (

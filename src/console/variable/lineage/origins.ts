@@ -28,7 +28,7 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
   });
 }
 
-/** An origin as a title, details and the path of the console that shows it, undefined when the user may not open it. */
+/** An origin as a title, details, and its path in the console. The path is undefined when the user may not open the origin. */
 export interface DescribedOrigin {
   readonly title: string;
   readonly details: readonly string[];

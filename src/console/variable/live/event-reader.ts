@@ -7,7 +7,7 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** Yields events with JSON data until the response ends. @throws when the connection breaks. */
+/** Yields events with JSON data until the response ends. @throws when the connection breaks or data are not JSON. */
 export async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -28,7 +28,7 @@ const SILENT_MS = 90_000;
 /** Codes with which the service ends a watch that may be continued; an expired token can be renewed. */
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
-/** Cursor of the last event, kept by the caller so that a changed list of variables continues. */
+/** Cursor of the last event. The caller keeps it, so that following other variables continues from the same event. */
 export interface CursorHolder {
   cursor: string | undefined;
 }

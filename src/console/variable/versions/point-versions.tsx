@@ -1,5 +1,5 @@
 /**
- * Every version of one point with its origin: pushes, a file, or a run with its inputs. A role that may open the origin
+ * Every version of one point with its origin: pushes, a file, or a run with its inputs. A user who may open the origin
  * gets a link to it.
  */
 import { Button, CloseButton, Skeleton } from '@mantine/core';

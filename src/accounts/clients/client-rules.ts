@@ -12,7 +12,7 @@ export interface ClientRegistration {
 
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
-  /** Rest of a message that begins with the name of the member. */
+  /** Rest of the message, whose subject is the member. */
   readonly rule: string;
 }
 

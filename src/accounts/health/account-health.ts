@@ -83,7 +83,7 @@ export interface AccountHealth {
     readonly pushes: number;
     readonly files: number;
     readonly calculations: number;
-    /** Seconds since the oldest waiting push was accepted; 0: none waits. */
+    /** Seconds since the oldest waiting push was accepted; 0 when none waits. */
     readonly oldestPushSeconds: number;
   };
 }

@@ -5,7 +5,7 @@
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
-/** Maximum runs examined, and maximum pushes, the newest first. */
+/** Maximum runs, and maximum pushes, that are examined: the newest ones. */
 const MAX_EXAMINED = 20_000;
 /** Maximum age in hours of the runs and pushes examined. */
 const EXAMINED_HOURS = 24;

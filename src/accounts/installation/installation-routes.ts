@@ -18,7 +18,7 @@ export interface InstallationServices {
   readonly database: Database;
   /** Reads the amount of waiting work, by metric name. */
   readonly readBacklog: () => Promise<Readonly<Record<string, number>>>;
-  /** Counts stored points; takes seconds to minutes. */
+  /** Counts stored points, which may take minutes. */
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
 }
 

@@ -44,7 +44,7 @@ export const filterSchema = lenientObject({
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
     .refine(({ name, values }) => name || !values?.length, {
-      error: 'must have a name, which is Id, Username or BusinessId, when there are values',
+      error: 'must have a name (Id, Username or BusinessId) when it has values',
     })
     .nullish(),
 });

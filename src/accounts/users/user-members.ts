@@ -48,7 +48,7 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** @returns columns and values of the members that are present and stored in `app_user` (R-C2). */
+/** @returns the columns of `app_user` for the members that are present, except roles, with their values (R-C2). */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];
@@ -58,7 +58,7 @@ export function givenColumns(user: WrittenUser): readonly (readonly [column: str
   return businessId === undefined ? entries : [...entries, ['business_id', businessId || null] as const];
 }
 
-/** Writes the members that are present (R-C2). @throws {DomainError} conflict when the user name is taken. */
+/** Writes the columns that `givenColumns` returns (R-C2). @throws {DomainError} conflict when the user name is taken. */
 export async function writeUserColumns(database: Queryable, userId: string, user: WrittenUser): Promise<void> {
   const columns = givenColumns(user);
   if (columns.length === 0) return;

@@ -1,4 +1,4 @@
-/** Routes of one user of the account (§4.2): read, save, lock, delete. Mount routes with fixed paths before `:userId`. */
+/** Routes of one user of the account (§4.2). Mount routes with fixed paths before `:userId`. */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

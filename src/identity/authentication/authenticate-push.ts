@@ -33,7 +33,7 @@ const CHALLENGE = 'Basic realm="tidemark", charset="UTF-8"';
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+) *$/i;
 const MAX_CACHED = 5000;
 
-/** Middleware for requests under one scope. @param applies whether HTTP Basic is accepted for a request; default: always. */
+/** Creates middleware for requests that require a scope. @param applies whether HTTP Basic is accepted for a request; default: always. */
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**

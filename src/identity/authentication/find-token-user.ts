@@ -29,9 +29,9 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token. The account is the requested one; when none is requested, the active one,
- * else the first one of the user. An ADMIN may request any account and keep any active one, other users only accounts of
- * which they are members (R-B4).
+ * Finds the user and the account of a token: the requested account; when none is requested, the active one, else the
+ * first one (R-B4). Only accounts of which the user is a member count. For an ADMIN, the requested and the active account
+ * count too.
  * @param now decides whether a lock has ended.
  * @returns undefined when the user does not exist.
  */

@@ -111,8 +111,8 @@ export function createCallerCache(options: CallerCacheOptions): CallerCache {
 }
 
 /**
- * @returns true for a token from before the last password change or sign-out. A token issued in the same second counts
- * as valid: it may have been issued for the new password.
+ * @returns true when the user has another password than the one the claims were made from, or when the token was issued
+ * before the user's tokens were revoked. A token issued in the same second counts as valid: it may be a new one.
  */
 function isRevoked({ issuedSec, passwordFingerprint }: VerifiedToken, validity: TokenValidity): boolean {
   if (passwordFingerprint !== undefined && passwordFingerprint !== validity.passwordFingerprint) return true;
@@ -124,7 +124,7 @@ function keyOf({ issuer, subject, accountId, actorSubject }: VerifiedToken): str
   return JSON.stringify([issuer, subject, accountId, actorSubject]);
 }
 
-/** Removes matching entries, and entries whose query is still running: it may have read the state before the change. */
+/** Removes matching entries, and all entries whose query still runs: that query may have read the state before the change. */
 function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { resolved }] of cache) {
     const concerns = (id: string) => id === resolved?.caller.userId || id === resolved?.caller.actor?.userId;

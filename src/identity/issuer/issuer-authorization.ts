@@ -1,4 +1,4 @@
-/** Grants of authorizations by browser: the requested scopes that the client may have, in one account (R-B2, R-B4). */
+/** Grants of authorizations by browser: all scopes that the client may have, in one account (R-B2, R-B4). */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { GrantContext } from './grants/issuer-grants.ts';

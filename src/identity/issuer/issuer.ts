@@ -223,7 +223,7 @@ function splitOnce(text: string, separator: string): readonly [string, string?] 
 }
 
 /**
- * The client of the issuer's own pages: public, with authorization codes that cannot be exchanged for tokens.
+ * The client of the issuer's own pages: public, and without a scope of the service.
  * @param returnUrls addresses a password change may return to, besides the issuer's own page.
  */
 function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayload {

@@ -13,7 +13,10 @@ const COOKIE_KEY_BYTES = 32;
 export const SIGNING_ALGORITHM = 'RS256';
 
 const DAY_MS = 86_400_000;
-/** `publishAheadMs` exceeds the time verifiers cache a key set (key-cache.ts); `keepMs` an access token's lifetime. */
+/**
+ * `publishAheadMs` exceeds the time for which verifiers cache a key set (key-cache.ts); `keepMs` exceeds the lifetime of
+ * an access token.
+ */
 export const DEFAULT_KEY_POLICY: KeyPolicy = {
   rotateAfterMs: 90 * DAY_MS,
   publishAheadMs: 900_000,

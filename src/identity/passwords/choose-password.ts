@@ -1,5 +1,5 @@
 /**
- * Sets a password the user chose (R-B10, R-B11, R-B13). All sessions end, except the one in which the user chose. A change
+ * Sets a password the user chose (R-B10, R-B11, R-B13). All sessions end, except the one in which the user chose it. A change
  * by a mailed link also revokes access tokens, because others may have known the previous password.
  */
 import { randomInt } from 'node:crypto';
@@ -71,7 +71,7 @@ export async function choosePassword(
   );
   await clearFailures(transaction, userId);
   await revokeSessions(transaction, userId, kept);
-  // A first password is set with a secret from a mail; a second mail would add nothing.
+  // A first password replaces a temporary one that the user got for this purpose; a notice would add nothing.
   if (user.email && !user.must_change_password) await queueChangeNotice(transaction, userId, user, user.email);
   return undefined;
 }

@@ -45,7 +45,7 @@ export async function findResetUserName(database: Queryable, token: string): Pro
 
 export interface PasswordReset {
   readonly userId: string;
-  /** Address that the link was mailed to; null: it was not mailed. */
+  /** Address that the link was mailed to; null: unknown. */
   readonly sentTo: string | null;
 }
 

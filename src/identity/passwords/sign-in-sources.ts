@@ -30,7 +30,7 @@ export interface Attempt {
   readonly now: Date;
 }
 
-/** A user, and the sign-ins counted for the user and the client's network. */
+/** A user, and the wrong passwords counted for the user and the client's network. */
 export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
@@ -106,7 +106,7 @@ const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 // A network that reaches the limit is announced once per lock, in the statement that counts: as an event and in the audit trail.
-// The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may lose the last counts.
+// The commit is asynchronous, so that counting takes no longer than for an unknown user; a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (

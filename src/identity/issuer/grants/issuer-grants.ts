@@ -150,8 +150,8 @@ interface TokenAnswer {
 }
 
 /**
- * Middleware that answers a token request with the scope names it used: clients such as requests-oauthlib stop when a granted
- * scope has another name than the one they asked for. Mount it before the provider's routes.
+ * Middleware that answers a token request with the scope names of that request: clients such as requests-oauthlib stop when
+ * a granted scope has another name than the one they asked for. Mount it before the provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();

@@ -64,7 +64,7 @@ const mostly = <Value>(good: readonly Value[], bad: readonly Value[]) =>
 const dateMicros = fc
   .integer({ min: -2, max: 90 })
   .map((hour) => (START + hour * HOUR) * 1000)
-  // Includes dates outside every plausible range.
+  // Includes a date before the first storable date.
   .chain((micros) => mostly([micros, micros + 1], [-9e15]));
 
 const question = fc.record({
@@ -163,7 +163,7 @@ const fromGrpc = (points: PointRows) =>
     tags: JSON.parse(points.tags[(points.tagCodes[row] ?? 0) - 1] ?? '{}') as object,
   }));
 
-/** @returns the answers of REST and gRPC, or error code and message of the refusals. */
+/** @returns the rows of REST and gRPC, or the error codes of the refusals. */
 async function ask(asked: Question, [client, reader]: readonly [TestClient, GrpcReader]) {
   const rest = await client.get<readonly Row[] & { code?: string }>(`/data?${toQuery(asked)}`);
   const grpc = await reader.readLast(toMessage(asked)).then(fromGrpc, (error) => toFailure(error).reason);
@@ -179,8 +179,8 @@ it('grpc ReadLast: returns or refuses the same as GET /data for the last points 
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;
   };
-  // Most requests find nothing or are refused, so at least 300 requests run, and more until enough requests returned
-  // points.
+  // Most requests find nothing or are refused, so at least 300 requests run, and up to 1,000 until enough of them have
+  // returned points.
   for (let round = 1; round <= 3 || (filled <= 50 && round <= 10); round += 1) {
     await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 100 });
   }

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 describe('grpc: reflection, read by buf curl without the proto', () => {
-  it('lists every service and call, health included (R-J1)', async () => {
+  it('lists every service, health included, and the calls of DataPoints (R-J1)', async () => {
     const services = (await curl('', '--list-services')).trim().split('\n');
     expect(services.sort()).toEqual([
       'grpc.health.v1.Health',

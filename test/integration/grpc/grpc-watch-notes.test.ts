@@ -169,7 +169,7 @@ describe('watch changes: points after a position', () => {
   }, 60_000);
 });
 
-/** Backdates the stored writes of a variable, and a position in them. */
+/** Backdates the stored writes of a variable. */
 async function age(variableId: number, length: string): Promise<void> {
   for (const table of ['point', 'point_version', 'point_rewrite']) {
     await store.database.query(
@@ -247,7 +247,7 @@ describe('watch: rewrite records', () => {
 });
 
 describe('watch changes: points of the last days', () => {
-  it('are read through indexes of their own chunks only, however many other points are stored (R-J1)', async () => {
+  it('are read through indexes of one or two chunks, beside 2,000 days of other points (R-J1)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);

@@ -1,4 +1,4 @@
-/** `WatchPoints`: points from a cursor in the order of their commits (R-J1, R-J2). */
+/** `WatchPoints`: points from a cursor in the order of their VersionTimestamps (R-J1, R-J2). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -15,7 +15,7 @@ let sourceId: number;
 const watchers: Watcher[] = [];
 
 beforeAll(async () => {
-  // Relayed points arrive at once, so the poll for lost notifications finds nothing.
+  // The poll for lost notifications is too rare to find a point: every point arrives by its notification.
   api = await startTestApi({ WATCH_POLL_MS: '600000' });
   reader = createGrpcReader(api.grpcAddress, api.manager.token);
   ({ sourceId } = await createStructure(api.manager));

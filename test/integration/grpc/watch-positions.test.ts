@@ -30,7 +30,7 @@ const event = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('write' as const),
-      // True: appends after all earlier dates. False: writes at any date.
+      // True: appends after the end of the earlier appends. False: writes at the hours 0 to 14.
       isAppend: fc.boolean(),
       points: fc.array(fc.tuple(date, fc.constantFrom(null, 'A', 'B')), { minLength: 1, maxLength: 6 }),
     }),
@@ -91,7 +91,10 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
   }
 }
 
-/** Makes all writes `hours` older; a negative number sets the clock back. */
+/**
+ * Makes all writes, and the positions of the readers, `hours` older; a negative number sets the clock back. Merges
+ * rewrite records.
+ */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {
     point: 'version_timestamp',

@@ -1,4 +1,7 @@
-/** The listening server itself: how it stops, and how it treats dead connections (R-K2). */
+/**
+ * The listening server itself: how it stops (R-K2), and how it treats stalled connections, malformed requests and slow
+ * bodies.
+ */
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';

@@ -143,7 +143,7 @@ describe('http: request body', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
 
-  it('a list of ids is read in linear time (R-A5)', async () => {
+  it('a list of 100,001 ids takes less than 5 s of processor time (R-A5)', async () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
     // The API runs in this thread. Quadratic work on this many ids takes a minute.
     const { result, threadMs } = await measureThread(() => api.manager.send('POST', '/data', undefined, { raw }));
@@ -167,7 +167,8 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
-    // Three cases: compressed in this thread, compressed in another thread, and chosen by the header's quality values.
+    // Short answers are compressed in this thread, long answers in another thread; hono's `compress` handles quality
+    // values.
     for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
       const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
       for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {

@@ -1,6 +1,7 @@
 /**
- * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except pages, streams and
- * those that need R, checks their answers, and sends an invalid value for each of their parameters that can be invalid.
+ * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except those of the
+ * issuer, pages, metrics, streams and those that need R, checks their answers, and sends an invalid value for each of
+ * their parameters that can be invalid.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -22,7 +23,7 @@ import { addEndedImport } from '../../support/fixtures/structure-import.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
-/** Operations whose answers are pages or streams, or need R. */
+/** Operations whose answers are pages, metrics or streams, and operations that need R. */
 const NOT_READ_HERE = new Set([
   'getDocs',
   'getMetrics',
@@ -110,7 +111,7 @@ describe('openapi: every GET operation without R, page or stream', () => {
     }
   });
 
-  it('gives a file in a described media type, whatever the client accepts (R-E1)', async () => {
+  it('gives a file in a described media type when the client accepts any type or one that is described (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {
@@ -178,7 +179,7 @@ describe('openapi: the issuer', () => {
   });
 });
 
-/** Numbers, instants and enumerations can be invalid; any string is valid. */
+/** Returns true for integers, booleans, instants and enumerations, which can have an invalid value. */
 function canBeWrong(schema: { readonly [name: string]: unknown }): boolean {
   const items = (schema.items ?? schema) as {
     readonly type?: unknown;

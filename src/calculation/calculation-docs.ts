@@ -105,10 +105,10 @@ const run = z
     notes: z.object(notes),
     counts,
     durationsMs: durations,
-    declarationHash: z
-      .string()
-      .nullable()
-      .meta({ description: 'Hash of the declaration that was run; null when no script ran.' }),
+    declarationHash: z.string().nullable().meta({
+      description:
+        'Hash of the declaration that was run; null when the run ended early, for example because it was stopped or an input was missing.',
+    }),
   })
   .meta({ id: 'Run' });
 const runWithDeclaration = run

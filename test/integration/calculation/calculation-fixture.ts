@@ -69,11 +69,11 @@ export const sandboxOf = (run: Script) => ({
 
 export interface CalculationFixture {
   readonly caller: Caller;
-  /** Saves a declaration as `structure/` does. @throws {DomainError} as saveDeclaration. */
+  /** Saves a declaration without an entry in its history. @throws {DomainError} as saveDeclaration. */
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
   /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
-  /** Announces a write at these dates. Default: at START, as the beginning of a new chain of calculations (`wave`). */
+  /** Announces a write at these dates. Default: at START, in a new wave. */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
   /** Announces a write and relays it, so that the variables that read it have requests. */

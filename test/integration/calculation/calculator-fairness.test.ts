@@ -1,4 +1,4 @@
-/** Accounts share the slots of a calculator: requests of one account do not delay another (R-K3). */
+/** Accounts share the slots of a calculator: how much the requests of one account may delay another (R-K3). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
@@ -87,7 +87,7 @@ const runsOf = async (id: number) =>
 const sleep: Script = (signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/** @returns milliseconds from the request to the end of each of 20 runs. */
+/** @returns milliseconds from the request to the script of each of 20 runs, ascending. */
 async function timeRuns(accountId: number, id: number): Promise<readonly number[]> {
   const durations: number[] = [];
   for (let run = 0; run < 20; run += 1) {

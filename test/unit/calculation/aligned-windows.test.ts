@@ -52,7 +52,7 @@ test('windows: alignTo widens an absolute window, leaves its open end open, and 
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });
 
-test('windows: without alignTo nothing is widened (R-H6)', async () => {
+test('windows: without alignTo a relative window is not widened (R-H6)', async () => {
   const input = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day' };
   const window = ['2026-03-20T12:00:00.000001Z', '2026-03-22T12:00:00Z', undefined];
   expect(await windowOf(input, '2026-03-21T12:00:00Z')).toEqual(window);

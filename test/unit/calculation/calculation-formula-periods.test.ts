@@ -52,6 +52,7 @@ test('formula periods: the plan assigns every date the same formula as a search 
 
 test('formula periods: a range is cut to the period; a range outside becomes the nearest date of the period (R-H1)', () => {
   const period = { formula: 0, fromMicros: 10, untilMicros: 20 };
+  expect(clampInto(period, { fromMicros: 0, toMicros: 5 })).toEqual({ fromMicros: 10, toMicros: 10 });
   expect(clampInto(period, { fromMicros: 5, toMicros: 15 })).toEqual({ fromMicros: 10, toMicros: 15 });
   expect(clampInto(period, { fromMicros: 25, toMicros: 30 })).toEqual({ fromMicros: 19, toMicros: 19 });
 });

@@ -123,14 +123,15 @@ test('output: slices without a row to store are left out (R-H3)', () => {
   expect(plan.kind === 'ok' && [...plan.output.slices()]).toEqual([]);
 });
 
-test('output: rows without a date or a finite value are dropped and counted (R-H3)', () => {
-  const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
+test('output: rows without a finite date or a finite value are dropped and counted (R-H3)', () => {
+  const infinity = Number.POSITIVE_INFINITY;
+  const series = output({ dates: [3, Number.NaN, infinity, 1, 2], values: [30, 1, 1, Number.NaN, infinity] });
   const { points, counts } = take(series, OVERWRITTEN);
-  expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, merged: 0, stored: 1 });
+  expect(counts).toEqual({ returned: 5, dropped: 4, outside: 0, merged: 0, stored: 1 });
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
-test('output: a warning is given when all rows were dropped, not when only some rows were dropped (R-H3)', () => {
+test('output: a warning is given when rows were returned but none is stored, not when only some rows were dropped (R-H3)', () => {
   const warning = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);

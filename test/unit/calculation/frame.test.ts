@@ -7,7 +7,7 @@ import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/san
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../../fixtures/scripts/harness.ts';
 
-/** Encodes result frames as the runner does, so that decoding can be tested with bytes that R never writes. */
+// Encode parts of result frames as the runner does, so that tests can decode bytes that R never writes.
 const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
 const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
 const texts = (...values: string[]) =>
@@ -110,7 +110,7 @@ describe('sandbox: result frames', () => {
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('printed output is cut at the limit of UTF-16 units, also when characters take several bytes (R-H7)', () => {
+  test('messages are cut at the limit of UTF-16 units, also when characters take several bytes (R-H7)', () => {
     const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
   });
@@ -153,7 +153,7 @@ describe('sandbox: request frames', () => {
     expect(frame.includes('a\uFFFDb')).toBe(true);
   });
 
-  test('the random seed depends on the inputs and dates, not on the script (R-H8)', () => {
+  test('the random seed depends on the inputs and the trigger date, not on the script (R-H8)', () => {
     const seedOf = (script: string, rows: number, parts: Partial<SandboxJob> = {}) => {
       const frame = encodeRequest(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))], ...parts }));
       return frame.readInt32LE(frame.length - 4);
@@ -202,7 +202,7 @@ describe('sandbox: answers', () => {
     );
   });
 
-  test('a run header has 64 bytes, with the job at offset 8 and the limit of memory at offset 24 (R-H7)', () => {
+  test('a run header has 64 bytes, with the length of the frame at offset 8 and the limit of memory at offset 24 (R-H7)', () => {
     const header = encodeRunHeader(LIMITS, 77);
     expect(header).toHaveLength(64);
     expect(header.readBigUInt64LE(8)).toBe(77n);

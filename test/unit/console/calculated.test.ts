@@ -39,7 +39,9 @@ describe('console wave: the chart of the runs that one change triggered (R-H8)',
   });
 
   test('each variable of a column has its own row, and a loop does not recurse forever', () => {
-    expect(place([1, 2, 3], [])).toMatchObject({ columns: 1, rows: 3 });
+    const placed = place([1, 2, 3], []);
+    expect(placed).toMatchObject({ columns: 1, rows: 3 });
+    expect(new Set(placed.nodes.map(({ row }) => row))).toEqual(new Set([0, 1, 2]));
     const loop = [
       [1, 2],
       [2, 1],

@@ -29,9 +29,12 @@ const query = (text: string) => READ_QUERY.parse(`http://h/data?${text}`);
 const micros = (instant: string) => Date.parse(instant) * 1000;
 
 describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
-  test.each(PARAMETERS)('%s has a description of whole sentences', (_, { description }) => {
-    expect(description).toMatch(/^[`A-Z].{8,}\.$/);
-  });
+  test.each(PARAMETERS)(
+    '%s has a description that begins with a capital or a backtick and ends with a full stop',
+    (_, { description }) => {
+      expect(description).toMatch(/^[`A-Z].{8,}\.$/);
+    },
+  );
 
   test.each(PARAMETERS)('%s defaults to the default of its schema', (_, parameter) => {
     const { default: fallback, type } = schemaOf(parameter);

@@ -1,4 +1,4 @@
-/** Hostile and broken scripts: each fails only its own run, with a reason its author understands (R-H7). */
+/** Hostile and broken scripts: each affects only its own run, and a failed run names a reason (R-H7). */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { shareLimits } from '../../../../src/calculation/run/share-limits.ts';
 import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 /** Runs a hostile script while another account runs ordinary ones (R-H7). */
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
-/** After each test, the next runs of the same account and of another account work and find no trace (R-H7). */
+/** After each test, the next runs of the same variable and of another variable work and find no trace (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });

@@ -1,4 +1,4 @@
-/** The sandbox in a podman container; skipped on machines without podman (R-H7). */
+/** The sandbox in a podman container; skipped where podman does not work, or the tests do not run as root (R-H7). */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -36,8 +36,8 @@ const obstacle = findObstacle();
 if (obstacle !== undefined) process.stderr.write(`sandbox-oci: left out, ${obstacle}\n`);
 
 /**
- * Outcome of each hostile script that has no test of its own below. Only `kind` is compared, because the kernel enforces
- * other limits than with bwrap.
+ * Possible outcomes of each hostile script that has no test of its own below. Only `kind` is compared, because the kernel
+ * enforces other limits than with bwrap.
  */
 const CORPUS: Readonly<Record<string, readonly SandboxOutcome['kind'][]>> = {
   crash: ['killed'],
@@ -101,7 +101,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('every other hostile script disturbs neither concurrent nor later honest runs (R-H7)', async () => {
+  test('every other hostile script ends as expected; honest runs beside and after them work and find no trace (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

@@ -1,6 +1,6 @@
 /**
- * Lists for the operator: variables that share a mappingConfig, from before it had to be unique, and variables with a
- * divider.
+ * Lists for the operator: variables that share a mappingConfig, from before a mappingConfig had to be unique, and
+ * variables with a divider.
  */
 import type { Queryable } from '../platform/database/database.ts';
 
@@ -21,7 +21,10 @@ const FIND = `
   group by account_id, source_id, trimmed having count(*) > 1
   order by account_id, source_id, trimmed`;
 
-/** @returns one line for each mappingConfig that several variables of a source have, white space around it removed. */
+/**
+ * @returns one line for each mappingConfig that several variables of a source have, without white space around it, and
+ * advice; one line when there is none.
+ */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);
   if (rows.length === 0) return ['every mappingConfig is unique within its source'];
@@ -42,7 +45,7 @@ interface Divided {
   readonly divider: number;
 }
 
-/** @returns one line for each variable with a divider other than 1. */
+/** @returns one line for each variable with a divider other than 1; one line when there is none. */
 export async function describeDividers(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<Divided>(
     `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1

@@ -59,7 +59,7 @@ export interface ListOptions<Level extends string, Filter extends string> {
     readonly condition: (parameter: string) => string;
   };
   readonly present?: Present;
-  /** SQL condition of the rows that the query parameter `hasProblems` selects. */
+  /** SQL condition of the rows that `hasProblems=true` in the query selects. */
   readonly hasProblems?: string;
 }
 
@@ -78,7 +78,7 @@ export type BeforeChange = (
   members: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 
-/** Runs `work` in a transaction; may delay it, or repeat it in a new one. */
+/** Runs `work` in a transaction; may delay `work`, or repeat it in a new transaction. */
 export type Transact = <Result>(
   caller: Caller,
   body: unknown,
@@ -111,17 +111,19 @@ export interface ListingParts extends ListingServices {
   readonly maxFilterTimeMs?: number;
 }
 
-/** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
+/** Pages of at most this many rows are read at once; larger pages and whole listings are streamed. */
 const ROWS_AT_ONCE = 1000;
-/** The limits where a row may take a megabyte: larger pages are streamed, by rows or by bytes of JSON. */
+/**
+ * Where a row may take a megabyte, a page is read at once up to this many rows and this many bytes of JSON; a larger page
+ * is streamed.
+ */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 
 /**
- * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level
- * (R-A7).
- * @throws {DomainError} invalid_input for a malformed query; not_found when the resource of `pathFilter` is not
- *   visible.
+ * @returns the handler of `GET` of a listing: it filters, pages, sets `x-total-count` when asked, and selects the members
+ * of the display level (R-A7). The handler throws a DomainError: invalid_input for a malformed query, not_found when the
+ * resource of `pathFilter` is not visible.
  */
 export function listHandler<Level extends string, Filter extends string>(
   services: ListingParts,
@@ -164,7 +166,7 @@ export function listHandler<Level extends string, Filter extends string>(
   };
 }
 
-/** Reads a page by one query. @returns undefined when the page may be too large for that. */
+/** Reads a page by one query. @returns undefined when the page is, or may be, too large for that. */
 async function readAtOnce(
   queryable: Queryable,
   selection: ResourceSelection,
@@ -191,7 +193,10 @@ function customConditions<Level extends string, Filter extends string>(
   return conditions;
 }
 
-/** `GET` of one resource. @throws {DomainError} not_found, invalid_input for an unknown display level. */
+/**
+ * @returns the handler of `GET` of one resource. The handler throws a DomainError: not_found, or invalid_input for an
+ * unknown display level.
+ */
 export function itemHandler<Level extends string>(
   database: Database,
   resource: Resource,
@@ -210,7 +215,7 @@ export function itemHandler<Level extends string>(
   };
 }
 
-/** Adds `formProblems` to the resource when the display level shows them. */
+/** Adds `formProblems` to the resources that have some, when the display level shows them. */
 async function showFormProblems(
   queryable: Queryable,
   { kind }: Resource,
@@ -222,8 +227,9 @@ async function showFormProblems(
 }
 
 /**
- * PUT changes the members in the body and keeps the others; PATCH applies RFC 6902 (R-A6, R-C4). Answers 204.
- * @throws {DomainError} not_found, invalid_input; conflict when a `test` of the patch fails.
+ * @returns the handler of PUT and PATCH: PUT changes the members in the body and keeps the others, PATCH applies RFC 6902
+ * (R-A6, R-C4). The handler answers 204, or throws a DomainError: not_found, invalid_input, or conflict when a `test` of
+ * the patch fails.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;

@@ -1,7 +1,7 @@
 /**
  * Reads, creates, changes and deletes sites, sources and variables, each described as a `Resource`: a table with an
- * allow-list of columns, within an account and a site. POST and PUT accept what GET returns: they ignore unknown and
- * read-only members. A PUT keeps absent members, so that a client which knows fewer fields loses nothing; null clears.
+ * allow-list of columns. A change keeps absent members, so that a client which knows fewer fields loses nothing; null
+ * clears a member.
  */
 import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -15,13 +15,13 @@ import { nameOf } from './catalogue/enumerations.ts';
 /** A member of a resource that clients may write. */
 export interface Field {
   readonly column: string;
-  /** Validates a written value; accepts null when the column does. */
+  /** Validates a written value; accepts null when the member can be cleared. */
   readonly schema: z.ZodType;
   /** Stored number of each name of an enumeration. */
   readonly members?: Readonly<Record<string, number>>;
   /** Whether the column holds JSON. */
   readonly isJson?: true;
-  /** How a customFilter compares the field; absent: a customFilter cannot use the field. */
+  /** How a customFilter compares the field; absent: a customFilter cannot compare the field as a whole. */
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 
@@ -95,7 +95,7 @@ export async function countResources(
   return rows[0]?.count ?? 0;
 }
 
-/** Whether rows with these members may be large: JSON members take up to 1 MiB. */
+/** Whether rows with these members may be large: a JSON member may take a megabyte. */
 export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
   return members.some((name) => resource.fields[name]?.isJson);
 }
@@ -145,7 +145,7 @@ export async function readResourcesWithin(
   return rows.map((row) => toObject(resource, row, names));
 }
 
-/** Upper estimate of the JSON of a row without its JSON members. */
+/** Estimated bytes of a row without its JSON members. */
 const ROW_BYTES = 2000;
 
 /** Lists the selected resources, with these members, in the order of their ids. */
@@ -361,8 +361,7 @@ function columnList(resource: Resource, members?: readonly string[]): string {
 }
 
 /**
- * @param names columns to take, in this order. Default: all. A loop, because a page of variables has thousands of
- * members.
+ * @param names columns to take, in this order. Default: all.
  */
 function toObject(
   { fields }: Resource,

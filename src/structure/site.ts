@@ -7,7 +7,7 @@ import { deleteResources, type Field, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
 import type { HardDeletion } from './variable.ts';
 
-/** Identifier of the site in a client's own system, by which imports find a site whose name is not unique. */
+/** Identifier of the site in a client's own system, by which an import finds the site. */
 const externalIdField: Field = {
   column: 'external_id',
   schema: textSchema
@@ -48,12 +48,12 @@ const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
  * Members shown at each displayLevel; the site's own members are complete at every level (R-C12). `VerboseSite` adds
- * the values that violate a form. R-C4 numbers the levels in this order.
+ * the values that violate a form. The levels are in the order of R-C4, from which their numbers follow.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;
 
 /**
- * Deletes a site; with `hard` also its sources, variables and points.
+ * Deletes a site; with `hard` also its sources and variables, whose points the background purge removes.
  * @throws {DomainError} conflict while the site has sources and `hard` is null (R-C7).
  */
 export async function deleteSite(

@@ -56,7 +56,7 @@ export const SOURCE_LEVELS = {
 } as const;
 
 /**
- * Deletes sources; with `hard` also their variables and points.
+ * Deletes sources; with `hard` also their variables, whose points the background purge removes.
  * @throws {DomainError} conflict while a source has variables and `hard` is null (R-C7).
  */
 export async function deleteSources(

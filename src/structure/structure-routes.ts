@@ -35,8 +35,8 @@ import { HAS_PROBLEMS } from './variable-problems.ts';
  */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time, in FIFO order.
-   * `work` may be repeated in a new transaction. A waiting call holds no connection.
+   * Runs `work` in a transaction in which it may call `save`. Calls of one account run one at a time, within a process in
+   * FIFO order. `work` may be repeated in a new transaction. A waiting call holds no connection.
    * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
   inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
@@ -44,7 +44,7 @@ export interface Declarations {
    * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
    * the variable. Call it within `inTurn`, unless `calculated` is null or undefined.
    * @param calculated declaration as received; undefined keeps the stored one.
-   * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
+   * @throws {DomainError} invalid_input; calculation_cycle when the variable would trigger itself or close a cycle.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
@@ -57,7 +57,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` where it has some.
+   * Completes `calculated` of variables of an account as clients read it (R-C12), and adds `problems` to the variables
+   * that have some.
    */
   present(
     queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
- * Members that only one variable of a source may have: its `mappingConfig` (R-D2), and `isDefault`. The database
- * guarantees it (migrations 0039 and 0041); the check here runs first, because it names the other variable. A
- * concurrent write that the check cannot see fails in the database, and the work is repeated.
+ * Values that only one variable of a source may have: a `mappingConfig` (R-D2), and `isDefault` true. The database
+ * refuses a second one (migrations 0039 and 0041); the check here runs first, because it names the other variable. A
+ * write that conflicts with a concurrent one, which the check cannot see, fails in the database and is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';

@@ -22,7 +22,7 @@ const integerBetween = (min: number, max: number) =>
     z.int().min(min).max(max),
   );
 
-/** Schema of the number that pushed values are divided by; null means 1. */
+/** Schema of the number by which readings are divided when they arrive; null means 1. */
 const dividerSchema = z
   .number()
   .refine((value) => value !== 0, { error: 'must not be 0, because values are divided by it' })

@@ -57,7 +57,8 @@ export async function addEntry(
 
 /**
  * Changes an entry; absent members keep their value.
- * @throws {DomainError} not_found; conflict for a built-in entry, a taken name, or another value of a fixed member.
+ * @throws {DomainError} not_found; invalid_input; conflict for a built-in entry, a taken name, or another value of a fixed
+ * member.
  */
 export async function changeEntry(
   transaction: Transaction,
@@ -156,7 +157,7 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
     [accountId, ...(catalogue ? [catalogue] : [])],
   );
   if ((rows[0]?.count ?? 0) < MAX_ENTRIES) return;
-  throw new DomainError('conflict', `an account has at most ${MAX_ENTRIES} entries of its own with a ${label}`);
+  throw new DomainError('conflict', `an account may add at most ${MAX_ENTRIES} entries of the kind ${label}`);
 }
 
 /**

@@ -75,9 +75,8 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * Returns the clock of an IANA zone (R-D4). An ambiguous local date is the later instant; a skipped one moves forward
- * by the gap.
- * @throws RangeError for an unknown zone.
+ * Returns the clock of an IANA zone (R-D4). An ambiguous local date is the later instant; a skipped local date moves
+ * forward by the gap. The clock of an unknown zone throws RangeError when it is called.
  */
 export function localClock(timeZoneId: string): LocalClock {
   const known = clocks.get(timeZoneId);
@@ -148,7 +147,10 @@ export type ZoneOffset = (micros: number) => number;
 
 const zoneOffsets = new Map<string, ZoneOffset>();
 
-/** Returns the cached offset function of an IANA zone (R-D4). @throws RangeError for an unknown zone. */
+/**
+ * Returns the offset function of an IANA zone (R-D4), which caches offsets. The function of an unknown zone throws
+ * RangeError when it is called.
+ */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
   if (known) return known;
@@ -176,8 +178,8 @@ export function warmTimeZones(): void {
  * Returns a function that computes the first instant of a civil date: the first of two midnights, or the end of the gap
  * when midnight is skipped (R-D4).
  * @param timeZoneId IANA zone.
- * @returns a function that takes the date's midnight as if the zone were UTC, and returns microseconds since 1970-01-01
- * UTC.
+ * @returns a function from the midnight of the date as if the zone were UTC, to the first instant of the date; both in
+ * microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

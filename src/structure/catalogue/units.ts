@@ -28,7 +28,7 @@ export interface UnitOfFamily extends Unit {
 export const isOffered = (table: string, accountId: string) =>
   `(${table}.account_id is null or ${table}.account_id = ${accountId})`;
 
-/** Lists every unit of an account, by family, the base unit of each built-in family first (R-C8). */
+/** Lists every unit that an account may use, by family, the base unit of each built-in family first (R-C8). */
 export async function listUnits(queryable: Queryable, accountId: number): Promise<readonly Unit[]> {
   const { rows } = await queryable.query<Unit>(
     `select id, name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset"
@@ -39,7 +39,7 @@ export async function listUnits(queryable: Queryable, accountId: number): Promis
   return rows;
 }
 
-/** Lists the unit families of an account by id (R-C8). */
+/** Lists the unit families that an account may use, by id (R-C8). */
 export async function listUnitFamilies(queryable: Queryable, accountId: number): Promise<readonly UnitFamily[]> {
   const { rows } = await queryable.query<UnitFamily>(
     `select id, name from unit_family where ${isOffered('unit_family', '$1')} order by id`,
@@ -48,7 +48,7 @@ export async function listUnitFamilies(queryable: Queryable, accountId: number):
   return rows;
 }
 
-/** Returns the units of an account with these ids by id; unknown ids are absent (R-C8). */
+/** Returns the units with these ids that an account may use, by id; unknown ids are absent (R-C8). */
 export async function findUnits(
   queryable: Queryable,
   accountId: number,

@@ -12,7 +12,10 @@ import { getDeletion, startDeletion } from './deletions.ts';
 /** Writes a deletion to the audit trail; creations and changes are announced as events only. */
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
-/** Deletes an item with everything below it. @param hard null: refuse when the item has children. */
+/**
+ * Deletes a site, source or variable with everything below it.
+ * @param hard null: refuse when it has children, or when a calculated variable reads it.
+ */
 export type Remove = (
   transaction: Transaction,
   accountId: number,
@@ -28,8 +31,8 @@ interface Parts {
 }
 
 /**
- * Answers 204. With `hardDelete=true`, `Location` names the job that removes the points; when much must be deleted, the
- * answer is 202 with the job, which also deletes the structure (R-C7).
+ * @returns the handler of `DELETE`, which answers 204. With `hardDelete=true`, `Location` names the job that removes the
+ * points. Above 500 sources and variables the answer is 202 with the job, which also deletes the structure (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {
   return async (c: Context<Env>) => {

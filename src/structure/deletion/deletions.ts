@@ -52,12 +52,13 @@ export interface StartedDeletion {
   readonly id: string;
   /** Whether the structure is deleted in the background. */
   readonly isLarge: boolean;
-  /** Whether the same deletion was requested before, so that no job was added. */
+  /** Whether the same deletion was already under way, so that no job was added. */
   readonly isRepeated: boolean;
 }
 
 /**
- * Records a deletion; a repeated request gets the job of the first. The row of the target must be locked.
+ * Records a deletion; a request for a deletion under way gets its job. The row of the target must be locked. Also removes
+ * jobs that deleted their structure more than 30 days ago and have no points left to remove.
  * @throws {Error} when the insert returns no row.
  */
 export async function startDeletion(
@@ -112,7 +113,7 @@ interface OpenDeletion {
   readonly targetId: number;
 }
 
-/** Takes a step of the account whose last step is the oldest, so that accounts take turns (R-A14). */
+/** Takes a deletion of the account whose last step is the oldest, so that accounts take turns (R-A14). */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
   where structure_deleted_date is null and next_attempt_date <= clock_timestamp()
@@ -131,8 +132,9 @@ const POSTPONE = `
   where id = $1`;
 
 /**
- * Takes the next step of a large deletion: deletes some of its variables, then of its sources, then its target.
- * @returns false when there is none; call again while it returns true.
+ * Takes the next step of a large deletion: deletes some of the remaining variables; when none remain, some of the sources;
+ * when none remain, the target.
+ * @returns false when no step was due; call again while it returns true.
  * @throws the error of the step, which is retried later.
  */
 export async function continueDeletion(database: Database): Promise<boolean> {

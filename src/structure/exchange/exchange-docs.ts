@@ -47,7 +47,7 @@ const importStatus = z.object({
   whatIf: z.boolean(),
   state: z.enum(['Queued', 'Processing', 'Completed', 'Refused', 'Failed']).meta({
     description:
-      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is written, or with `whatIf` could be. `Refused`: there are `problems`, and nothing is written. `Failed`: the document could not be read to its end, and nothing is written.',
+      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is written, or with `whatIf` could be. `Refused`: there are `problems`, and nothing is written. `Failed`: the document could not be read to its end, or the import failed repeatedly, and nothing is written.',
   }),
   progress: z.object({
     phase: z.enum(['Waiting', 'Reading', 'Comparing', 'Writing', 'Ended']),

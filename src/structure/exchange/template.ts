@@ -83,7 +83,7 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
 /** People fill in the sites first; forms and catalogue entries of their own are rare. */
 const IN_ORDER = [...KIND_NAMES, 'forms', 'catalogues'] as const satisfies readonly ListName[];
 
-/** Leaves out what people do not fill in: texts of programs, and what only an export needs. */
+/** Leaves out the occurrences and `continued`, which people do not fill in. */
 const columnsOf = (kind: ListName) =>
   listMembers(kind).filter((member) => !/occurrence$/i.test(member) && member !== CONTINUED);
 
@@ -127,7 +127,7 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
         : (ranges.get(member) ?? entered(kind, member));
     if (formula === undefined) continue;
     const { letter } = sheet.getColumn(index + 1);
-    // Enumerations allow their names only; a catalogue only suggests.
+    // Enumerations and booleans allow only the values of their lists; other lists only suggest.
     const isStrict = names !== undefined || filterType === 'boolean';
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },

@@ -1,7 +1,8 @@
 /**
  * Compiles a customFilter (R-C10) to a parameterised SQL condition over the fields of a resource. Field names are
  * case-insensitive; a path of several words leads into clientData, whose keys are case-sensitive. `~`, `like` and
- * `startswith` ignore case, `=` does not. An absent value differs from every value.
+ * `startswith` ignore case; `=` ignores the case of enumerations and booleans only. An absent value differs from every
+ * value.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -100,7 +101,9 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 
-/** Compares JSON: `=` and `<>` as text, the order operators as numbers when the value is a number, else as text. */
+/**
+ * Compares JSON: `=` and `<>` as text, the order operators as numbers when the value is an unquoted number, else as text.
+ */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;
   const isOrder = !['=', '<>'].includes(operator);
@@ -120,7 +123,10 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
   return operator.startsWith('!') ? `not coalesce(${matches}, false)` : matches;
 }
 
-/** Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. */
+/**
+ * Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. With a negated
+ * operator it matches when none does.
+ */
 function compareTexts(
   { expression }: Operand,
   operator: FilterOperator,
@@ -166,7 +172,10 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   return member;
 }
 
-/** @returns the type of the comparison. An integer is compared as `int`, so that the index of an id can be used. */
+/**
+ * @returns the type of the comparison. An integer of at most nine digits is compared as `int`, so that the index of an id
+ * can be used.
+ */
 function sqlType({ type, members }: Operand, { text }: FilterValue): string {
   if (type === 'number' && (members || INTEGER.test(text))) return 'int';
   return { text: 'text', number: 'numeric', boolean: 'boolean', texts: 'text[]', json: 'text' }[type];

@@ -25,7 +25,7 @@ export interface Comparison extends Positioned {
 
 export interface FilterValue extends Positioned {
   readonly text: string;
-  /** Whether the value was quoted; a quoted value is always text. */
+  /** Whether the value was quoted; in clientData, a quoted value is compared as text. */
   readonly isQuoted: boolean;
 }
 
@@ -119,7 +119,7 @@ class TokenReader {
     this.#tokens = tokens;
   }
 
-  /** Counts a comparison and its position, for the limit of comparisons. */
+  /** Counts a comparison, which begins at `position`. @throws {FilterSyntaxError} beyond the limit of comparisons. */
   count(position: number): void {
     this.#comparisons += 1;
     if (this.#comparisons <= MAX_COMPARISONS) return;

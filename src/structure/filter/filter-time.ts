@@ -1,14 +1,14 @@
 /**
  * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a
- * hundred ways. A timer here cancels the statement, because `statement_timeout` would need a transaction, whose two
- * round trips take longer than reading a page does.
+ * hundred ways. A timer here cancels the statement, because `statement_timeout` would need a transaction, with two more
+ * round trips.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { runForAll } from '../../platform/shares/connection-shares.ts';
 import { PARAMETER } from './custom-filter.ts';
 
-/** The README documents this limit. */
+/** The README of this folder documents this limit. */
 const MAX_TIME_MS = 10_000;
 const RETRY_MS = 1000;
 const QUERY_CANCELED = '57014';

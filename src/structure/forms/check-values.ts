@@ -18,7 +18,7 @@ const EMPTY = {};
  * Checks clientData to be written.
  * @param written new clientData; undefined: not written; null: cleared.
  * @param former clientData stored now. Default: the resource is new.
- * @throws {DomainError} invalid_input with one detail for each value that breaks its form and was not stored before.
+ * @throws {DomainError} invalid_input with one detail for each problem that the write adds.
  */
 export async function assertFormValues(
   queryable: Queryable,
@@ -33,7 +33,7 @@ export async function assertFormValues(
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** @returns the problems of `written` that `former` does not have with the same value. */
+/** @returns the problems of `written`, without the problems of values that are the same in `former`. */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],
   written: unknown,

@@ -20,7 +20,7 @@ export type FieldType = keyof typeof FIELD_TYPE;
 
 export const FORM_LIMITS = { formsPerKind: 100, groups: 100, fields: 300, items: 5000 } as const;
 
-/** Field names that are refused: properties that every JavaScript object inherits. */
+/** Names that forms, groups and fields may not have, because they have a meaning in JavaScript objects. */
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const nameSchema = z
@@ -59,7 +59,10 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
     refuseRepeated(fields, ['fields'], context),
   );
 
-/** Groups of a form. @param unitId schema of the unit of a field: an id, in documents also the name of an own unit. */
+/**
+ * @returns the schema of the groups of a form.
+ * @param unitId schema of the unit of a field: an id, in documents also the name of an own unit.
+ */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z
     .array(groupSchemaOf(unitId))

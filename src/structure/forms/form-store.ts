@@ -46,7 +46,7 @@ export interface WrittenForm {
   readonly groups: readonly FormGroup[];
 }
 
-/** @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms. */
+/** @throws {DomainError} conflict when the name is taken, or the account has the maximum number of forms of this kind. */
 export async function insertForm(transaction: Transaction, accountId: number, form: WrittenForm): Promise<Form> {
   const { name, entityType, groups } = form;
   const { rows } = await transaction.query<{ count: number }>(
@@ -56,7 +56,7 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
   if ((rows[0]?.count ?? 0) >= FORM_LIMITS.formsPerKind) {
     throw new DomainError(
       'conflict',
-      `an account has at most ${FORM_LIMITS.formsPerKind} forms for ${PLURAL[entityType]}`,
+      `an account may have at most ${FORM_LIMITS.formsPerKind} forms for ${PLURAL[entityType]}`,
     );
   }
   const inserted = await refuseTaken(form, () =>
@@ -70,7 +70,8 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 
 /**
  * @param stored the form, locked.
- * @throws {DomainError} conflict when the name is taken, or changes while resources have values of the form.
+ * @throws {DomainError} conflict when the name is taken, or when the name or the kind of resource changes while resources
+ * have values of the form.
  */
 export async function updateForm(transaction: Transaction, stored: Form, form: WrittenForm): Promise<void> {
   const { name, entityType, groups } = form;
@@ -94,8 +95,8 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values of the form: values are found by the name of their form, and would be lost to it
- * after a change of name.
+ * Requires that no resource has values of the form. Values are found by the name of their form, so a change of the name
+ * would lose them.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(

@@ -23,7 +23,7 @@ const ISO_DATE = 'iso-date';
 const MAX_PROBLEMS = 100;
 const MAX_NAMES = 20;
 
-// This file builds the schemas, so validating them is needless; optimizing them takes more time than it saves.
+// This file builds the schemas, so they need no validation. Code is not optimized, because that lengthens compilation.
 const ajv = new Ajv({
   ...{ allErrors: true, verbose: true, messages: false, strict: true, allowUnionTypes: true, ownProperties: true },
   ...{ validateSchema: false, code: { optimize: false } },
@@ -140,7 +140,7 @@ function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** JSON path of a problem below `root`: words follow a dot, other keys stand in brackets. */
+/** @returns the problem with its JSON path below `root`: words follow a dot, other keys stand in brackets. */
 export function toDetail(root: string, { keys, message }: FormProblem): ErrorDetail {
   const path = keys.reduce((text, key) => text + (/^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`), root);
   return { path, message };

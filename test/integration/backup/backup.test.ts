@@ -199,7 +199,7 @@ describe('backup', () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');
-    await expect(admin('backup', foreign)).rejects.toThrow('is not a backup directory: it is not empty');
+    await expect(admin('backup', foreign)).rejects.toThrow('is not a backup directory: it has no');
     await expect(admin('restore', foreign, join(clusters.directory, 'none'))).rejects.toThrow(
       'is not a backup directory',
     );

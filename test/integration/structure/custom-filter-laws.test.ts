@@ -1,4 +1,4 @@
-/** customFilter against a naive evaluator, hostile texts, and its bounds (R-C10, R-A14). */
+/** customFilter: comparison with a naive evaluator, hostile texts, and limits of filters (R-C10, R-A14). */
 import fc from 'fast-check';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -173,7 +173,7 @@ async function find(filter: string): Promise<readonly number[]> {
 }
 
 describe('customFilter: compared with a naive evaluator (R-C10)', () => {
-  test('selects the same rows, for any tree of comparisons', async () => {
+  test('selects the same rows, for random trees of comparisons', async () => {
     await fc.assert(
       fc.asyncProperty(tree, async (node) => {
         const expected = rows.filter((row) => matches(node, row)).map(({ id }) => id);
@@ -286,7 +286,7 @@ describe('customFilter: bounds (R-A14)', () => {
     });
   });
 
-  test('every form of a listing is refused when it takes too long, and ends in the database (R-C10)', async () => {
+  test('a listing of variables is refused when its query takes too long, paged or whole, with or without a total, and the query ends in the database (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

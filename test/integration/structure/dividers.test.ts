@@ -95,7 +95,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     });
   });
 
-  it('refuses by path a body with a value that the divider makes infinite, whether the target is cached or not (R-D1)', async () => {
+  it('a body with a value that the divider makes infinite is 400 and names the path of the value, whether the target is cached or not (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
@@ -118,7 +118,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('without a default, with two defaults from older releases, or for two sources, the push is refused as ambiguous', async () => {
+  it('without a default, with two defaults from older releases, or for two sources, the element is rejected as ambiguous', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -150,7 +150,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     }
   });
 
-  it('a second default of a source is 409 and names the first default, also after a move and among concurrent writes', async () => {
+  it('a second default of a source is 409 and names the first default, also when a default moves to the source; one of several concurrent writes wins', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source, it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

@@ -141,7 +141,7 @@ describe('forms: a definition', () => {
     expect((await stranger.post('/sites', { name: 'x', ...filled(form, { Power: 'x' }) })).status).toBe(200);
   });
 
-  it('can be read by every user and written only by managers (R-B8)', async () => {
+  it('can be read but not written by a USER (R-B8)', async () => {
     const form = await createForm('Site');
     const user = await api.signIn('form-reader', 'USER', { sites: [siteId] });
     expect((await user.get(`/form/${form.id}`)).status).toBe(200);
@@ -152,7 +152,7 @@ describe('forms: a definition', () => {
 });
 
 describe('forms: clientData', () => {
-  it('of sites, sources and variables is checked on POST, PUT and PATCH, with one detail per value (R-C11)', async () => {
+  it('of sites, sources and variables is checked on POST, with one detail per value; of variables also on PUT and PATCH (R-C11)', async () => {
     const [site, source, variable] = [
       await createForm('Site'),
       await createForm('Source'),
@@ -243,7 +243,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it('triggers the variable when it changes, over all dates of its inputs, only with canBeUsedAsATrigger (R-H5)', async () => {
+  it('triggers the variable when the value changes, from the first date of its input, only with canBeUsedAsATrigger (R-H5)', async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

@@ -1,4 +1,4 @@
-/** Every listing answers its total in x-total-count on request (R-A7). */
+/** Listings of all areas: totals on request, pages, enumerations by name and number, headers about parameters (R-A3, R-A7). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -42,7 +42,7 @@ test.each([
   ['1', '1'],
   ['false', null],
 ])(
-  'listings: includeItemsCount=%s of the query asks for the total like the header (R-A7, R-A3)',
+  'listings: with includeItemsCount=%s in the query, the header x-total-count is %s (R-A7, R-A3)',
   async (text, total) => {
     const { headers } = await api.manager.get(`/variables?displayLevel=Normal&Filter.IncludeItemsCount=${text}`);
     expect(headers.get('x-total-count')).toBe(total);
@@ -84,7 +84,7 @@ test.each([
   expect((await api.manager.get(`${address}${names.length}`)).status).toBe(400);
 });
 
-test('listings: webhooks take eventType and httpMethod by name and by number, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
+test('listings: eventType and httpMethod of a webhook are taken by number, the filter EventType also by name, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
   const hook = { name: 'numbers', url: 'https://example.com/', eventType: 2, httpMethod: 1 };
   const { body } = await api.manager.post<object>('/account/webhooks', hook);
   expect(body).toMatchObject({ eventType: 'DataPointsWritten', httpMethod: 'PUT' });

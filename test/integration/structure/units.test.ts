@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('the number of a catalogue entry may be 0, which shipped clients send, or any other (R-C6, R-C8)', async () => {
+  test('let a variable have the type 0, which shipped clients send, or a type outside the catalogue (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -111,7 +111,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
-  test('list only time zones that a site accepts and in which points can be read', async () => {
+  test('list time zones, UTC first; a sample of the listed zones is accepted for sites and for reading points', async () => {
     const zones = (await get<{ id: string }[]>('/timezones')).body.map(({ id }) => id);
     expect(zones[0]).toBe('UTC');
     const variableId = await withValues(KWH, [1]);
@@ -119,6 +119,7 @@ describe('structure: catalogues (R-C8)', () => {
       expect(zones).toContain(zone);
       const read = await get(`/data?variableId=${variableId}&granularity=Day&timeZoneId=${encodeURIComponent(zone)}`);
       expect(read.status, zone).toBe(200);
+      expect((await api.manager.post('/sites', { name: zone, timeZoneId: zone })).status, zone).toBe(200);
     }
   });
 });
@@ -155,7 +156,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('are refused when the unit is unknown, of another family or missing, and the error names both units', async () => {
+  test('are refused when the unit is unknown, of another family or missing, and the error says why', async () => {
     const cases = [
       [
         await withValues(KW, [1]),

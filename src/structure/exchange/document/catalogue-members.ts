@@ -29,7 +29,7 @@ export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
 /** Names of the account's own entries by id. Catalogues share one sequence of ids, so an id is one entry. */
 export type OwnNames = ReadonlyMap<number, string>;
 
-/** Reads the names of the entries that an account added to its catalogues. */
+/** Reads the names of the units, types and features that an account added. */
 export async function readOwnNames(queryable: Queryable, accountId: number): Promise<OwnNames> {
   const { rows } = await queryable.query<{ id: number; name: string }>(
     `select id, name from unit where account_id = $1
@@ -45,7 +45,8 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
 }
 
 /**
- * Ids of entries by name, and by name in lower case; an entry of the account takes precedence over a built-in entry.
+ * @returns ids of entries by name, and by name in lower case; an entry of the account takes precedence over a built-in
+ * entry.
  */
 export async function readIdsByName(
   queryable: Queryable,

@@ -75,7 +75,7 @@ function cellKinds(kind: KindName): ReadonlyMap<string, CellKind> {
 
 /**
  * Converts a cell to the value of a member.
- * @returns undefined: the row does not have the member. Text that is not JSON stays text, and the schema refuses it.
+ * @returns the value; undefined for an empty cell that leaves the member out. Text that is not valid JSON stays as it is.
  */
 export function readCell(kind: ListName, member: string, cell: unknown): unknown {
   if (kind === 'catalogues' || kind === 'forms') return readDefinitionCell(member, cell);

@@ -23,8 +23,9 @@ export interface ReferenceKeys {
 const FORMULAS = 'calculatedVariableFormulas';
 
 /**
- * Ids that declarations refer to. The declarations are in the form that calculation/declaration/present-declarations.ts
- * returns: entities have the member `siteId` or `sourceId`, whichever they name.
+ * @returns the ids that declarations refer to. The declarations are in the form that
+ * calculation/declaration/present-declarations.ts returns: entities have the member `siteId` or `sourceId`, whichever they
+ * name.
  */
 export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
   const formulas = declarations.flatMap(formulasOf);
@@ -114,7 +115,7 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sorts members, because the database orders them by length: an export must give the text that was imported. */
+/** Sorts members, so that equal declarations are exported as equal texts; the database orders members by length. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;

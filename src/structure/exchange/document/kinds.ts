@@ -8,7 +8,7 @@ import { SITE } from '../../site.ts';
 import { SOURCE } from '../../source.ts';
 import { VARIABLE } from '../../variable.ts';
 
-/** Name and version of the document, its member `format`. */
+/** Value of the member `format` of a document: name and version of the format. */
 export const FORMAT = 'tidemark-structure-1';
 
 /** Column of a sheet that marks a row which continues the texts of the row above. */

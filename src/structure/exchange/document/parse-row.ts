@@ -37,7 +37,7 @@ const RESET: Readonly<Record<KindName, Members>> = {
   variables: { name: '', divider: 1, is_default: false, is_versioned: false, client_data: {} },
 };
 
-/** Default columns of a new resource, for members that its row omits. */
+/** Values of the columns of a new resource whose members its row omits. */
 export const NEW_COLUMNS = RESET;
 
 /** Parses a row. @returns the row, or its problems with their paths. */

@@ -26,7 +26,7 @@ function referenceShape(members: KeyMembers): Record<string, z.ZodType> {
   return { [own]: textSchema.nullish(), [name]: textSchema.nullish(), [members.occurrence]: occurrence };
 }
 
-/** Members of a row: each is optional, and null clears a field. */
+/** @returns the schemas of the members of a row; each member is optional. */
 export function rowShape(name: KindName): Readonly<Record<string, z.ZodType>> {
   const { resource, parents, self, fields } = KINDS[name];
   const shape = writableShape(resource, []);

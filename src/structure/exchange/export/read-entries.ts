@@ -42,7 +42,7 @@ interface StoredEntry {
   readonly aggregate: number | null;
 }
 
-/** @param siteIds returns only the entries that these sites use; empty: all entries. */
+/** @param siteIds limits the rows to the entries that these sites use; empty: all entries. */
 export async function readEntryRows(
   queryable: Queryable,
   accountId: number,

@@ -67,9 +67,10 @@ export async function* readRows(
   }
 }
 
-/** The resources that the caller may read, and their occurrences. */
+/** What the rows of an export depend on besides the resources themselves. */
 export interface View {
   readonly caller: Caller;
+  /** Occurrences of the resources that the caller may read. */
   readonly occurrences: Occurrences;
   /** Names of the account's own catalogue entries, by id. */
   readonly names: OwnNames;

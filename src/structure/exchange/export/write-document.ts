@@ -24,7 +24,7 @@ export function encodeCells({ kind, rows }: RowBatch): EncodedBatch {
   return { kind, text: Buffer.from(JSON.stringify(cells)) };
 }
 
-/** Yields the text of a document; batches come in the order of kinds. */
+/** Yields the text of a document. @param batches batches in the order of LIST_NAMES. */
 export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   let open = -1;
   const openList = (index: number): string => {
@@ -43,7 +43,10 @@ export async function* writeJson(batches: AsyncIterable<EncodedBatch>): AsyncGen
   yield Buffer.from(openList(LIST_NAMES.length));
 }
 
-/** Yields the bytes of a workbook with a sheet for each kind, including kinds without rows. */
+/**
+ * Yields the bytes of a workbook with a sheet for each kind, including kinds without rows.
+ * @param batches batches in the order of LIST_NAMES.
+ */
 export function writeSheets(batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
   const rowsOf = splitKinds(batches);
   const sheetOf = (name: ListName) => ({ name, header: headerOf(name), rows: rowsOf(name) });
@@ -75,7 +78,7 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
         yield JSON.parse(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // The sequence of the last kind closes the source, also when its reader stops early.
+      // The sequence of the last kind closes the source, also when its consumer stops early.
       if (next?.done !== true && kind === LIST_NAMES.at(-1)) await source.return?.();
     }
   };

@@ -22,7 +22,7 @@ export interface ChangedDeclaration {
   readonly to: unknown;
 }
 
-/** A row of an import that sets a declaration. */
+/** A row of an import that sets or clears a declaration. */
 export interface DeclarationRow {
   readonly ordinal: number;
   readonly place: string;

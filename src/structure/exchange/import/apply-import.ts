@@ -1,7 +1,7 @@
 /**
- * Writes a planned import in the caller's transaction: first the resources (a few statements per kind write all rows),
- * then the declarations of calculated variables, then the events, the same as for single changes. A what-if import does
- * all this and rolls back, so that it finds every problem.
+ * Writes a planned import in the caller's transaction: first catalogue entries, forms and resources (a few statements per
+ * kind write all rows), then the declarations of calculated variables, then the events, the same as for single changes.
+ * For a what-if import the caller rolls all this back: writing finds the problems that the plan cannot find.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -28,7 +28,7 @@ const IDS_PER_EVENT = 10_000;
  * Writes the planned rows.
  * @returns at most 1,000 problems of form values; without any, the problems of declarations. When the list is not
  * empty, the caller must roll the transaction back.
- * @throws {StalePlan} when a resource that the plan found was deleted.
+ * @throws {StalePlan} when a resource or form that the import changes was deleted after the plan.
  */
 export async function applyImport(
   services: ApplyServices,
@@ -91,7 +91,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** Default columns of a new resource, for members that its row omits, as JSON. */
+/** SQL of the values, as JSON, of the columns of a new resource whose members its row omits. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',
@@ -118,7 +118,7 @@ async function writeDeclarations(services: ApplyServices, transaction: Transacti
   return { ids: [], problems: [await describeCycle(transaction, applied, cycle)] };
 }
 
-/** Waits for the lock of the calculation graph; other savers hold it for milliseconds. */
+/** Waits at most `GRAPH_WAIT_MS` for the lock of the calculation graph, then throws. */
 async function waitForGraph(lock: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + GRAPH_WAIT_MS;
   for (;;) {

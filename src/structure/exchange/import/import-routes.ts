@@ -58,7 +58,7 @@ type Env = CallerEnv & RequestIdEnv;
 export interface ImportRouteServices extends ListingServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Maximum number of waiting imports per account. */
+  /** Maximum number of imports of an account that wait or are being processed. */
   readonly maxWaiting: number;
   readonly following: Pick<StatusWatchOptions<ImportStatus>, 'maxPerUser' | 'maxFollowers'>;
   /** Maximum memory of the buffers of all documents being received, in bytes. */
@@ -94,7 +94,7 @@ export function importRoutes(services: ImportRouteServices): Hono<Env> {
     });
 }
 
-/** Stores the document and queues the import; answers 202 at once. */
+/** Stores the document, queues the import and answers 202; the importer processes the import later. */
 async function receiveImport(
   c: Context<Env>,
   services: ImportRouteServices,

@@ -8,11 +8,15 @@ import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { isGuid } from '../../../platform/guid.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { DocumentFormat } from '../reading/reading-messages.ts';
+import { MAX_PROBLEMS } from './stage-rows.ts';
 
 /** Table with the parts of imported documents. */
 export const IMPORT_PARTS: PartTable = { name: 'structure_import_part', owner: 'import_id' };
 
-/** `Refused`: the document has problems, so nothing was written. `Failed`: it could not be read. */
+/**
+ * `Refused`: the document has problems, so nothing was written. `Failed`: the document could not be read, or the import
+ * failed repeatedly.
+ */
 export type ImportState = 'Queued' | 'Processing' | 'Completed' | 'Refused' | 'Failed';
 
 export interface ActionCounts {
@@ -104,10 +108,10 @@ export function isOver({ state }: Pick<ImportStatus, 'state'>): boolean {
   return state !== 'Queued' && state !== 'Processing';
 }
 
-/** Returns the problems of an import, in the order found. */
+/** Returns the first 1,000 problems of an import, in the order found. */
 export async function findImportProblems(queryable: Queryable, id: string): Promise<readonly ErrorDetail[]> {
   const { rows } = await queryable.query<ErrorDetail>(
-    'select path, message from structure_import_problem where import_id = $1 order by id',
+    `select path, message from structure_import_problem where import_id = $1 order by id limit ${MAX_PROBLEMS}`,
     [id],
   );
   return rows;
@@ -118,8 +122,8 @@ const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
 /**
  * Creates an import whose document arrives.
- * @param maxWaiting maximum number of waiting imports of the account.
- * @throws {DomainError} queue_full when that many wait already.
+ * @param maxWaiting maximum number of imports of the account that wait or are being processed.
+ * @throws {DomainError} queue_full when that many wait or are being processed already.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -147,7 +151,7 @@ export async function insertImport(
   );
   const id = rows[0]?.id;
   if (id === undefined) {
-    const rule = `an account may have at most ${maxWaiting} imports waiting`;
+    const rule = `an account may have at most ${maxWaiting} imports that wait or are being processed`;
     throw new DomainError('queue_full', `${rule}; try again when one has ended`);
   }
   return id;
@@ -208,7 +212,7 @@ export async function takeImport(queryable: Queryable, accountId: number): Promi
   return { ...taken, caller: { userId, userName, accountId, role: 'MANAGER', sites: 'all', ...none, ...actor } };
 }
 
-/** Accounts with imports to process, whose wake-up may be lost. */
+/** @returns the accounts with imports to process, whose wake-ups may have been lost. */
 export async function findImportAccounts(queryable: Queryable): Promise<readonly number[]> {
   const { rows } = await queryable.query<{ id: number }>(
     `select distinct account_id as id from structure_import where ${UNDER_WAY}`,

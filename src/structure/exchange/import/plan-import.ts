@@ -1,7 +1,7 @@
 /**
- * Compares the staged rows of an import with the account, with one statement for all rows of a kind: finds the parents
- * and the target of each row, gives new resources their ids, and notes which fields change. Writes only rows and
- * problems of the import.
+ * Compares the staged rows of sites, sources and variables with the account, by statements for all rows of a kind: finds
+ * the parents and the target of each row, gives new resources their ids, and notes which fields change. Writes only rows
+ * and problems of the import.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
 import { KINDS, type Kind, type KindName, keyExpression } from '../document/kinds.ts';
@@ -144,7 +144,7 @@ const repeatedKeys = (parent: string, mine: string) => `
 async function createRows(run: Run, { name, resource }: Kind, mine: string, parent: string, same: string) {
   const isNew = `${mine} and r.target_id is null and ${parent} is not null`;
   await run(
-    problem(`select $1, place, format('occurrence must be %s: as many resources have this key before it', expected)
+    problem(`select $1, place, format('occurrence must be %s, the next number for this key, got %s', expected, occurrence)
        from (select r.place, r.ordinal, r.occurrence,
                coalesce((select max(e.total) from import_entry e where ${same}), 0)
                  + row_number() over (partition by ${parent}, r.key order by r.ordinal) as expected
@@ -196,7 +196,7 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
   );
 }
 
-/** Sources that would have several default variables, where none of these was the default before. */
+/** SQL of the problems of rows that make a variable the default of a source which then has several defaults. */
 const SEVERAL_DEFAULTS = problem(`
   select $1, given.place, 'isDefault must be true for at most one variable of a source; '
     || case when others.total > 0 then 'the source already has a default variable' else 'another row is the default variable of the source' end

@@ -54,7 +54,7 @@ const DEATH_FAILURES = 3;
 
 /**
  * Processes the oldest waiting import of an account.
- * @returns false when none waits, or another process works on one.
+ * @returns false when none waits, or another process works on an import of the account.
  */
 export async function processImport(
   services: ProcessServices,
@@ -230,12 +230,15 @@ async function toRefusal(
   if (failures < MAX_FAILURES) throw error;
   log.warn({ err: error, accountId, importId: id }, 'a structure import failed repeatedly');
   if (isDeath)
-    return new DocumentRefusal('too_large', 'reading the document ended its process twice: it needs too much memory');
+    return new DocumentRefusal(
+      'too_large',
+      'reading the document ended its process repeatedly; the document may need too much memory',
+    );
   const message = 'the import failed repeatedly because of an internal error; try again or contact support';
   return new DocumentRefusal('internal_error', message);
 }
 
-/** Whether another request changed the structure between the plan and the writing. */
+/** Whether a concurrent request changed the structure after the plan, or holds the lock of the calculation graph. */
 function isConcurrent(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const isBusy = code === 'dependency_unavailable';

@@ -67,7 +67,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   return { ...members, variableId: id };
 }
 
-/** Replaces the name of an own unit by its id. Names of units and of members ignore case. */
+/** Replaces the name of a unit by its id. Names of units and of members ignore case. */
 function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report: Report): Members {
   const [member, unitName] = Object.entries(input).find(([name]) => name.toLowerCase() === 'unitid') ?? [];
   if (member === undefined || !isEntryName(unitName)) return input;
@@ -210,8 +210,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each reference the ids of the resources with its key, ascending; for a name also the only resource that
- * has this name and an identifier.
+ * @returns for each reference the ids of the resources with its key, ascending. For a name that is the key of none, it
+ * is the id of the only resource that has the name and an identifier.
  */
 async function findIds(
   queryable: Queryable,

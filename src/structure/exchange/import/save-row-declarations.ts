@@ -15,14 +15,14 @@ import type { ApplyRef, ApplyServices, DeclarationRow } from './apply-context.ts
 import { resolveReferences } from './resolve-references.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
-/** Rows whose declaration may change: an export states for most variables that they are not calculated. */
+/** Rows that set a declaration, or clear a stored one; in an export, `calculated` of most variables is null. */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 
 /** Upper estimate of the bytes of a row without its declaration. */
 const ROW_BYTES = 500;
 
-/** @returns the variables whose declaration changed, and the problems. */
+/** @returns the ids of the variables whose declaration changed, and at most 1,000 problems. */
 export async function saveRowDeclarations(
   services: ApplyServices,
   transaction: Transaction,

@@ -4,16 +4,16 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum problems of an import that are stored, and that one check reports. */
+/** Maximum problems that one check of an import reports, and that an answer shows. */
 export const MAX_PROBLEMS = 1000;
 
-/** Removes the rows that an earlier attempt staged. */
+/** Removes the rows and problems that an earlier attempt stored. */
 export async function clearRows(queryable: Queryable, id: string): Promise<void> {
   await queryable.query('delete from structure_import_row where import_id = $1', [id]);
   await queryable.query('delete from structure_import_problem where import_id = $1', [id]);
 }
 
-/** Stores a batch. @param ordinals the next ordinal of each kind; advanced. */
+/** Stores a batch. @param ordinals the next ordinal of each kind, which this function advances. */
 export async function stageBatch(
   queryable: Queryable,
   id: string,
@@ -42,7 +42,7 @@ export async function stageBatch(
   );
 }
 
-/** Stores problems, at most 1,000 for one import. */
+/** Stores problems up to a total of 1,000 for the import. */
 export async function storeProblems(queryable: Queryable, id: string, problems: readonly ErrorDetail[]): Promise<void> {
   await queryable.query(
     `insert into structure_import_problem (import_id, path, message)

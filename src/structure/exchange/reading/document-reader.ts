@@ -1,6 +1,7 @@
 /**
- * Reads documents in child processes: a hostile workbook can end its reader, not the importer. A reader prepares one
- * batch of rows while another is stored, so memory does not depend on the size of the document.
+ * Reads documents in child processes, so that a hostile workbook can end its reader, but not the importer. A JSON document
+ * of one part is read in the importer itself. A reader process prepares the next batch of rows only when the last is
+ * stored, so its memory does not grow with the number of rows.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,10 @@ import { RowBatches } from './row-batches.ts';
 /** The reader process ended while it read a document. */
 export class ReaderDeath extends Error {
   override readonly name = 'ReaderDeath';
-  /** Whether the document may be the cause: false when the process was killed from outside (R-A15). */
+  /**
+   * Whether the document may be the cause: false when the process was killed from outside, or ended before it asked for a
+   * part of the document (R-A15).
+   */
   readonly isByDocument: boolean;
 
   constructor(message: string, isByDocument: boolean) {
@@ -31,9 +35,10 @@ const BUFFER_MEBIBYTES = 160;
 
 /**
  * Yields the rows of a document, batch by batch, then the findings besides rows.
- * @param readStored reads a part of the document. @param signal ends the process.
+ * @param readStored reads a part of the document; its errors are rethrown.
+ * @param signal when aborted, ends the reader process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.
- * @throws {ReaderDeath} when the process ended; rethrows errors of `readStored`.
+ * @throws {ReaderDeath} when the reader process ended.
  */
 export async function* readDocument(
   order: ReadingOrder,
@@ -95,7 +100,7 @@ async function* messagesOf(
     wake();
   };
   const send = (message: ToReader): void => {
-    // The exit of the process is reported by its event.
+    // Errors of sending are ignored: the event `exit` reports the end of the process.
     child.send(message, () => {});
   };
   let hasAsked = false;

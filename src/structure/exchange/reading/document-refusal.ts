@@ -23,8 +23,9 @@ export class DocumentRefusal extends Error {
 
 export interface DocumentLimits {
   readonly maxRows: number;
-  /** Inflated size of a workbook, in bytes, and its ratio to the stored size. */
+  /** Maximum inflated size of a workbook, in bytes. */
   readonly maxInflatedBytes: number;
+  /** Maximum ratio of the inflated to the stored size. */
   readonly maxRatio: number;
 }
 

@@ -10,7 +10,9 @@ import { kindCalled, type RowBatches } from './row-batches.ts';
 const MAX_ROW_BYTES = 16 << 20;
 
 /**
- * Adds every row of the lists `catalogues`, `forms`, `sites`, `sources` and `variables`; other members are ignored.
+ * Adds every row of the lists `catalogues`, `forms`, `sites`, `sources` and `variables`, and checks the member `format`;
+ * other members are ignored.
+ * @returns an empty object, because the rows of a JSON document have no columns.
  * @throws {DocumentRefusal} malformed_document, wrong_format, too_large.
  */
 export async function readJsonRows(source: PartSource, batches: RowBatches): Promise<Record<string, never>> {

@@ -1,15 +1,15 @@
 /**
- * Finds the elements of the lists of a JSON document while its bytes arrive, so that memory does not grow with the
- * document. It finds where each value ends; `JSON.parse` checks and reads the value. A streaming parser of npm builds
- * the objects itself, more slowly, and loses a key `__proto__` of client data.
+ * Reads the members of a JSON document, and its lists element by element, while its bytes arrive, so that memory does not
+ * grow with the lists. The scanner finds where each value ends; `JSON.parse` checks and reads the value, and keeps a key
+ * `__proto__` of client data.
  */
 import { DocumentRefusal } from './document-refusal.ts';
 
-/** One element of a list member of the document, or the whole value of a member that is not a list. */
+/** An element of a member that is a list, or the whole value of another member. */
 export interface JsonElement {
-  /** Name of the list: the member of the document. */
+  /** Name of the member. */
   readonly list: string;
-  /** Position in the list, from 0; undefined: the member is not a list, or an empty one. */
+  /** Position in the list, from 0; undefined: the member is not a list. */
   readonly index: number | undefined;
   readonly value: unknown;
 }
@@ -19,8 +19,9 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Yields the elements of every list of the document's object, in their order.
- * @param maxBytes maximum size of one element.
+ * Yields the elements of each member that is a list, and the whole value of each other member, in the order of the
+ * document. An empty list yields nothing.
+ * @param maxBytes maximum size of an element or of such a value.
  * @throws {DocumentRefusal} malformed_document, too_large.
  */
 export async function* scanJson(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<JsonElement> {
@@ -128,7 +129,7 @@ class ValueReader {
       const part = this.#piece.subarray(start, this.#at);
       size += part.length;
       if (size > this.#maxBytes)
-        throw new DocumentRefusal('too_large', `a row must have at most ${this.#maxBytes} bytes`);
+        throw new DocumentRefusal('too_large', `a row or other value must have at most ${this.#maxBytes} bytes`);
       if (isWhole) return parts.length === 0 ? part : Buffer.concat([...parts, part]);
       parts.push(part);
       if (!(await this.#fill())) throw this.fault('the document must not end within a value');

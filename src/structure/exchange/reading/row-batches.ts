@@ -19,7 +19,7 @@ const KNOWN: Readonly<Record<ListName, ReadonlySet<string>>> = {
 };
 
 function lowerCase(name: ListName): ReadonlySet<string> {
-  // GET answers contain ids and names of parents; an import does not use them as keys.
+  // Members of GET answers that an import does not use, and does not report as ignored.
   const read = ['id', 'siteid', 'sourceid', 'problems', 'formproblems'];
   return new Set([...listMembers(name).map((member) => member.toLowerCase()), ...read]);
 }
@@ -70,8 +70,9 @@ export class RowBatches {
   }
 
   #noteIgnored(kind: ListName, value: unknown): void {
-    if (typeof value !== 'object' || value === null || this.#ignored.size >= MAX_IGNORED) return;
+    if (typeof value !== 'object' || value === null) return;
     for (const name of Object.keys(value)) {
+      if (this.#ignored.size >= MAX_IGNORED) return;
       if (!KNOWN[kind].has(name.toLowerCase())) this.#ignored.add(`${kind}.${name.slice(0, 100)}`);
     }
   }

@@ -24,8 +24,8 @@ const MAX_HEADER_CHARACTERS = 100;
 type Columns = Record<string, Record<string, string>>;
 
 /**
- * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`, which may continue in `variables 2`; other sheets are
- * ignored.
+ * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables`. A sheet may be continued by
+ * others, such as `variables 2`. Further sheets are ignored.
  * @returns the letters of their columns.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
  */
@@ -180,7 +180,7 @@ class SheetRows {
     }
   }
 
-  /** Passes on the last row, which is still pending. */
+  /** Passes on the row that waits for its continuation, if there is one. */
   async end(): Promise<void> {
     if (!this.#waiting) return;
     const { row, cells } = this.#waiting;

@@ -32,7 +32,7 @@ export interface ExchangeStack {
   /** Sends a document; text and bytes are sent as they are. @returns the id of the import. */
   send(client: TestClient, content: StructureDocument | string | Uint8Array, options?: SendOptions): Promise<string>;
   ended(client: TestClient, id: string): Promise<ImportResult>;
-  /** Sends a document and waits for its end. */
+  /** Sends a document and waits for the end of its import. */
   run(
     client: TestClient,
     content: StructureDocument | string | Uint8Array,

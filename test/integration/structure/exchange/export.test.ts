@@ -46,7 +46,7 @@ const inputsOf = (row: Row | undefined) =>
     ?.calculatedVariableFormulas[0].variables ?? [];
 
 describe('structure export: the document', () => {
-  test('names sites, sources and variables by key; an input states its site and source only when they differ from those of its formula (§1)', async () => {
+  test('names sites, sources and variables by key; an input states its site and source only when they differ from those of the variable that reads it (§1)', async () => {
     const { format, sites, sources, variables } = await exported(api.manager);
     expect(format).toBe('tidemark-structure-1');
     expect(sites).toMatchObject([
@@ -92,7 +92,7 @@ describe('structure export: the document', () => {
   });
 });
 
-test('structure export: a workbook has the same rows, with long texts over several cells (R-A13)', async () => {
+test('structure export: a workbook has a sheet for each list with a row for each resource, and a long text continues in the next row (R-A13)', async () => {
   const text = `${'é😀'.repeat(10_700)} end`;
   await api.manager.patch(`/sites/${otherSiteId}`, [{ op: 'add', path: '/clientData', value: { text } }]);
   const headers = { authorization: `Bearer ${api.manager.token}` };

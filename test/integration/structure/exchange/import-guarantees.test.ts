@@ -1,5 +1,5 @@
 /**
- * Structure imports: any structure moves unchanged between accounts, a killed process leaves no rows behind, other
+ * Structure imports: random structures move unchanged between accounts, a killed process leaves no rows behind, other
  * accounts are not delayed, and memory does not grow with the document. Greater values of `EXCHANGE_RUNS` and
  * `IMPORT_MEBIBYTES` make the tests longer and more thorough.
  */
@@ -107,7 +107,7 @@ describe('structure exchange: a random structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // Few runs, because a workbook takes a process of its own; test/unit/structure tries all kinds of texts.
+        // Only once, because a workbook takes a process of its own; test/unit/structure tries many kinds of texts.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -127,8 +127,7 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // The import is held at its second-to-last statement, after it has written every site, source, variable and
-    // declaration.
+    // The import is held when it has written every site, source, variable and declaration.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -181,7 +180,7 @@ describe('structure import: beside a large import of one account, another accoun
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test('delay no read and no export of another account, and its document takes its turn before their second documents (R-A14)', async () => {
+  test('delay no read and no export of another account, and its document does not wait for all their second documents (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();

@@ -111,7 +111,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(manager)).not.toBe(before);
   });
 
-  test('emits the same events as single changes, once each (R-I2, R-I8)', async () => {
+  test('emits one event for each resource that it creates or changes (R-I2, R-I8)', async () => {
     const manager = await stack.newAccount();
     const events = async () => {
       const { rows } = await stack.api.database.query<{ type: string; payload: Row }>(
@@ -283,6 +283,16 @@ describe('structure import: a document with problems', () => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
+  test('shows at most 1,000 problems; problemCount counts also the others that were stored (R-A5)', async () => {
+    const name = (_: unknown, index: number) => `${index}`;
+    const sites = Array.from({ length: 600 }, name).map((one) => ({ name: one, typeId: 'x' }));
+    const sources = Array.from({ length: 600 }, name).map((one) => ({ siteName: 'nowhere', name: one }));
+    const result = await stack.run(await stack.newAccount(), { sites, sources });
+    expect([result.state, result.problemCount, result.problems.length]).toEqual(['Refused', 1200, 1000]);
+  });
+});
+
+describe('structure import: a document with catalogue entries or form values', () => {
   test('names own units and types, and finds them in another account by name in any case (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
@@ -428,7 +438,9 @@ describe('structure import: a document with problems', () => {
     const kept = { ...stored, city: 'Ghent', clientData: { ...stored.clientData, more: 1 } };
     expect(await stack.run(manager, { sites: [kept] })).toMatchObject({ state: 'Completed', problems: [] });
   });
+});
 
+describe('structure import: a document', () => {
   test('that cannot be read fails, with the reason (R-A5)', async () => {
     const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
     expect(await failures('{"sites":[{"name":"A"}')).toMatchObject({ code: 'malformed_document' });
@@ -464,7 +476,7 @@ describe('structure import: a request', () => {
     expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
   });
 
-  test('changes no other account and nothing that the document does not name (R-A5)', async () => {
+  test('changes no other account, and keeps a site that the document does not name (R-A5)', async () => {
     const manager = await stack.newAccount();
     await createStructure(manager);
     const other = await stack.text(stack.api.stranger);

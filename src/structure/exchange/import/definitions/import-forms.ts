@@ -77,7 +77,7 @@ export async function planForms(
   return problems.length;
 }
 
-/** @param known forms by key; the row's form is noted. */
+/** @param known forms by key; the form of the row is added, or gets the place of the row. */
 function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined, known: Map<string, KnownForm>) {
   const { ordinal, place, lowerName, members } = row;
   const { entityType, name } = members;
@@ -98,7 +98,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   if (groups === undefined) return fault('groups', 'is required, because the account does not have the form yet');
   const sameKind = [...known.values()].filter((form) => form.entityType === entityType);
   if (sameKind.length >= FORM_LIMITS.formsPerKind) {
-    return fault('name', `an account has at most ${FORM_LIMITS.formsPerKind} forms for an entityType`);
+    return fault('name', `an account may have at most ${FORM_LIMITS.formsPerKind} forms for an entityType`);
   }
   known.set(key, { entityType, name, lowerName, place });
   return { ordinal, action: 'Created', id: null, groups, changes: null } satisfies Planned;

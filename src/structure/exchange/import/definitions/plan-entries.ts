@@ -1,6 +1,6 @@
 /**
- * Compares the catalogue entries of a document with the account's entries. An existing entry, built in or the account's
- * own, stays; a missing entry gets an id. The conversion of a unit never changes, so another conversion is a problem.
+ * Compares the catalogue entries of a document with the entries that the account may use, built in or its own. A missing
+ * entry gets an id. The conversion of a unit never changes, so another conversion of an existing unit is a problem.
  */
 import type { Transaction } from '../../../../platform/database/database.ts';
 import type { ErrorDetail } from '../../../../platform/errors.ts';
@@ -100,7 +100,7 @@ function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number
   }
   const owned = [...known.values()].filter((entry) => entry.isOwn && entry.catalogue === catalogue);
   if (owned.length >= MAX_ENTRIES) {
-    return { member: 'name', message: `an account has at most ${MAX_ENTRIES} entries of its own in a catalogue` };
+    return { member: 'name', message: `an account may add at most ${MAX_ENTRIES} entries to a catalogue` };
   }
   const id = ids.shift();
   if (id === undefined) throw new Error('a new catalogue entry has no id');
@@ -119,7 +119,7 @@ function compareEntry(
     member === 'unitFamily' ? isOther(familyId, found.familyId) : isOther(members[member], found[member]),
   );
   if (fixed !== undefined) {
-    const message = `must equal the ${fixed} that the account's unit has, because the conversion of a unit never changes; name the unit differently`;
+    const message = `must equal the ${fixed} that the existing unit has, because the conversion of a unit never changes; name the unit differently`;
     return { member: fixed, message };
   }
   const changed = (['symbol', 'aggregate'] as const).filter((member) => isOther(members[member], found[member]));

@@ -102,7 +102,7 @@ export async function saveDeclaration(
   );
 }
 
-/** @returns the query of the saves of a variable's declaration, newest first. */
+/** @returns the query of the saves of a variable's declaration, newest first: at most 100, the default of the API. */
 export function useHistory({ sourceId, id }: Place) {
   return useQuery({
     queryKey: ['declarations', id],

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 describe('console texts: the four languages have the same texts', () => {
-  test('every folder with texts is read', () => {
+  test('at least six folders and more than 400 texts are read', () => {
     expect(FOLDERS.length).toBeGreaterThanOrEqual(6);
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
@@ -63,7 +63,7 @@ describe('console texts: the four languages have the same texts', () => {
     expect(differing).toEqual([]);
   });
 
-  test('a plural form formats its number', () => {
+  test('a plural form of English formats its number', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

@@ -1,4 +1,4 @@
-/** Every saved declaration: who saved it, when and why, what it changed, and a way back to it (R-H12). */
+/** The last saved declarations: who saved each, when and why, what the save changed, and a way back (R-H12). */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';

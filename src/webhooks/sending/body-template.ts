@@ -64,7 +64,7 @@ export function parseTemplate(text: string, isJson: boolean): Template {
       json = json && readJson(json, part.source);
     } else {
       if (json && json.escapeLeft > 0)
-        problems.push({ offset, message: 'must not have a placeholder after a backslash' });
+        problems.push({ offset, message: 'must not have a placeholder inside an escape sequence' });
       parts.push({ ...part, position: json ? (json.isInString ? 'inString' : 'asValue') : 'text' });
     }
     offset += part.source.length;

@@ -44,7 +44,7 @@ test('build directories: the next build removes directories of dead processes an
 const mounted = leaveBuild(makeParent(), DEAD_PID);
 const canMount = spawnSync('mount', ['-t', 'tmpfs', 'none', join(mounted, 'root', 'proc')]).status === 0;
 
-test.skipIf(!canMount)('build directories: mounts are removed before files', () => {
+test.skipIf(!canMount)('build directories: a directory that contains a mount is unmounted and removed', () => {
   const inside = join(mounted, 'root', 'proc');
   writeFileSync(join(inside, 'of-the-mount'), '');
   expect(findMounts(mounted)).toEqual([inside]);

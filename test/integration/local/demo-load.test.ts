@@ -1,7 +1,4 @@
-/**
- * The demo of `npm start`: when Ctrl-C interrupts it after any request that changes something, later starts complete
- * it.
- */
+/** The demo of `npm start`: when its load breaks off after any POST, a later start completes it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -42,7 +39,7 @@ async function openInterruption(target: string, count: number) {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
-it('npm start: a demo load that was interrupted after any of its requests is completed by the next start, without a second site (R-K3)', async () => {
+it('npm start: a demo load that broke off after any of its POST requests is completed by a later start, without a second site (R-K3)', async () => {
   const world = await createStoredWorld();
   const secrets = makeSecrets();
   await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);

@@ -41,7 +41,7 @@ describe('npm start: TimescaleDB and Redis', { timeout: 120_000 }, () => {
     return child;
   }
 
-  it('end with the process that started them, and restart with the committed data (R-K3)', async () => {
+  it('start again after the process that started them was killed, TimescaleDB with its committed rows (R-K3)', async () => {
     const first = start();
     const addresses = await readAddresses(first);
     await withClient(addresses.serverUrl, (client) => client.query('create table kept as select 42 as value'));
@@ -84,6 +84,7 @@ describe('npm start: services of DATABASE_URL and REDIS_URL', () => {
     const redisUrl = `redis://:hidden@127.0.0.1:${port}`;
     const noRedis = await failureOf(checkExternalServices({ databaseUrl: inject('serverUrl'), redisUrl }));
     expect(noRedis).toMatch(/^Cannot connect to REDIS_URL \(127\.0\.0\.1:\d+\): .*ECONNREFUSED/);
+    expect(noRedis).not.toContain('hidden');
   });
 
   it('a wrong database password is refused with the reason (R-K1)', async () => {

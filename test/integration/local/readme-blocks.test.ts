@@ -1,4 +1,4 @@
-/** The shell blocks of README.md run as scripts in sh and bash, one after another, and leave nothing behind (R-A9). */
+/** The shell blocks of README.md, except those that begin with npm, run in sh and bash and leave no further site (R-A9). */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('readme: the code blocks run in sh and in bash, one after the other, and leave nothing behind (R-A9)', async () => {
+test('readme: the shell blocks that do not begin with npm run in sh and in bash, and leave no further site (R-A9)', async () => {
   const text = await readFile(README, 'utf8');
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block ?? []);
   const script = blocks.filter((block) => !block.startsWith('npm ')).join('\n');

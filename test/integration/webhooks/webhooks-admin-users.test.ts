@@ -37,7 +37,7 @@ async function createSiteStructure() {
   return { siteId, sources, variables: [first, second] as const };
 }
 
-/** Creates a webhook with one attempt and reads it as the user, alone and in the list. */
+/** Creates a webhook with delivery statistics and reads it as the user, alone and in the list. */
 async function see(members: object): Promise<Seen | undefined> {
   const { id } = await createWebhook(api.manager, members);
   await api.database.query(
@@ -103,7 +103,7 @@ describe('webhooks: a USER', () => {
     expect({ status, body }).toEqual({ status: 404, body: words });
   });
 
-  it('gets 404 for a webhook of deleted entities, whose former access is unknown (R-B9)', async () => {
+  it('gets 404 for a webhook of a deleted site, which a MANAGER still reads (R-B9)', async () => {
     const { siteId } = await createSiteStructure();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
@@ -127,7 +127,7 @@ it('webhooks: totals and pages count only what a USER sees (R-A7, R-B9)', async 
   }
 });
 
-it('webhooks: possible credentials of the receiver are masked for a USER, in the same shape (R-B9, R-I1)', async () => {
+it('webhooks: possible credentials of the receiver are masked for a USER and shown to MANAGER and ADMIN (R-B9, R-I1)', async () => {
   const members = {
     url: 'https://Receiver.example:8443/hooks/s3cret?key=s3cret',
     headers: { Authorization: 's3cret', 'X-Key': 's3cret' },

@@ -28,7 +28,7 @@ const secretsOf = async ({ id }: { readonly id: string }) =>
   (await getTarget(api.database, openSecretVault([]), id)).secrets;
 const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
 
-/** Sets members of a webhook that only the service writes. */
+/** Sets columns of a webhook in the database. */
 const setByService = (id: string, columns: string) =>
   api.database.query(`update webhook set ${columns} where id = $1`, [id]);
 
@@ -50,6 +50,8 @@ describe('webhooks: POST /account/webhooks', () => {
   });
 
   it('requires name, url and eventType; others default when absent or null (R-I1)', async () => {
+    const { status, body } = await api.manager.post('/account/webhooks', {});
+    expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.eventType']]);
     const defaults = { isEnabled: true, httpMethod: 'POST', headers: {}, filter: {}, bodyTemplate: null };
     const nulls = Object.fromEntries(Object.keys(defaults).map((name) => [name, null]));
     for (const given of [{}, nulls, { filter: { siteIds: null } }]) {
@@ -108,17 +110,18 @@ describe('webhooks: POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('reports template errors with their positions together with filter errors (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions together with filter errors; a text template needs another content type (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
     expect(body.details?.[0]?.message).toContain('line 1, column 7');
+    expect(body.details?.[1]?.message).toContain('line 1, column 23');
     const text = { ...WEBHOOK, bodyTemplate: 'Now: {{type}}' };
     expect((await api.manager.post('/account/webhooks', text)).status).toBe(400);
     expect((await createWebhook(api.manager, { ...text, headers: { 'content-type': 'text/plain' } })).id).toBeTruthy();
   });
 
-  it('is allowed for managers only (R-B8)', async () => {
+  it('is refused for a USER and allowed for an ADMIN (R-B8)', async () => {
     const user = await api.signIn('ulla', 'USER');
     const admin = await api.signIn('ada', 'ADMIN');
     expect((await user.post('/account/webhooks', WEBHOOK)).status).toBe(403);
@@ -344,7 +347,7 @@ it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
 });
 
 describe('webhooks: DELETE /account/webhooks/{id}', () => {
-  it('hides the webhook from every caller and answers 200 with an empty body (§4.4, R-A6)', async () => {
+  it('answers 200 with an empty body; afterwards no route finds the webhook (§4.4, R-A6)', async () => {
     const webhook = await createWebhook(api.manager);
     expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
     const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');
@@ -356,7 +359,7 @@ describe('webhooks: DELETE /account/webhooks/{id}', () => {
     expect((await api.manager.delete(path(webhook))).status).toBe(404);
   });
 
-  it('erases credentials at once and deletes the history in the background (R-I1, R-I5)', async () => {
+  it('erases credentials at once; the next purge deletes the webhook and its history (R-I1, R-I5)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const other = await createWebhook(api.manager);
     for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
@@ -387,7 +390,7 @@ it('webhooks: an id of another account, an unknown id and a malformed id get the
   expect((await api.stranger.get(path({ id }))).status).toBe(200);
 });
 
-it('webhooks: a USER cannot change anything (R-B8)', async () => {
+it('webhooks: a USER cannot change or delete a webhook (R-B8)', async () => {
   const [user, webhook] = [await api.signIn('uwe', 'USER'), await createWebhook(api.manager)];
   expect((await user.put(path(webhook), { name: 'x' })).status).toBe(403);
   expect((await user.patch(path(webhook), [])).status).toBe(403);
@@ -432,11 +435,15 @@ describe('webhooks: filter', () => {
   it.each(['DataPushCompleted', 'FileIngested'])(
     'of %s accepts sites, sources and variables of the account and refuses those of another account (R-I1, R-A5)',
     async (eventType) => {
-      const webhook = await createWebhook(api.manager, { eventType, filter: { siteIds: [own.siteId] } });
-      expect(webhook.filter).toEqual({ siteIds: [own.siteId] });
-      const filter = { siteIds: [foreign.siteId] };
-      const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });
-      expect([status, pathsOf(body)]).toEqual([400, ['$.filter.siteIds[0]']]);
+      const filterOf = ({ siteId, sourceId, variableId }: typeof own) => ({
+        ...{ siteIds: [siteId], sourceIds: [sourceId], variableIds: [variableId] },
+      });
+      const webhook = await createWebhook(api.manager, { eventType, filter: filterOf(own) });
+      expect(webhook.filter).toEqual(filterOf(own));
+      const refused = { ...WEBHOOK, eventType, filter: filterOf(foreign) };
+      const { status, body } = await api.manager.post('/account/webhooks', refused);
+      const paths = ['$.filter.siteIds[0]', '$.filter.sourceIds[0]', '$.filter.variableIds[0]'];
+      expect([status, pathsOf(body)]).toEqual([400, paths]);
     },
   );
 

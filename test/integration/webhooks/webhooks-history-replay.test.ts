@@ -1,4 +1,4 @@
-/** Replay from request to delivery: the receiver gets the same message again and recognises it by its id (R-I5). */
+/** Replay from request to delivery: the receiver gets the same message again, under the same id (R-I5). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -43,7 +43,7 @@ async function replay(webhookId: string, entry: Entry | undefined): Promise<void
   expect(status).toBe(200);
 }
 
-test('webhook replay: sends the same message again, with the time of the new attempt (R-I3, R-I5)', async () => {
+test('webhook replay: sends the same message again under the same id (R-I3, R-I5)', async () => {
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(1);
   const [first] = await ended(webhookId, 1);
@@ -57,7 +57,7 @@ test('webhook replay: sends the same message again, with the time of the new att
   ]);
 });
 
-test('webhook replay: a given-up message is sent once, without retries (R-I5)', async () => {
+test('webhook replay: each replay of a given-up message is one attempt, without retries (R-I5)', async () => {
   receiver.answer(500);
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(1);

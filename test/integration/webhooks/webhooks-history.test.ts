@@ -143,7 +143,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
     expect(body).toMatchObject([{ action: 'WebhookReplayed', details: { historyId, eventId } }]);
   });
 
-  test('answers 409 while the message is waiting, also to the second of two concurrent requests (R-I5)', async () => {
+  test('answers 409 while the message is waiting: of three concurrent requests one succeeds (R-I5)', async () => {
     const historyId = await addAttempt(await addEvent(), { state: 'Failed' });
     const answers = await Promise.all([replay(historyId), replay(historyId), replay(historyId)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
@@ -158,7 +158,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
     expect((await replay(historyId)).status).toBe(409);
   });
 
-  test('answers 404 for an entry of another webhook or account (R-A5)', async () => {
+  test('answers 404 for an unknown entry and for an entry of another webhook or account, and 403 to a USER (R-A5)', async () => {
     const historyId = await addAttempt(await addEvent());
     expect((await replay(historyId, otherId)).status).toBe(404);
     expect((await api.stranger.post(`${pathOf(webhookId)}/${historyId}/replay`, undefined)).status).toBe(404);
@@ -170,7 +170,7 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
   });
 });
 
-describe('webhook history: a page of a long history is read from the index (R-I5)', () => {
+describe('webhook history: a page of a long history is read by an index (R-I5)', () => {
   beforeAll(async () => {
     webhookId = (await createWebhook(api.manager)).id;
     const eventId = await addEvent();

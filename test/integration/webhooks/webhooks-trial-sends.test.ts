@@ -83,7 +83,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect((await ended(body.id)).state).toBe('Succeeded');
   });
 
-  test('sends the same request as a delivery, signed with the given secret (R-I3, R-I7)', async () => {
+  test('sends and shows a request with the given method, headers and data, signed with the given secret (R-I3, R-I7)', async () => {
     await deliver();
     const id = await start(fields({ httpMethod: 'PUT', headers: { 'X-Mine': '1' }, data: { siteId: 'any' } }));
     const shown = await ended(id);
@@ -111,7 +111,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });
   });
 
-  test('reports why it failed (R-I7)', async () => {
+  test('reports why the send failed (R-I7)', async () => {
     await deliver();
     receiver.answerWith((_request, response) => response.writeHead(302, { location: '/' }).end('see there'));
     expect(await ended(await start(fields()))).toMatchObject({

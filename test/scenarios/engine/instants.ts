@@ -1,4 +1,4 @@
-/** Instants and durations of scenario files: ISO 8601 of any precision, UTC without a zone. */
+/** Instants and durations of scenario files: ISO 8601 from days to microseconds, UTC without a zone. */
 import { Temporal } from 'temporal-polyfill';
 
 const MICROS_PER_MILLI = 1000;

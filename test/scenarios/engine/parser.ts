@@ -1,6 +1,6 @@
 /**
- * Parses scenario files (grammar: test/scenarios/README.md). Errors name file, line and rule. A scenario without an
- * expectation or a cited rule is an error, because it could never fail.
+ * Parses scenario files (grammar: test/scenarios/README.md). Errors name file, line and rule. A scenario that cites no rule,
+ * or that expects nothing and so could never fail, is an error.
  */
 import { checkScenario } from './checks.ts';
 import { period, query } from './queries.ts';

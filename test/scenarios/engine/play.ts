@@ -4,7 +4,7 @@ import { formatMoment, formatTags } from './rows.ts';
 import type { Command, ExpectedRow, ExpectedVersion, Look, Moment, Scenario, Tags } from './syntax.ts';
 import type { Row, Span, VersionLine, World } from './world.ts';
 
-// The database adds values in an order of its own, so sums may differ by rounding.
+// The database adds values in an order of its own, so aggregates may differ by rounding. Other values must be equal.
 const TOLERANCE = 1e-9;
 
 /** @throws {Error} naming file, line, expected and actual rows. */
@@ -51,7 +51,8 @@ async function readBack(world: World, command: Look, fail: Fail): Promise<void> 
       const rows = await world.read(query);
       const isNamed = query.variables.length > 1;
       const differ = (isSame: boolean): boolean => rows.length !== expected.length || !isSame;
-      const isSame = expected.every((row, position) => matches(world, row, rows[position]));
+      const tolerance = query.aggregation ? TOLERANCE : 0;
+      const isSame = expected.every((row, position) => matches(world, row, rows[position], tolerance));
       if (differ(isSame))
         fail(
           describe(
@@ -82,9 +83,9 @@ async function readBack(world: World, command: Look, fail: Fail): Promise<void> 
   }
 }
 
-function matches(world: World, expected: ExpectedRow, row: Row | undefined): boolean {
+function matches(world: World, expected: ExpectedRow, row: Row | undefined, tolerance: number): boolean {
   if (!row || row.variable !== expected.variable || row.dateMicros !== expected.dateMicros) return false;
-  if (!isSameValue(expected.value, row.value) || row.version !== expected.version) return false;
+  if (!isSameValue(expected.value, row.value, tolerance) || row.version !== expected.version) return false;
   if (expected.tags && !isSameTags(expected.tags, row.tags)) return false;
   return !expected.moment || (row.versionMicros !== null && isAt(world, expected.moment, row.versionMicros));
 }
@@ -95,9 +96,9 @@ function matchesVersion(world: World, expected: ExpectedVersion, line: VersionLi
   return !expected.last || isAt(world, expected.last, line.lastMicros);
 }
 
-function isSameValue(expected: number | null, value: number | null): boolean {
+function isSameValue(expected: number | null, value: number | null, tolerance: number): boolean {
   if (expected === null || value === null) return expected === value;
-  return Math.abs(expected - value) <= TOLERANCE * Math.max(1, Math.abs(expected));
+  return Math.abs(expected - value) <= tolerance * Math.max(1, Math.abs(expected));
 }
 
 export function isSameTags(expected: Tags, tags: Tags): boolean {

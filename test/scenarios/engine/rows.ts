@@ -51,7 +51,7 @@ export function wholeNumber(cursor: Cursor, what: string, min: number): number {
   });
 }
 
-/** Parses any number of `key=value`. */
+/** Parses one or more `key=value`. */
 export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   do {

@@ -14,7 +14,7 @@ export interface Scenario {
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Moment of a write: a label to refer to, or an instant that the clock of the database shows then. */
+/** Moment of a write: a label to refer to, or the instant that its VersionTimestamps get. */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'instant'; readonly micros: number };

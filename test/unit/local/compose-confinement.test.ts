@@ -1,4 +1,4 @@
-/** image:check detects every way in which a container is confined less than compose.yaml says. */
+/** How image:check compares the confinement of a container with compose.yaml, and chooses its resource limits. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

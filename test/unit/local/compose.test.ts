@@ -55,9 +55,11 @@ describe('local: compose.yaml', () => {
     }
   });
 
-  test('database, Redis, calculator and the other roles have different user ids', () => {
-    const users = ['database', 'redis', 'calculator', 'api'].map((name) => get(name).user);
-    expect(new Set(users).size).toBe(users.length);
+  test('database, Redis and calculator have user ids of their own; the other roles share one', () => {
+    const idOf = (name: string) => get(name).user.split(':')[0];
+    const ids = ['database', 'redis', 'calculator', 'api'].map(idOf);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const role of ['grpc', 'ingester', 'deliverer', 'migrate']) expect(idOf(role)).toBe(idOf('api'));
   });
 
   test('the calculator shares networks with the database and Redis only, none with a gateway (R-H7)', () => {
@@ -95,6 +97,8 @@ describe('local: compose.yaml', () => {
   test('the environment of roles has only known settings (R-K1)', () => {
     const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
     const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
+    expect(given).toContain('DATABASE_URL');
+    expect(known.has('DATABASE_URL')).toBe(true);
     expect(given.filter((name) => !known.has(name))).toEqual([]);
   });
 });

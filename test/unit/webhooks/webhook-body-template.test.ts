@@ -69,8 +69,8 @@ describe('webhook body template: validation reports the position (R-I1)', () => 
     ['{"v": {{1 + 1}}}', 'line 1, column 7', /must have a path/],
     ['{"v": {{}}}', 'line 1, column 7', /must have a path/],
     ['{"v": {{data..x}}}', 'line 1, column 7', /must have a path/],
-    ['{"v": "\\{{data.x}}n"}', 'line 1, column 9', 'must not have a placeholder after a backslash'],
-    ['{"v": "\\u00{{data.x}}"}', 'line 1, column 12', 'must not have a placeholder after a backslash'],
+    ['{"v": "\\{{data.x}}n"}', 'line 1, column 9', 'must not have a placeholder inside an escape sequence'],
+    ['{"v": "\\u00{{data.x}}"}', 'line 1, column 12', 'must not have a placeholder inside an escape sequence'],
     ['{"v": 1{{data.x}}}', 'line 1, column 8', /^must be JSON/],
     ['{"v": {{data.x}}{{data.y}}}', 'line 1, column 17', /^must be JSON/],
     ['{"v":\n{{data.x}}', 'line 2, column 11', /^must be JSON/],
@@ -134,7 +134,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
     expect(valid).toBeGreaterThan(700);
   });
 
-  test('a string inserted between quotes parses to itself', () => {
+  test('a string parses to itself, inserted between quotes and as a value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(render('{"x":"{{data}}","y":{{data}}}', true, { data: text }) ?? '')).toEqual({

@@ -49,7 +49,7 @@ test.each([
   'https://0/',
   'https://①②⑦.0.0.1/',
   'https://10。0。0。1/',
-])('webhook URL: %s is not public in any spelling (R-I4)', (text) => {
+])('webhook URL: %s is refused, because its host is no public address (R-I4)', (text) => {
   expect(problemOf(text)).toBe('must have a public address as its host');
 });
 

@@ -24,6 +24,8 @@ describe('webhook delivery: next step after an attempt', () => {
   test('jitter delays a retry by at most 5 %, and the first retry not at all (R-I3)', () => {
     expect(next(failed, 1, false, 0.99)).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(next(failed, 2, false, 0.5)).toEqual({ kind: 'retry', delayMs: 307_500 });
+    const longest = next(failed, 2, false, 1 - Number.EPSILON);
+    expect(longest.kind === 'retry' && longest.delayMs).toBeLessThanOrEqual(315_000);
   });
 
   test('a success and a replay are not retried (R-I3, R-I5)', () => {
@@ -132,7 +134,7 @@ describe('webhook fan-out: filter', () => {
 });
 
 describe('webhooks: the mail about a webhook that the service disabled', () => {
-  test.each(['en', 'fr', 'nl', 'de'] as const)('states the reason in %s', (language) => {
+  test.each(['en', 'fr', 'nl', 'de'] as const)('states 410 or the number of days in %s', (language) => {
     expect(disableReason({ kind: 'gone' }, language)).toContain('410');
     expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);
   });

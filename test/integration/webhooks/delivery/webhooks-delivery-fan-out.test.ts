@@ -94,7 +94,7 @@ test('webhook fan-out: structure events name their parents, also after deletion,
   });
 });
 
-test('webhook fan-out: a filter matches events of its sites and sources, also of entities deleted since (R-I1)', async () => {
+test('webhook fan-out: a filter by site, source or variable matches the deletion of a variable (R-I1)', async () => {
   const one = await createStructure(api.manager);
   const other = await createStructure(api.manager);
   const [bySite, bySource, byVariable] = [
@@ -108,7 +108,7 @@ test('webhook fan-out: a filter matches events of its sites and sources, also of
   }
 });
 
-test('webhook fan-out: a push to many variables gives a webhook one message, with only the variables that its filter selects (R-I1)', async () => {
+test('webhook fan-out: a push to several variables gives a webhook one message, with only the variables that its filter selects (R-I1)', async () => {
   const [one, two, three] = [
     await createStructure(api.manager),
     await createStructure(api.manager),
@@ -127,7 +127,7 @@ test('webhook fan-out: a push to many variables gives a webhook one message, wit
   expect(await messagesOf(none)).toEqual([]);
 });
 
-test('webhook fan-out: pushes that share an event get one message each (R-I2, R-D7)', async () => {
+test('webhook fan-out: concurrent pushes get one message each (R-I2, R-D7)', async () => {
   const { variableId } = await createStructure(api.manager);
   const webhookId = await addWebhook('DataPushCompleted');
   const labels = Array.from({ length: 12 }, (_, index) => `fan-out-${index}`);
@@ -139,7 +139,7 @@ test('webhook fan-out: pushes that share an event get one message each (R-I2, R-
   for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
-test('webhook fan-out: a push matches a filter by the variables of its accepted points, on every write path (R-I1, R-D7)', async () => {
+test('webhook fan-out: small, large and mixed pushes match a filter by the variables of their accepted points (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhooks = [
     await addWebhook('DataPushCompleted', { siteIds: [one.siteId] }),
@@ -155,8 +155,8 @@ test('webhook fan-out: a push matches a filter by the variables of its accepted 
         data: Array.from({ length: count }, (_, index) => ({ date: Date.UTC(2026, 0, 1) + index * 60_000, value: 1 })),
       })),
     );
-  // Small pushes share a batch and perhaps an operation. A large push of new dates is written at once, a push without a
-  // target is rejected, and a push of a queued batch is also announced at its time-out.
+  // Small pushes may share a batch and an operation, a large push of new dates is written at once, and a push without a
+  // target is rejected.
   await send('large-one', [{ variableId: one.variableId, count: 1500 }]);
   const small = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two));
   await Promise.all(small.map(({ variableId }, index) => send(`small-${index}`, [{ variableId, count: 1 }])));

@@ -12,7 +12,7 @@ let delivery: Delivery;
 const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
-  // The second retry is late, so failed messages stay Pending.
+  // The second retry is late, so a message that failed twice stays Pending.
   delivery = await startDelivery({
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
@@ -57,7 +57,7 @@ const isDisabled = (webhookId: string) =>
     return webhook.is_enabled === false && webhook;
   });
 
-test('webhook delivery: a hanging receiver delays no other webhook of any account (R-I3)', async () => {
+test('webhook delivery: while a receiver hangs, other webhooks of this and another account get their messages (R-I3)', async () => {
   const { api } = delivery;
   const [dead, alive, foreign] = [await receiver(), await receiver(), await receiver()];
   dead.answer('hang');
@@ -75,7 +75,7 @@ test('webhook delivery: a hanging receiver delays no other webhook of any accoun
   expect(ended).toEqual([]);
 });
 
-test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails every manager in their language (R-I3)', async () => {
+test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails every manager who is not locked, in their language (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });
@@ -173,7 +173,7 @@ test('webhook delivery: a full backlog drops the newest messages, and one histor
   expect((await gaps()).length).toBe(1);
 }, 30_000);
 
-test('webhook history: the purge deletes ended messages after the configured days and keeps waiting ones (R-I5, R-I7)', async () => {
+test('webhook history: the purge deletes ended messages after 30 days and trial sends after 24 hours, and keeps waiting messages (R-I5, R-I7)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   await delivery.createSites(2);

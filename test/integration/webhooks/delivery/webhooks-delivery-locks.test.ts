@@ -1,4 +1,4 @@
-/** Concurrent writers of one webhook wait for each other and never deadlock (R-I3, R-I5). */
+/** Concurrent writers of one webhook wait for each other or skip locked rows, and do not deadlock (R-I3, R-I5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';
@@ -109,6 +109,9 @@ test('webhook history: the purge skips locked messages until its next run (R-I5)
   ]);
   expect(left.rows).toEqual([{ id: held.eventId }]);
   await holder.end();
+  await purgeHistory(api.parts.database, 30, () => false);
+  const { rowCount } = await api.database.query('select from webhook_event where id = $1', [held.eventId]);
+  expect(rowCount).toBe(0);
 });
 
 test('webhook history: a replay of a message being purged answers 404 (R-I5, R-A5)', async () => {

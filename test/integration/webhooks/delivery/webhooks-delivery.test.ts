@@ -44,7 +44,7 @@ test('webhook delivery: a message is signed, has type, timestamp, account and da
   });
 });
 
-test('webhook delivery: messages of a long backlog are sent once each, in event order (R-I3, R-I8)', async () => {
+test('webhook delivery: 150 messages are sent once each, at most 15 places away from event order (R-I3, R-I8)', async () => {
   const { url, waitFor, received } = await receiver();
   await delivery.addWebhook(url);
   await delivery.createSites(150);
@@ -96,7 +96,7 @@ test('webhook delivery: a redirect is a failure and is not followed (R-I3)', asy
   expect(target.received).toEqual([]);
 });
 
-test('webhook delivery: a response after the time-out is a failure that names the time-out (R-I3)', async () => {
+test('webhook delivery: no response within the time-out is a failure that names the time-out (R-I3)', async () => {
   const { url, answer, waitFor } = await receiver();
   answer('hang', 200);
   const webhookId = await delivery.addWebhook(url);
@@ -106,7 +106,7 @@ test('webhook delivery: a response after the time-out is a failure that names th
   expect(first).toMatchObject({
     state: 'Failed',
     status: null,
-    error: expect.stringMatching(/1\.5 s|1500 ms|in time/),
+    error: 'the receiver did not respond within 1.5 s',
   });
   expect(first?.durationMs).toBeGreaterThan(1400);
 });
@@ -172,7 +172,7 @@ test('webhook delivery: a disabled webhook gets no messages; once enabled again,
   expect((await delivery.historyOf(webhookId, 3)).filter(({ state }) => state === 'Pending')).toEqual([]);
 });
 
-test('webhook delivery: a stopping deliverer releases its claims for the next one (R-K2)', async () => {
+test('webhook delivery: after a restart of the deliverer every message arrives (R-K2)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer('hang', 200);
   await delivery.addWebhook(url);

@@ -37,7 +37,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Calls `onRequest` to answer once the first bytes have arrived. */
+/** Starts a TCP server. @param onRequest called for each piece of data that arrives, with the number of pieces so far. */
 export async function startRawServer(onRequest: (socket: Socket, count: number) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let count = 0;

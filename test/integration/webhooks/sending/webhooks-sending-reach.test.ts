@@ -67,7 +67,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  test('resolves a name once for each connection, so that a changed address has no effect (DNS rebinding)', async () => {
+  test('resolves the name for each connection and refuses a name that now resolves to an internal address (DNS rebinding)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { connection: 'close' }).end();
     });

@@ -104,7 +104,7 @@ describe('webhook sending: the request to a receiver', () => {
 });
 
 describe('webhook sending: the outcome of an attempt', () => {
-  test('a 2xx succeeds, with the request and response as exchanged (R-I3, R-I5)', async () => {
+  test('a 2xx succeeds; the outcome has the request, with credentials masked, and the response (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
     });
@@ -147,7 +147,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('includes Retry-After for any status (R-I3)', async () => {
+  test('includes Retry-After of a 429 in seconds and of a 503 as a date (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

@@ -63,7 +63,7 @@ function ensureSystemPackages(packages) {
   if (missing.length > 0) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
-      fail(`this machine has no apt, and DATABASE_URL and REDIS_URL are not set; ${COMPOSE_HINT}`);
+      fail(`this machine has no apt, and DATABASE_URL and REDIS_URL are not both set; ${COMPOSE_HINT}`);
     }
   }
   if (!IS_ROOT) ensureSubordinateIds();

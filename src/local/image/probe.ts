@@ -73,17 +73,17 @@ export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<P
   return { token, meteredId, doubledId };
 }
 
-/** Waits until the pushed point can be read. @throws {SetupError} when the point does not appear in time. */
+/** Waits until the pushed point can be read. @throws {SetupError} when it does not appear in time, or other points appear. */
 export function readPushed(api: string, { token, meteredId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), meteredId, POINT.value);
 }
 
-/** Waits until the computed point can be read. @throws {SetupError} when the point does not appear in time. */
+/** Waits until the computed point can be read. @throws {SetupError} when it does not appear in time, or other points appear. */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
 
-/** Reads both points over gRPC. @throws {SetupError} when they differ from what REST returned. */
+/** Reads both points over gRPC. @throws {SetupError} when their values differ from the expected ones. */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];

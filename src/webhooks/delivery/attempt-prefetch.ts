@@ -34,7 +34,7 @@ export interface PrefetchOptions {
   readonly leases: RowLeases<ClaimedAttempt>;
   /** Number of consumers that take attempts at the same time. */
   readonly lanes: number;
-  /** Whether the time of the slice is over. */
+  /** Whether the slice is over, so that no further attempt may be taken. */
   readonly isOver: () => boolean;
 }
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('npm start: a second instance on one machine', { timeout: 180_000 }, () => {
-  test('chooses free ports, prints them, serves, and stops in order while another instance uses the default ports (R-K3)', async () => {
+  test('chooses free ports, prints them, serves, and stops in order while another instance uses the default ports (R-K2)', async () => {
     await Promise.all([occupy(8080), occupy(50_051)]);
     const clone = cloneCheckout();
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());

@@ -187,7 +187,7 @@ test('console find: words and expressions find variables; an invalid expression 
 /** @returns the number of dates that the chart has drawn. */
 const drawn = ({ page }: ConsoleWindow) => page.locator('[data-points]').getAttribute('data-points');
 
-test('console variable: labels are shown side by side, a slider chooses the state known at an instant, and a comparison lists what changed (R-F5, R-G4)', async () => {
+test('console variable: labels are shown side by side, a slider chooses the state known at an instant, and a comparison lists what changed (R-F5, R-G6)', async () => {
   const window = await stack.open(MANAGER, `/console/variables/${variableId}`);
   const { page, complaints, close } = window;
   await page.getByRole('img', { name: NAME }).waitFor();

@@ -1,7 +1,7 @@
 /**
  * Counts the points and versions that a retention policy would delete now, and the rollups that it would insert.
- * Chunks of the points are counted oldest first. When `MAX_COUNTING_MS` are over, no further chunk is counted: the counts
- * then end at `countedUntil`.
+ * Chunks of the points are counted oldest first. When less than a second of `MAX_COUNTING_MS` is left, no further chunk is
+ * counted: the counts then end at `countedUntil`.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';

@@ -37,7 +37,7 @@ export const textField = (column: string): Field => ({
   schema: textSchema.nullable(),
   filterType: 'text',
 });
-/** Id of a catalogue entry, or null; any id from 0 is accepted. */
+/** Field with the id of a catalogue entry, or null; any id from 0 is accepted. */
 export const idField = (column: string): Field => ({
   column,
   schema: catalogueIdSchema.nullable(),
@@ -56,7 +56,7 @@ export const enumerationField = (column: string, members: Readonly<Record<string
   members,
   filterType: 'number',
 });
-/** Any JSON object of at most 64 KiB; null clears it. */
+/** Field with a JSON object of at most 64 KiB; null clears the object. */
 export const clientDataField: Field = {
   column: 'client_data',
   schema: clientDataSchema.nullable(),

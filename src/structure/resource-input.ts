@@ -31,7 +31,7 @@ function writableSchema(resource: Resource, required: readonly string[]) {
   return lenientObject(writableShape(resource, required));
 }
 
-/** Schemas of the writable members of a body; members not in `required` are optional. */
+/** @returns the schemas of the writable members of a body; members not in `required` are optional. */
 export function writableShape(resource: Resource, required: readonly string[]): Readonly<Record<string, z.ZodType>> {
   const shape = Object.entries(resource.fields).map(([name, { schema }]) => {
     return [name, required.includes(name) ? schema : schema.optional()] as const;

@@ -270,7 +270,7 @@ function saveVariable(declarations: Declarations): BeforeChange {
 
 /**
  * @returns a `Transact` that runs a change by `inTurn` when its body may declare a calculation, and that repeats work
- * which failed because of a concurrent write of the same mappingConfig.
+ * which failed because of a concurrent write of the same mappingConfig or of another default variable.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>

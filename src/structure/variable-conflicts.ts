@@ -47,7 +47,8 @@ interface OtherVariable {
 }
 
 /**
- * Checks that no other variable of the source has the mappingConfig to be written, or is the default.
+ * Checks that no other variable of the source has the mappingConfig to be written and, when `isDefault` is to be true,
+ * that no other variable is the default.
  * @throws {DomainError} conflict, naming the other variable.
  */
 export async function assertUniqueInSource(queryable: Queryable, written: WrittenVariable): Promise<void> {

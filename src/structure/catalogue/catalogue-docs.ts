@@ -104,7 +104,7 @@ const READ: Readonly<Record<string, z.ZodType>> = {
 const toOperationName = ({ label }: OwnCatalogue): string =>
   label.replaceAll(/(?:^| )([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** Routes by which managers extend the catalogues of their account (R-C8). */
+/** Describes the routes by which managers extend the catalogues of their account (R-C8). */
 export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap((catalogue): readonly Operation[] => {
   const { path, label } = catalogue;
   const name = toOperationName(catalogue);

@@ -22,8 +22,8 @@ export function timeZoneLister(queryable: Queryable): () => Promise<readonly Tim
 }
 
 /**
- * Lists the zones that database and runtime share. The runtime alone would list old names, such as Asia/Calcutta, which
- * newer tz databases omit.
+ * Reads the names from the database and keeps those that the runtime knows. The runtime alone would list old names, such
+ * as Asia/Calcutta, which newer tz databases omit.
  */
 async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(

@@ -136,7 +136,7 @@ class TokenReader {
     return token;
   }
 
-  /** Takes the next token if it is this mark. */
+  /** Takes the next token if it is this mark, such as `(`. */
   takes(mark: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'mark' || text !== mark) return false;
@@ -210,7 +210,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** Joins the tokens of a number with a decimal point. */
+/** Reads a value; joins the tokens of a number with a decimal point. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

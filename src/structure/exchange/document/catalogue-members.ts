@@ -39,7 +39,7 @@ export async function readOwnNames(queryable: Queryable, accountId: number): Pro
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** The value of a member in a document: the name of an own entry, else the id. */
+/** @returns the value of a member in a document: the name of an own entry, else the id. */
 export function toDocumentId(value: unknown, names: OwnNames): unknown {
   return (typeof value === 'number' ? names.get(value) : undefined) ?? value;
 }
@@ -67,7 +67,7 @@ function listEntries(queryable: Queryable, accountId: number, catalogue: NamedCa
   return listTypes(queryable, accountId, catalogue);
 }
 
-/** The message for a name that no entry has. */
+/** @returns the message for a name that no entry has. */
 export function unknownName(catalogue: NamedCatalogue, name: string): string {
   return `must be the id or name of an entry of GET ${CATALOGUE_PATHS[catalogue]}, got ${JSON.stringify(name)}; add the entry first`;
 }

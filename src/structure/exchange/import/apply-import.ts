@@ -91,7 +91,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/** SQL of the values, as JSON, of the columns of a new resource whose members its row omits. */
+/** SQL of the values of the columns of a new resource as JSON, for the members that its row omits. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',

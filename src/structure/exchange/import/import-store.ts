@@ -239,7 +239,7 @@ const COUNTS = `
        'changed', count(*) filter (where action = 'Changed'), 'left', count(*) filter (where action = 'Left')) as counts
      from structure_import_row where import_id = $1 group by kind) counted)`;
 
-/** Ends an import, with the counts of its rows. @returns false when it had ended. */
+/** Ends an import, with the counts of its rows. @returns false when the import had ended already. */
 export async function endImport(
   queryable: Queryable,
   id: string,

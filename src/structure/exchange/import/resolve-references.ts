@@ -210,8 +210,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each reference the ids of the resources with its key, ascending. For a name that is the key of none, it
- * is the id of the only resource that has the name and an identifier.
+ * @returns for each reference the ids of the resources with its key, ascending. A name that is the key of no resource
+ * also finds the only resource with the name, which then has an identifier.
  */
 async function findIds(
   queryable: Queryable,

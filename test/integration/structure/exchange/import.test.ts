@@ -440,8 +440,8 @@ describe('structure import: a document with catalogue entries or form values', (
   });
 });
 
-describe('structure import: a document', () => {
-  test('that cannot be read fails, with the reason (R-A5)', async () => {
+describe('structure import: a document that cannot be read', () => {
+  test('fails, with the reason (R-A5)', async () => {
     const failures = async (text: string) => (await stack.run(stack.api.manager, text)).failure;
     expect(await failures('{"sites":[{"name":"A"}')).toMatchObject({ code: 'malformed_document' });
     expect(await failures('{"sites":[{"name":"A"} {}]}')).toMatchObject({ code: 'malformed_document' });

@@ -128,7 +128,7 @@ function compareEntry(
   return { ordinal, action: 'Changed', id: found.id, more: {}, changes };
 }
 
-/** Entries by key; an entry of the account takes precedence over a built-in entry. */
+/** @returns the entries by key; an entry of the account takes precedence over a built-in entry. */
 async function readKnown(transaction: Transaction, accountId: number): Promise<Map<string, KnownEntry>> {
   const { rows } = await transaction.query<StoredEntry>(KNOWN, [accountId]);
   const builtIn = Object.entries(BUILT_IN_TYPES).flatMap(([catalogue, entries]) =>

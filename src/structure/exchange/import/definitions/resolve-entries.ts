@@ -25,7 +25,7 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/** Ids by name, and by its lower case, of the entries that the account has after the import. */
+/** @returns ids by name, and by name in lower case, of the entries that the account has after the import. */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,

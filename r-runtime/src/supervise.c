@@ -1,7 +1,7 @@
 /*
  * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
- * connection and runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer
- * size), and reports how the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so
+ * connection and runner, enforces the limits that rlimits cannot (wall time, total CPU time, total processes, total
+ * memory, answer size), and reports how the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so
  * only it can write the trailer.
  */
 #define _GNU_SOURCE

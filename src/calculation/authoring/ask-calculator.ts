@@ -8,7 +8,10 @@ import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
 // Maximum wait of the API: a script may use its whole wall time, and other previews may run before it.
 export const PATIENCE_MS = 90_000;
-/** Maximum previews of one account that wait or run: each costs the API a query every 200 ms. */
+/**
+ * Maximum open previews of one account, because each costs the API about five queries per second. Previews that are
+ * requested at the same moment can exceed it.
+ */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 const CALCULATOR_CHECK_MS = 2000;

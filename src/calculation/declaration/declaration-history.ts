@@ -33,8 +33,8 @@ interface LastSave {
 }
 
 /**
- * Adds a saved declaration to the history, unless it repeats the last declaration without a note: clients send the
- * whole variable to change its name. The row of the variable must be locked.
+ * Adds a saved declaration to the history. A save that has no note and repeats the last declaration is left out, because
+ * clients send the whole variable to change its name. The row of the variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */
 export async function keepSave(

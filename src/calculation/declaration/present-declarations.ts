@@ -121,7 +121,7 @@ function rename(object: Members, names: ReadonlyMap<string, string>): Members {
   );
 }
 
-/** @returns an id as a number; ids may be stored as strings of digits (R-A3). */
+/** @returns an id as a number, because ids may be stored as strings of digits (R-A3); null for any other value. */
 function idOf(value: unknown): number | null {
   const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && id >= 1 && id <= MAX_INT4 ? id : null;

@@ -71,7 +71,7 @@ export interface Computed {
   /** Duration of each phase of the run, in milliseconds. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
-  /** The declaration of the run; undefined when its inputs could not be loaded. */
+  /** The declaration of the run; undefined when it has no script, or its inputs could not be loaded. */
   readonly declaration: RunDeclaration | undefined;
 }
 

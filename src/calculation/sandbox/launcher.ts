@@ -17,7 +17,10 @@ export interface Launcher {
   launch(): Promise<Container>;
 }
 
-/** The unprivileged user that R runs as when this process is root. No other program may run as this user. */
+/**
+ * The unprivileged user that R runs as when this process is root, or in the container of an OCI engine. No other program
+ * may run as this user.
+ */
 export const SANDBOX_UID = 26_002;
 
 /** Directory of the socket inside the container; r-runtime/build.sh creates the mount point. */
@@ -25,7 +28,7 @@ export const SOCKET_DIRECTORY = '/opt/tidemark/socket';
 export const SOCKET_NAME = 'zygote.sock';
 export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
 
-/** The whole environment of R, which does not inherit the calculator's environment. */
+/** The environment of R, which does not inherit the calculator's environment. */
 export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',

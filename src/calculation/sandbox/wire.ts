@@ -41,7 +41,7 @@ export interface Trailer {
   readonly end: (typeof ENDS)[number];
   readonly code: number;
   readonly limit: (typeof LIMITS)[number];
-  /** For `setup_failed`: the step that the kernel refused, and its errno. */
+  /** For `setup_failed`: the step that failed, and its errno. */
   readonly stage: string;
   readonly errno: number;
   readonly wallMs: number;

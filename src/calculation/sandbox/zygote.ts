@@ -38,8 +38,8 @@ export class Zygote {
   #isAlive = false;
   readonly #closing = new AbortController();
   /**
-   * Resolves to the container that serves, once it has started. Rejects when its start failed; the next start replaces
-   * this promise.
+   * Resolves to the container that serves, once it has started; replaced when that container ends. Rejects when the first
+   * start fails, or the zygote is closed before another start has succeeded.
    */
   #serving: Promise<Container>;
   /** The container that serves; undefined while one starts. Every other started container is a standby. */

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
-/** Milliseconds before a borrowed slot is taken back: many runs end within this time. */
+/** Milliseconds before a borrowed slot is taken back: a run that ends within this time need not be stopped. */
 const TAKE_BACK_AFTER_MS = 25;
 
 const STOPPING = 'the calculator stopped before the run ended; the run is repeated';

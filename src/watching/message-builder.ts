@@ -1,6 +1,6 @@
 /**
- * Packs chunks of points into messages below the default limit of clients, 4 MiB; each message has the
- * reader's positions after it.
+ * Packs chunks of points into messages that are below 4 MiB in gRPC, the default limit of its clients. Each message has
+ * the reader's positions after it.
  */
 import type { Dictionary, Labels } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
@@ -21,7 +21,7 @@ export interface BuiltMessage {
   readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
-// Maximum points of a message. A point takes about 40 bytes, so with texts and cursor a message is below 4 MiB.
+// Maximum points of a message. In gRPC a point takes about 40 bytes, so with texts and cursor a message is below 4 MiB.
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 

@@ -74,7 +74,7 @@ const SORT_MS = 600_000;
 // blocks vacuum, but a new snapshot repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
-// A watch may wait for a permit for ever; 24 days is the maximum delay of a timer.
+// A watch may wait for a permit as long as a timer can run, which is 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Opens the shared parts of watches; connections are opened at the first `join`. */

@@ -30,7 +30,7 @@ export interface WatchHubOptions {
 /** Maximum open watches of a process (R-A14, R-J3). */
 export interface WatchLimits {
   readonly perUser: number;
-  /** Maximum watches of all accounts together; one account may have at most half of them. */
+  /** Maximum watches of all accounts together; one account may have at most half of them, rounded up. */
   readonly total: number;
 }
 
@@ -124,7 +124,7 @@ class WatchRegistry {
     if (ofUser >= perUser) {
       throw new DomainError(
         'rate_limited',
-        `a user may have at most ${perUser} open watches, and ${userName} has ${ofUser}; close one first`,
+        `a user may have at most ${perUser} open watches on this process, and ${userName} has ${ofUser}; close one first`,
       );
     }
     const perAccount = Math.ceil(total / 2);

@@ -1,7 +1,6 @@
 /**
  * One reader that follows variables (R-J1, R-J2): waits until a variable is marked as changed, reads the new
- * points from the database and writes them. Between two reads it keeps only the reader's positions, so a
- * slow reader costs no memory.
+ * points from the database and writes them. Between two reads it keeps no points, only the reader's positions.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -17,7 +16,7 @@ import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** The new points; absent in the first message and in heartbeats. */
+  /** The new points; absent in messages that only move the cursor, in the first message and in heartbeats. */
   readonly points?: WatchedPoints;
   readonly cursor: Buffer;
 }
@@ -63,7 +62,8 @@ export interface WatchOptions {
   readonly leaving: AbortSignal;
 }
 
-// Debounce: a watch reads for at most a quarter of the time, so the busier the database is, the larger the batches are.
+// Debounce: after a round, a watch pauses three times as long as the round took, at most 500 ms. So the busier the
+// database is, the more points a round reads.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
 // Limits of a short read, whose points are collected before they are sent; above these limits a
@@ -172,8 +172,7 @@ export class Watch {
       else await this.#inTurn(long, () => this.#stream(variableIds));
     } catch (error) {
       if (this.#signal.aborted) return;
-      // After a round that has sent a message, the rest is retried. After a round without a
-      // message, the error ends the watch.
+      // When the round has sent a message, the next round reads the rest. Otherwise, the error ends the watch.
       if (this.#messages === messagesBefore) throw error;
       for (const variableId of variableIds) this.#changed.add(variableId);
     }

@@ -75,8 +75,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // A variable has one `history_from`, so a history cut that concerns both sides is reported with
-      // the same instant for both.
+      // A variable has one `history_from`, so a cut that concerns both sides is the same cut, and is noted once.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);

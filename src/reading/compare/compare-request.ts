@@ -47,8 +47,9 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @throws {DomainError} invalid_input when a parameter is invalid, the variables are not exactly one, or
- * the left version is missing.
+ * @returns a request whose `in` throws invalid_input when the variables are not exactly one, or the left version is
+ * missing.
+ * @throws {DomainError} invalid_input when a parameter is invalid.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {
   const given = COMPARE_QUERY.parse(address);

@@ -14,7 +14,7 @@ export interface CompareSummary {
 }
 
 export interface CompareCounter {
-  /** @param left and `right` have equal length; NaN means no value at that date. */
+  /** Counts rows. `left` and `right` have equal length; NaN means that the version has no value at the date. */
   add(left: Float64Array, right: Float64Array): void;
   summary(): CompareSummary;
 }

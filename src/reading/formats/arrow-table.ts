@@ -26,7 +26,7 @@ import type { Batch, Cells, Column, Table } from './table.ts';
 
 const TWO_32 = 2 ** 32;
 
-/** Sink of the Arrow writer; `take` returns the bytes written so far. */
+/** Sink of the Arrow writer; `take` returns the bytes written since the last call. */
 class Pieces extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -41,7 +41,7 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Minimum rows of a record batch, unless the table has fewer rows or the next batch would exceed MAX_ROWS. */
+/** Minimum rows of a record batch, except the last, and unless the next batch of the table would exceed MAX_ROWS. */
 const MIN_ROWS = 4096;
 /**
  * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with
@@ -49,7 +49,7 @@ const MIN_ROWS = 4096;
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
-/** Yields one chunk of bytes per record batch; the schema is in the first chunk. */
+/** Yields one chunk of bytes per record batch, and the end of the stream. The schema is in the first chunk. */
 export async function* writeArrow({ columns, batches, metadata }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
   const sink = new Pieces();

@@ -1,12 +1,12 @@
 /**
- * Writes a table as an Apache Parquet file with the columns of Arrow: one row group per ROW_GROUP_ROWS rows, compressed
- * with Snappy, so that memory holds one row group. Instants are always UTC, because a Parquet timestamp has no zone.
+ * Writes a table as an Apache Parquet file with the columns of Arrow, in row groups that are compressed with Snappy.
+ * Memory holds one row group. Instants are always UTC, because a Parquet timestamp has no zone.
  */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import type { Batch, Cells, Column, Table } from './table.ts';
 
 /**
- * Rows of a row group. Encoding a row group blocks the event loop, and more rows would block
+ * Minimum rows of a row group, except the last. Encoding a row group blocks the event loop, and more rows would block
  * it longer (MEASUREMENTS.md).
  */
 const ROW_GROUP_ROWS = 50_000;

@@ -23,7 +23,7 @@ export interface CellTexts {
   readonly text: (text: string, column: Column) => string;
 }
 
-/** Minimum bytes of a chunk, except the last chunk of an answer. */
+/** Minimum bytes of a chunk of JSON rows or CSV, except the last chunk of an answer. */
 const PIECE_BYTES = 1 << 16;
 const FIRST_CAPACITY = 1 << 12;
 

@@ -8,10 +8,7 @@ import { INSTANT_BYTES } from './instant-writer.ts';
 import { instantWriters } from './row-bytes.ts';
 import type { Batch, Cells, InstantWriter, Table } from './table.ts';
 
-/**
- * Yields the workbook in chunks of bytes; its first sheet is `points`.
- * @throws the errors of reading the rows.
- */
+/** Returns the workbook in chunks of bytes; its first sheet is `points`. */
 export function writeXlsx({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   return writeWorkbook({
     name: 'points',

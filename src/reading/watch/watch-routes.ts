@@ -1,7 +1,6 @@
 /**
- * Route `GET /data/watch` (R-J1): newly committed points as server-sent events, with the same code and
- * limits as `WatchPoints` of gRPC (`watching/`). A stream ends with the event `end`; its client then calls
- * again with the last cursor.
+ * Route `GET /data/watch` (R-J1): newly committed points as server-sent events, by the same code as `WatchPoints` of
+ * gRPC (`watching/`). After the event `end`, the client calls again with the last cursor.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

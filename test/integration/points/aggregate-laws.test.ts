@@ -1,4 +1,4 @@
-/** Compares aggregates of the store with aggregates computed point by point, around clock changes of any zone (R-G1). */
+/** Compares aggregates of the store with aggregates computed point by point, around clock changes of some zones (R-G1). */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -238,7 +238,7 @@ describe('points: gaps between buckets', () => {
         [4, 41],
       ],
     ],
-  ])('fill=%s fills between the first and the last bucket found (R-G1)', async (fill, gap) => {
+  ])('with fill=%s, the gap between the first and the last bucket has the rows %j (R-G1)', async (fill, gap) => {
     expect(await sums(`fill=${fill}`)).toEqual([[1, 10], [2, 21], ...gap, [5, 51]]);
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
@@ -292,7 +292,7 @@ describe('points: gaps between buckets', () => {
     expect(headers.get('x-total-count')).toBe('5');
   });
 
-  test('buckets without a value, such as the variance of one point, are filled like gaps, on any page (R-G1)', async () => {
+  test('buckets without a value, such as the variance of one point, are filled like gaps (R-G1)', async () => {
     const pairs = [
       at(0, 0),
       { ...at(0, 2), date: '2026-03-01T00:30:00Z' },
@@ -311,7 +311,7 @@ describe('points: gaps between buckets', () => {
     }
   });
 
-  test('are filled for variables without points too, in the requested order (R-G1)', async () => {
+  test('are filled for variables without points too, in the requested order of variables (R-G1)', async () => {
     const { variableId: emptyId } = await createStructure(api.manager);
     const query =
       'granularity=Day&fill=null&from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z&displayLevel=ValueVariableDate';

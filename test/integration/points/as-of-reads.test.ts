@@ -1,4 +1,4 @@
-/** A read of a past state returns the same result whenever it is repeated (R-F5). */
+/** Reads of a past state wait for open writes that may belong to this state (R-F5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { streamAggregates } from '../../../src/points/buckets/aggregate-points.ts';

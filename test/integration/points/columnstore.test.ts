@@ -79,11 +79,11 @@ it('points: with the Apache edition of TimescaleDB, no call compresses a chunk (
 });
 
 describe('points: with the Community edition of TimescaleDB', () => {
-  it('a chunk without writes is compressed, later corrections too, and every read returns the same as before (architecture 7, R-F5)', async (test) => {
+  it('a chunk without writes is compressed, later corrections too, and all its versions are the same as before (architecture 7, R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
-    // Statistics of a session arrive up to a second after its transaction.
+    // The statistics of a session may arrive later than the end of its transaction.
     const compress = () =>
       eventually('all chunks in columns', async () => {
         await compressChunks(store.database, NOW, log);
@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps no index pages and maps of its former rows, also after corrections (architecture 7)', async (test) => {
+  it('a small compressed chunk keeps one index page and no maps, also after corrections, and is measured exactly (architecture 7)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
@@ -130,7 +130,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(measured).toBeCloseTo(rows[0]?.bytes ?? 0, 0);
   });
 
-  it('batches of current points stay inline when they exceed 2 kB, so that four of them fill a page (architecture 7)', async (test) => {
+  it('batches of current points stay inline when they exceed 2 kB (architecture 7)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     const start = Date.UTC(1999, 6, 1) * 1000;
@@ -180,7 +180,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  it('current points are compressed in batches of 240, so that a correction decompresses few of them (architecture 7)', async (test) => {
+  it('current points are compressed in batches of at most 240 (architecture 7)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     await writeHours(variableId, 1, 1000);

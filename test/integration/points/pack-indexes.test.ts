@@ -52,7 +52,7 @@ const pack = async (quietSec: number, rewrittenQuietSec = 3600): Promise<number>
   return packIndexes(store.database, { quietSec, rewrittenQuietSec }, log);
 };
 
-/** Packs until `count` chunks were packed. The statistics of a session arrive up to a second after its transaction. */
+/** Packs until `count` chunks were packed, because the statistics of a session may arrive after its transaction. */
 const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: number): Promise<void> => {
   let packed = 0;
   await eventually('packed chunks', async () => {
@@ -63,7 +63,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
 };
 
 describe('points: the indexes of a chunk that stays in rows', () => {
-  it('are rebuilt once after the last write, minutes after a revision of the whole chunk, and hold the same points (architecture 7, R-F5)', async (test) => {
+  it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (architecture 7, R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('every chunk is compressed at once');
     const variableId = await store.addVariable({ isVersioned: true });
     const write = (base: number) =>

@@ -121,7 +121,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('increments the purge count, which invalidates version summaries (R-F8)', async () => {
+  it('increments the purge count, and a preview does not (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -137,7 +137,7 @@ describe('points: purging versions', () => {
   const purge = (...variableIds: number[]) =>
     withTransaction(store.database, (transaction) => purgeVersions(transaction, variableIds));
 
-  /** Creates dates 40 years apart, each with 4 tagged and 3 untagged versions alternating; the last one is tagged. */
+  /** Creates three dates, one of them 40 years earlier. Each has 4 tagged and 3 untagged versions, alternating. */
   async function addMany(): Promise<number> {
     const variableId = await store.addVariable({ isVersioned: true });
     for (let value = 1; value <= 7; value += 1) {

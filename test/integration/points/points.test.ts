@@ -254,7 +254,7 @@ describe('points: reading', () => {
     ['the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
-    // Every point has a second version, so both tables are read.
+    // Every point has a second version, so reads of a VersionTag or a state read both tables.
     await store.write(
       variableId,
       [0, 1, 2, 3, 4].map((hour) => [at(hour), hour - 10, 'V0']),
@@ -293,7 +293,7 @@ describe('points: laws of versioning', () => {
   const simple = (points: readonly { date: number; value: number; tag: string | null }[]) =>
     points.map(({ date, value, tag }) => [date, value, tag]);
 
-  it('the same history gives the same versions, however it is split into batches (R-F1)', async () => {
+  it('the same history gives the same versions in one batch and in one batch per point (R-F1)', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, async (batches, setting) => {
         const [apart, together] = [await store.addVariable(setting), await store.addVariable(setting)];

@@ -76,7 +76,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('of any instant during a long write returns the same as after its commit (R-F1, R-F5)', async () => {
+  it('of instants before and during an open write returns the same as after its commit (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -120,7 +120,7 @@ describe('points: an as-of read', () => {
     await later.commit();
   });
 
-  it('fails with 503 when the write does not end, and ends at once when its reader leaves (R-A5, R-G4)', async () => {
+  it('fails with dependency_unavailable when the write does not end, and with the reason of an aborted signal (R-A5, R-G4)', async () => {
     const [variableId = 0] = await addVariables(1);
     const writer = await writeAndHold(encode([variableId], 1));
     const now = await clockMicros();
@@ -190,7 +190,7 @@ describe('points: writers', () => {
     await writer.commit();
   });
 
-  it('of the same variables wait, and first writes of overlapping sets do not deadlock (architecture 2)', async () => {
+  it('of overlapping sets of new variables do not deadlock, and all of them write the common variable (architecture 2)', async () => {
     const write = (ids: readonly number[]) =>
       withTransaction(store.database, (transaction: Transaction) => writePoints(transaction, [encode(ids, 1)]));
     for (let round = 0; round < 8; round += 1) {

@@ -39,7 +39,7 @@ const warning = z
   .meta({
     id: 'PushWarning',
     description:
-      'A local date that a clock change makes ambiguous or skips, or `nothing_accepted`: every element was rejected.',
+      'A local date that a clock change makes ambiguous or skips. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),

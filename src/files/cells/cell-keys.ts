@@ -1,5 +1,5 @@
 /**
- * Cache from the bytes of a row's key cells to the number of the key, so that looking up a row creates no strings.
+ * Cache from the bytes of a row's key cells to the number of the key, so that looking up a cached key creates no strings.
  * `TargetTable` and `LabelTable` hold the texts and give the numbers. The cache is emptied when it is full.
  */
 import type { RowCells } from './row-cells.ts';

@@ -24,7 +24,7 @@ export interface RecordVisitor {
   malformed(row: number, reason: string): void;
 }
 
-/** Maximum length of a record, which bounds the memory that an unclosed quote takes. */
+/** Maximum bytes of an incomplete record that are kept, which bounds the memory that an unclosed quote takes. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
 const [QUOTE, RETURN] = [0x22, 0x0d];
@@ -123,7 +123,7 @@ export class RecordScanner {
     this.#bytes = this.#buffer.subarray(0, isTooLong ? 0 : rest);
   }
 
-  /** @returns the index of the newline that ends the record, or INCOMPLETE. */
+  /** @returns the index of the newline after the record, or of the end of the file; INCOMPLETE without either. */
   #record(start: number): number {
     const bytes = this.#bytes;
     const { length } = bytes;
@@ -165,7 +165,7 @@ export class RecordScanner {
     return lineEnd;
   }
 
-  /** Reads a record with quotes, which may span lines. @returns the index of its newline, INCOMPLETE or MALFORMED. */
+  /** Reads a record with quotes, which may span lines. @returns the same as `#record`, or MALFORMED. */
   #quoted(start: number): number {
     const bytes = this.#bytes;
     let cellCount = 0;

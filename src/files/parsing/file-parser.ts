@@ -1,7 +1,7 @@
 /**
  * Parses stored files in child processes: a hostile file can end its parser, not the ingester, and a large file does
- * not block the event loop. The caller pulls chunks. While it writes a chunk, the parser prepares at most the next two,
- * so memory does not depend on the size of the file.
+ * not block the event loop. The caller pulls chunks. While the caller writes a chunk, the parser prepares at most the
+ * next two, so memory does not depend on the size of the file.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

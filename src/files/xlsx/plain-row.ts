@@ -27,7 +27,7 @@ const KINDS: ReadonlyMap<string, number> = new Map([
   ['e', KIND.error],
   ['d', KIND.date],
 ]);
-/** Result when the row has another form or is incomplete; the XML scanner then reads it. */
+/** Result when the row has another form or is incomplete. */
 const NOT_PLAIN = -1;
 
 /** Reads one plain row at a time into a `SheetRow`. */

@@ -124,7 +124,8 @@ class SheetRows implements RowVisitor {
   }
 
   /**
-   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined for another cell.
+   * Returns the date of a date cell, in microseconds since 1970-01-01 of the local clock; undefined for another cell or a
+   * number that is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
     // A number without a date format is not a date.

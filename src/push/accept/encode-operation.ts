@@ -12,7 +12,7 @@ export interface PushContext {
   readonly caller: Caller;
   /** Label of the operation, from the client or generated. */
   readonly label: string;
-  /** True when the client gave the label; sending the same body again is then the same operation (R-D7). */
+  /** True for a push with a label of the client: the same body sent again is then the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;

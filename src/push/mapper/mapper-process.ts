@@ -59,7 +59,7 @@ function parseBody(text: string, format: BodyFormat, hasHeader: boolean): unknow
       return JSON.parse(text);
     case 'csv': {
       const rows = parseCsv(text);
-      if (!rows) throw new Error('the body must be CSV; it has a quote that is not closed');
+      if (!rows) throw new Error('the body must be CSV, got a quote that is not closed');
       return hasHeader ? toRecords(rows) : rows;
     }
     case 'xml': {

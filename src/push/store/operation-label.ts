@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 const RANDOM_BYTES = 8;
 const MEMBER_DIGITS = 4;
 
-/** Maximum number of pushes that share a row. */
+/** Number of labels that differ only in their last four digits. */
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /**

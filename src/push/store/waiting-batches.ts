@@ -26,8 +26,8 @@ const TAKE_BATCHES = `
 
 export interface TakenBatches {
   /**
-   * Ids of the batches, in the order of acceptance. Both arrays hold 64-bit integers, which
-   * the driver returns as texts.
+   * Ids of the batches, in the order of acceptance. `ids` and `operationIds` hold 64-bit integers, which the driver
+   * returns as texts.
    */
   readonly ids: readonly string[];
   readonly operationIds: readonly string[];

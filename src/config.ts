@@ -184,7 +184,7 @@ export const SETTINGS = {
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum token issuer requests per client address and minute. 0: unlimited.',
+    'Maximum POST requests to the token issuer, and other attempts to use a secret, per minute and client network (an IPv4 address or an IPv6 /64). 0: unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),

@@ -49,10 +49,11 @@ async function readLast(
   for await (const chunk of streamPoints(source, selection, signal, sendCuts(send))) chunks.push(chunk);
   const labels = await dictionary.labelsOf(chunks);
   const points = pointRows(chunks, labels, (variableId) => variables.get(variableId)?.unitId ?? null);
-  if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
+  const bytes = textBytes(points);
+  if (bytes <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
   throw new DomainError(
     'body_too_large',
-    'the texts of these points must take at most 2 MiB in one message; use ReadPoints, which streams',
+    `the texts of the points must be at most ${MAX_TEXT_BYTES} bytes, got ${bytes}; use ReadPoints, which streams`,
   );
 }
 

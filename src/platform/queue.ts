@@ -27,7 +27,10 @@ export interface WakeQueue {
   close(): Promise<void>;
 }
 
-/** A queue whose keys may carry members: ids to check, kept in Redis until a worker takes them. */
+/**
+ * A queue whose keys may carry members: ids to check, kept in Redis until a worker takes them or MEMBERS_TTL_SEC have
+ * passed.
+ */
 export interface MemberQueue extends WakeQueue {
   /**
    * Adds members to keys and wakes the keys. Never rejects.

@@ -94,7 +94,7 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // The schema already has its list of types (see `override`), so the union adds nothing.
+  // The schema already has its list of types, so the union adds nothing.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

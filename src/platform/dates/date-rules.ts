@@ -1,8 +1,8 @@
 /**
- * The one parser of dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone
- * `Z`, `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. Each parser accepts a subset: `parseDate` (dates of
- * points), `parseMoment` (dates of requests) and `parseInstant` (the end of a lock). `files/cells` first tries to read
- * the usual form from bytes.
+ * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
+ * `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. Different subsets of these forms are accepted by `parseDate`
+ * (dates of points), `parseMoment` (dates of requests) and `parseInstant` (such as the end of a lock). `files/cells`
+ * first tries to read the usual form from bytes.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -24,9 +24,9 @@ export const LOCAL_DAY = 2;
 export interface ParsedDate {
   /** Microseconds since 1970-01-01, in UTC, or on the local clock when `isLocal`. */
   readonly micros: Micros;
-  /** True when the text has no zone; the zone of the request then applies. */
+  /** True when `micros` is local time, because the text has no zone. */
   readonly isLocal: boolean;
-  /** True for a date without a time of day: `micros` is its midnight, and `isLocal` is true. */
+  /** True when the text has no time of day. */
   readonly isDay?: boolean;
 }
 

@@ -13,7 +13,9 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** Matches line breaks, other control characters, and the marks that change the direction of text. */
+/**
+ * Matches line breaks, other control characters, and characters that embed, override or isolate the direction of text.
+ */
 const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 /**
@@ -30,7 +32,7 @@ export function renderMail(translations: MailTranslations, language: string, val
   const linkHtml = button === undefined ? '' : html`<p><a href="${plain('{link}')}">${plain(button)}</a></p>\n`;
   const body = html`${lines.map(paragraph)}${linkHtml}${closing.map(paragraph)}`;
   return {
-    // A run of spaces in a value must not look like the start of another header.
+    // A long run of spaces in a value could make the rest of the subject look like another header.
     subject: plain(subject).replace(/\s+/g, ' '),
     text: `${[...lines.map(plain), ...link, ...closing.map(plain)].join('\n\n')}\n`,
     html: String(html`${raw('<!DOCTYPE html>')}\n<html lang="${mailLanguage}"><body>\n${body}</body></html>\n`),

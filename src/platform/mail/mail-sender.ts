@@ -53,7 +53,7 @@ const KEPT_DAYS = 30;
  * not repeated.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
-  if (!options.transport) log.warn('no mail server is configured (SMTP_URL): mails wait');
+  if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; mails wait');
   const leases = openRowLeases<WaitingMail>(options.database, LEASED_MAILS, log);
   let sending: Promise<void> | undefined;
   const send = () => {

@@ -1,7 +1,7 @@
 /**
- * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and
- * then only increase it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and
- * bytes; no label takes its values from client input.
+ * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Hot paths look up a series once,
+ * and so create no label objects. The names of our own metrics begin with `tidemark_`; no label takes its values from
+ * client input.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 

@@ -129,7 +129,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Wraps an error of reading a stored part, which the file does not cause. */
+/** Wraps an error of reading a stored part; the file is not its cause. */
 class ReadFailure extends Error {}
 
 function toRefusal(error: unknown): Error {

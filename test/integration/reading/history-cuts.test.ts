@@ -74,10 +74,13 @@ describe('history: GET /data and POST /data', () => {
     'version=V1',
     'tags=a:b',
     'versions=all',
-  ])('%s reads states before the cut, so the header names the cut (R-F9, R-G2)', async (choice) => {
-    expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
-    expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
-  });
+  ])(
+    'with %s, the header names the cut of a variable, and nothing for a variable without a cut (R-F9, R-G2)',
+    async (choice) => {
+      expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
+      expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });
+    },
+  );
 
   test('the latest values, and a horizon whose states are all complete, have no header (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
@@ -111,7 +114,7 @@ describe('history: GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('Arrow names cuts in the metadata of the schema, also without rows; every other format in the header, of points and of buckets (R-F9, R-G1, R-G4)', async () => {
+  test('every format names cuts in the header, of points and of buckets; Arrow also in the metadata of the schema (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -178,18 +181,15 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', {}],
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
-])(
-  'history: %s %j names cuts in its initial metadata, even when it returns no points (R-F9, R-J1)',
-  async (method, members) => {
-    const asked = async (asOf: string | undefined) => {
-      const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
-      const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
-      return metadata.get('history-from');
-    };
-    expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
-    expect(await asked('2099-01-01')).toEqual([]);
-  },
-);
+])('history: %s %j names cuts in its initial metadata (R-F9, R-J1)', async (method, members) => {
+  const asked = async (asOf: string | undefined) => {
+    const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
+    const [[metadata]] = await Promise.all([once(call, 'metadata'), once(call.resume(), 'end')]);
+    return metadata.get('history-from');
+  };
+  expect(await asked(BEFORE_ALL)).toEqual([item(cut, kept[0])]);
+  expect(await asked('2099-01-01')).toEqual([]);
+});
 
 test('history: a watch resumed after a cut sends the versions kept, up to the latest, and names no cut; an as-of read does (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });

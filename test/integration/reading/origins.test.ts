@@ -122,7 +122,7 @@ describe('reading: the origins of versions', () => {
     expect((await stack.api.stranger.get(`/data/origins?${query}`)).status).toBe(404);
   });
 
-  it('are deleted with the records of pushes and files, and are empty afterwards (R-D8)', async () => {
+  it('have only the kind of a push after its operation was deleted, and are empty after the record was purged by age (R-D8)', async () => {
     const variableId = await newVariable();
     await push([variableId], 1, '?operationId=old');
     await stack.api.ingest();
@@ -143,7 +143,7 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Pushes by their variables; plain pushes of a user share an operation. */
+/** Pushes by their variables; plain pushes of a user may share an operation. */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),

@@ -158,7 +158,7 @@ const running = async (): Promise<number> => {
   return rowCount ?? 0;
 };
 
-/** Blocks every statement before its first row while `work` runs. */
+/** Blocks every read of points before its first row while `work` runs. */
 async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
   await withTransaction(
     api.database,
@@ -290,7 +290,7 @@ describe('read streams: limits', () => {
     });
   });
 
-  test('a read that makes progress may take any time (R-G4)', async () => {
+  test('a read that makes progress may take longer than stallMs and silenceMs (R-G4)', async () => {
     const start = performance.now();
     const sleeps = streamInSnapshot(openReader({ silenceMs: 500, stallMs: 500 }), async function* (transaction) {
       while (performance.now() - start < 1500) yield await transaction.query('select pg_sleep(0.1)');
@@ -300,7 +300,7 @@ describe('read streams: limits', () => {
     expect(count).toBeGreaterThan(5);
   });
 
-  test('counting filled buckets yields to other work and ends when its reader disconnects (R-A7, R-G4)', async () => {
+  test('counting filled buckets yields to other work and ends when its signal is aborted (R-A7, R-G4)', async () => {
     const leaving = new AbortController();
     let days = 0;
     const startOfDay = (date: number): number => {

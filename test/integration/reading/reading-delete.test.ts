@@ -98,7 +98,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([1, 3]);
   });
 
-  test('sends DataPointsWritten for the deleted dates, so that calculations run again (R-H5, R-I8)', async () => {
+  test('sends DataPointsWritten for the deleted dates (R-H5, R-I8)', async () => {
     const variableId = await withDays(1, 2, 3);
     await remove({ variableIds: [variableId], fromDateUtc: day(2) });
     const { rows } = await api.database.query<{ payload: unknown }>(

@@ -154,7 +154,7 @@ describe('read formats: rows', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('are the same in every format, also across batches (R-G4)', async () => {
+  test('are the same in JSON, CSV, Arrow and Parquet, also across batches (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];
@@ -181,7 +181,7 @@ describe('read formats: rows', () => {
     );
   });
 
-  test('of many variables come in the requested order in every format (R-G1, R-G4)', async () => {
+  test('of many variables come in the requested order in JSON, CSV and Arrow (R-G1, R-G4)', async () => {
     const { rows } = await api.database.query<{ id: number }>(
       'insert into variable (account_id, source_id) select account_id, id from source, generate_series(1, 3000) where id = $1 returning id',
       [sourceId],
@@ -221,7 +221,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('of displayLevel ValueVariableDate have three columns in every format (R-G1)', async () => {
+  test('of displayLevel ValueVariableDate have three columns in CSV and Arrow (R-G1)', async () => {
     const path = `/data?variableId=${versioned}&displayLevel=ValueVariableDate&itemsPerPage=1`;
     expect(await rowsAs(path, 'text/csv')).toEqual([
       { variableId: String(versioned), date: '2026-01-01T00:00:00Z', rawValue: '1.25' },
@@ -229,13 +229,13 @@ describe('read formats: rows', () => {
     expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
   });
 
-  test('are answered to POST in the same formats (R-G1, R-G4)', async () => {
+  test('are answered to POST as CSV too (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
     const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
     expect(parseCsv(bytes.toString())).toHaveLength(2);
   });
 
-  test('of a refused request are replaced by a JSON error, whatever Accept says (R-A5)', async () => {
+  test('of a refused request are replaced by a JSON error, although Accept names CSV (R-A5)', async () => {
     const { status, headers, bytes } = await fetchRaw(api, '/data?variableId=2000000000', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'not_found' });
@@ -243,7 +243,7 @@ describe('read formats: rows', () => {
 });
 
 describe('read formats: HEAD /data', () => {
-  test('answers the status and headers of GET without a database connection for reads (R-G4)', async () => {
+  test('answers the status and content type of GET without a database connection for reads (R-G4)', async () => {
     const reader = await startRead('text/csv', 'identity');
     reader.pause();
     const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });

@@ -57,7 +57,7 @@ async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (re
 }
 
 describe('reading: workbooks', () => {
-  test('GET /data has typed cells, dates as ISO text with their zone, formulas as text (R-G3, R-G4)', async () => {
+  test('GET /data has number cells and text cells, and dates as ISO text with their offset (R-G3, R-G4)', async () => {
     const [header, first, second] = await sheetOf(
       `/data?variableId=${versioned}&timeZoneId=Europe/Brussels&version=V1`,
     );
@@ -81,7 +81,7 @@ describe('reading: workbooks', () => {
     expect(rows).toEqual(await csvOf(path));
   });
 
-  test('POST /data answers the same workbook rows as GET /data (R-G1, R-G4)', async () => {
+  test('POST /data answers a workbook with the rows of its CSV (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ variableIds: [versioned], versions: 'all', displayLevel: 'ValueVariableDate' });
     const rows = await sheetOf('/data', { method: 'POST', body });
     expect(rows).toEqual(await csvOf('/data', { method: 'POST', body }));

@@ -16,7 +16,7 @@ let reader: GrpcReader;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let versioned: number;
 let plain: number;
-/** A VersionTimestamp after which the second write was committed. */
+/** VersionTimestamp of the first write to `versioned`. */
 let firstKnown: string;
 
 beforeAll(async () => {

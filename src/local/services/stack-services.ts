@@ -20,7 +20,7 @@ export interface StackServices {
 
 /**
  * Finds external services, or starts the stack's own services.
- * @param lock of STACK_DIRECTORY; own services hold it as long as they run.
+ * @param lock lock of STACK_DIRECTORY; own services hold it as long as they run.
  * @throws {SetupError} when the services are unsuitable or cannot be started.
  */
 export async function findServices(secrets: Secrets, lock: Lock, progress: Progress): Promise<StackServices> {

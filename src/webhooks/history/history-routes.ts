@@ -48,9 +48,8 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
       const entry = await withTransaction(services.database, (transaction) =>
         replayEntry(transaction, c.var, id, historyId, services),
       );
-      await services.queue.wake([entry.webhookId]).catch((error: unknown) => {
-        services.log.warn({ err: error, webhookId: entry.webhookId }, 'wake-up lost; the sweeper delivers the replay');
-      });
+      if (!(await services.queue.wake([entry.webhookId])))
+        services.log.warn({ webhookId: entry.webhookId }, 'wake-up lost; the sweeper delivers the replay');
       return c.json(entry);
     });
 }

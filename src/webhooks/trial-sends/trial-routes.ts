@@ -50,11 +50,8 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   await assertFields(database, accountId, written);
   await assertRate(c, services);
   const made = await withTransaction(database, (transaction) => createTrial(services, transaction, c.var, written));
-  await queue
-    .wake([trialKey(accountId, made.id)])
-    .catch((error: unknown) =>
-      log.warn({ err: error, testId: made.id }, 'wake-up lost; the sweeper runs the trial send'),
-    );
+  if (!(await queue.wake([trialKey(accountId, made.id)])))
+    log.warn({ testId: made.id }, 'wake-up lost; the sweeper runs the trial send');
   c.header('Location', `/account/webhooks/test/${made.id}`);
   return c.json(made);
 }

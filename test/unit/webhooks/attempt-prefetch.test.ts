@@ -16,7 +16,7 @@ const RECEIVER = {
   secrets: [],
 };
 
-test('webhook delivery: a claim that fails while no lane waits for it ends nothing; the next take claims again (R-A15)', async () => {
+test('webhook delivery: after a claim that failed while no lane waited for it, the next take claims again (R-A15)', async () => {
   const claims: string[] = [];
   const query = async ({ name }: { readonly name: string }) => {
     if (name !== 'webhook-claim') return { rows: [RECEIVER] };

@@ -1,4 +1,4 @@
-/** Body templates: rendering, and that data cannot change the structure of JSON (R-I1). */
+/** Body templates: rendering, validation, and that data cannot change the structure of JSON (R-I1). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template.ts';

@@ -1,4 +1,4 @@
-/** URLs of receivers, headers and Retry-After: the rules before a request is sent (R-I1, R-I3, R-I4). */
+/** Rules for URLs of receivers, for headers of webhooks and for Retry-After of responses (R-I1, R-I3, R-I4). */
 import { describe, expect, test } from 'vitest';
 import { parseRange } from '../../../src/platform/address-ranges.ts';
 import { maskCredentials, mergeHeaders, parseRetryAfter } from '../../../src/webhooks/sending/message-headers.ts';
@@ -21,8 +21,8 @@ test.each([
 ])('webhook URL: %s is accepted (R-I4)', (text) => expect(problemOf(text)).toBeUndefined());
 
 test.each([
-  ['no address', '', 'must be a URL such as https://receiver.example/path'],
-  ['no address', 'example.com/hook', 'must be a URL such as https://receiver.example/path'],
+  ['an empty text', '', 'must be a URL such as https://receiver.example/path'],
+  ['a text without a scheme', 'example.com/hook', 'must be a URL such as https://receiver.example/path'],
   ['http', 'http://example.com/', 'must begin with https://, got http:'],
   ['another scheme', 'file:///etc/passwd', 'must begin with https://, got file:'],
   ['credentials', 'https://user:password@example.com/', 'must not have a user or password; send them in a header'],
@@ -32,7 +32,7 @@ test.each([
   ['a line break', 'https://exam\nple.com/', 'must not have blanks, control characters or backslashes'],
   ['a backslash', 'https://example.com\\@127.0.0.1/', 'must not have blanks, control characters or backslashes'],
   ['port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
-  ['too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters'],
+  ['a text that is too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters'],
 ])('webhook URL: refuses %s, such as %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
 
 test.each([

@@ -1,4 +1,4 @@
-/** Fan-out of events to messages: every subscriber gets each event exactly once (R-I1, R-I2, R-I8). */
+/** Fan-out of events to messages: which webhooks get a message, and with which data (R-I1, R-I2, R-I8). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSite, createSource, createStructure, createVariable } from '../../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';

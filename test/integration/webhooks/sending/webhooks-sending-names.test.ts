@@ -61,10 +61,13 @@ test.each([
   ['an internal IPv4 address written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
   ['nothing', []],
   ['a name that does not exist', 'no such name'],
-] as const)('webhook sending: %s: no connection is opened, and the error is the same (R-I4)', async (_what, answer) => {
-  expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
-  expect(receiver.connections()).toBe(0);
-});
+] as const)(
+  'webhook sending: %s as the answer of a name server opens no connection, always with the same error (R-I4)',
+  async (_what, answer) => {
+    expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
+    expect(receiver.connections()).toBe(0);
+  },
+);
 
 test('webhook sending: a failing name server is reported as such, not as a receiver error (R-I4)', async () => {
   expect(await sendTo('failure')).toBe('the host name of the receiver could not be resolved');

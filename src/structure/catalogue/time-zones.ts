@@ -56,8 +56,9 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any case (R-C9). Keeps a well-spelled name, because the runtime would turn
- * Asia/Kolkata into its old name, which newer tz databases omit; other names get the runtime's spelling.
+ * Finds a zone by IANA or Windows name, in any case (R-C9). A name that differs from the runtime's name only by case gets
+ * the runtime's spelling. Another well-spelled name is kept, because the runtime would turn Asia/Kolkata into its old
+ * name, which newer tz databases omit. All other names become the runtime's name.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
@@ -65,6 +66,7 @@ export function findTimeZone(name: string): string | undefined {
   if (/^[+-]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    if (timeZone.toLowerCase() === name.toLowerCase()) return timeZone;
     const isKept = WELL_SPELLED.test(name) && name !== name.toUpperCase();
     return isKept ? name : timeZone;
   } catch {

@@ -160,6 +160,16 @@ describe('structure: a site, source or variable', () => {
     });
   });
 
+  it.each([
+    ['europe/BRUSSELS', 'Europe/Brussels'],
+    ['EUrope/Brussels', 'Europe/Brussels'],
+    ['Asia/Kolkata', 'Asia/Kolkata'],
+    ['romance standard time', 'Europe/Paris'],
+  ])('stores the time zone %s as %s (R-C9)', async (timeZoneId, stored) => {
+    const siteId = await createSite(api.manager, { timeZoneId });
+    expect((await api.manager.get(`/sites/${siteId}`)).body).toMatchObject({ timeZoneId: stored });
+  });
+
   it('stores clientData unchanged, also with keys such as __proto__, constructor and the empty text (R-C11)', async () => {
     const clientData = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[true]}') as Members;
     const siteId = await createSite(api.manager, { clientData });

@@ -72,6 +72,17 @@ describe('dates without a zone', () => {
     },
   );
 
+  test.each(['forceUpdate', 'calculated/evaluate'])(
+    'in %s: a period that ends before it begins is refused, and the error names both dates as instants (R-A5, R-A11)',
+    async (action) => {
+      const path =
+        action === 'forceUpdate' ? `/variables/${calculatedId}` : `/sources/${sourceId}/variables/${calculatedId}`;
+      const { status, body } = await api.manager.send('POST', `${path}/${action}`, { from: MILLIS, to: MIDNIGHT });
+      const message = `$.from must not be later than to, which is ${IN_BRUSSELS}; got 2026-07-02T00:00:00Z`;
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input', message } });
+    },
+  );
+
   test('in declarations are stored as instants, in the zone of the source (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
     const formula = {

@@ -142,7 +142,7 @@ test('output: a warning is given when rows were returned but none is stored, not
   ]);
 });
 
-test('output: the error for dates in milliseconds mentions milliseconds; the error for dates after 2200 does not (R-H2)', () => {
+test('output: the error for dates in milliseconds mentions milliseconds; the error for a date of 2200 does not (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;

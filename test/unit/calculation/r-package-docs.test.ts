@@ -1,4 +1,4 @@
-/** Checks that the manual of the R package, which roxygen2 generates, matches its functions (R-H4). */
+/** The manual of the R package, which roxygen2 generates, has a page with the arguments of each function (R-H4). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

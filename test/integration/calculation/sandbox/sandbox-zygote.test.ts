@@ -204,7 +204,7 @@ async function killServing(zygote: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
 }
 
-/** @returns the processes named R at or below `root`, oldest first; none when it has ended meanwhile. */
+/** @returns the processes named R at or below `root`, parents first; none when `root` has ended meanwhile. */
 function descendants(root: number): readonly number[] {
   if (!existsSync(`/proc/${root}`)) return [];
   const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
@@ -212,7 +212,7 @@ function descendants(root: number): readonly number[] {
   return [...(isR ? [root] : []), ...children.flatMap((child) => descendants(Number(child)))];
 }
 
-/** @returns kilobytes of memory that no other process shares. */
+/** @returns kilobytes of memory that the process has written and shares with no other process. */
 function privateKilobytes(pid: number): number {
   return Number(/^Private_Dirty:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 }

@@ -36,9 +36,8 @@ export const UPLOAD_QUERY = declareQuery({
 /**
  * Returns the upload of a request; its content streams while it is iterated (R-E1).
  * @param maxBytes maximum size of the file.
- * @throws {DomainError} unsupported_media_type for a workbook in another format, and for a body without a form whose name
- * and content type disagree or name no format; invalid_input for a malformed form or file name; body_too_large, also
- * while the content is iterated.
+ * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input for
+ * a malformed form or file name; body_too_large, also while the content is iterated.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));

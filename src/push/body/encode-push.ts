@@ -1,7 +1,7 @@
 /**
  * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
  * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Sorts the
- * readings by date within each variable unless all are in this order, so that the point writer can append them.
+ * readings by variable and date unless the dates of every variable ascend, so that the point writer can append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';

@@ -56,7 +56,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Makes the labels that a process generates in one millisecond distinct. */
+/** Makes up to 65,536 labels that a process generates in one millisecond distinct. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

@@ -163,7 +163,7 @@ describe('files: a file whose processing is interrupted', () => {
     await expectOnce(fileId);
   });
 
-  it('is ingested once when two processes try at the same time (R-E5)', async () => {
+  it('is ingested once when it is processed twice at the same time (R-E5)', async () => {
     const fileId = await stack.upload('c.csv', csv);
     await Promise.all([ingest(), ingest()]);
     while (await ingest());
@@ -259,7 +259,7 @@ it('files: rows are written only after the pushes to the same variables that wer
   expect(await stack.status(fileId)).toMatchObject({ state: 'PartiallyIngested', progress: { rows: ROWS } });
 });
 
-it('files: a file that exceeds the limit of rows keeps the rows before it (R-E4)', async () => {
+it('files: a file that exceeds the limit of rows is Failed, and keeps the rows that were ingested (R-E4)', async () => {
   const fileId = await stack.upload('many.csv', csv);
   const { database, dictionary, log } = stack.api.parts;
   const metrics = createFileMetrics(stack.api.parts.metrics);

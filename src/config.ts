@@ -30,11 +30,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. Requests use at most three quarters of these connections.',
+    'Maximum database connections per process, besides READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum database connections per process that requests of one account use at the same time; at least one connection remains for other accounts.',
+    'Maximum requests of one account that hold database connections at the same time, per process; at least one more request of other accounts always can.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),

@@ -7,7 +7,7 @@ const rowsOf = (action: 'Created' | 'Changed', catalogues: string) =>
    and r.members ->> 'catalogue' ${catalogues}`;
 const NAME = `r.members ->> 'name'`;
 const SYMBOL = `r.members ->> 'symbol'`;
-/** Number of the usual aggregate; $3: name → number. */
+/** SQL for the number of the aggregate that a row names; $3 is a JSON object of the numbers by name. */
 const AGGREGATE_NUMBER = `($3::jsonb ->> (r.members ->> 'aggregate'))::int`;
 
 const STATEMENTS = [

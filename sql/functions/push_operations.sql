@@ -89,10 +89,10 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- The variables of each push in waiting batches: id of the operation → an array with one array of ids per push; null
--- when no webhook has a filter. The id of a variable is at offset 42 of the 62 bytes of a row
--- (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the batch; when the
--- batch is part of a larger batch that was split, these include variables of the other parts.
+-- Returns the variables of each push in some batches: an object that maps the id of an operation to an array with one
+-- array of ids per push; null when has_filtered_webhook returns false. The id of a variable is at offset 42 of the 62
+-- bytes of a row (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the
+-- batch; when the batch is part of a larger batch that was split, these include variables of the other parts.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then

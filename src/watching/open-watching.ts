@@ -1,5 +1,5 @@
 /**
- * Opens what all watches of a process share: their connection pool, the semaphores in front of it, and the
+ * Opens what all watches of a process share: their connection pool, the permits for its connections, and the
  * hub. The gRPC server and the HTTP API share them, so limits count the watches of both servers, and watches
  * of the same points share a read.
  */

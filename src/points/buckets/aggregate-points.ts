@@ -1,7 +1,7 @@
 /**
  * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the zone's clock; days, weeks
- * (from Monday), months and years begin at local midnight. The selection chooses the versions. The database aggregates;
- * this process fills gaps as buckets arrive.
+ * (from Monday), months and years begin with the first instant of their first date. The selection chooses the versions.
+ * The database aggregates; this process fills gaps as buckets arrive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -39,7 +39,7 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Observes writes in the statistics of PostgreSQL, which lag by some seconds.
+// Observes writes in the statistics of PostgreSQL, which may lag by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows

@@ -26,7 +26,7 @@ const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
  * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns at once for any other
- * selection, and for a selection as of a future instant.
+ * selection, and for an instant more than a minute in the future.
  * @param queryable must not be inside the reader's snapshot.
  * @throws as `awaitWriters`.
  */

@@ -2,8 +2,8 @@
  * Reads the versions that were committed to variables after a follower's last read (R-J1), by VersionTimestamp,
  * including superseded versions that are kept. A follower's position in a variable is the VersionTimestamp and date up
  * to which the follower has every version. Writers of a variable are serialized by its lock and have increasing
- * VersionTimestamps, so every commit that is not visible yet is after the position. Positions do not depend on clocks
- * and survive database restarts.
+ * VersionTimestamps, so every commit that is not visible yet is after the position. Positions stay valid when the clock
+ * steps back, and survive database restarts.
  *
  * There is no index of VersionTimestamps. `findChanges` finds changed dates in two ways: appended dates are
  * after the last date that the follower knows, and every other write records its dates

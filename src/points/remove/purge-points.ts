@@ -1,4 +1,4 @@
-/** Removes the points of deleted variables in the background (R-C7), a few chunks per transaction. */
+/** Removes the points of deleted variables in the background (R-C7), a limited number of chunks per transaction. */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';

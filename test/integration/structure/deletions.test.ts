@@ -132,7 +132,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     await startIngester();
   });
 
-  it('of a few variables is done at once with 204; Location names the job that removes the points', async () => {
+  it('of a site with one variable is done at once with 204; Location names the job that removes the points', async () => {
     const { siteId, variableId } = await createStructure(api);
     await api.call('POST', '/api/data', [{ variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
     await startIngester();

@@ -44,7 +44,7 @@ describe('structure import: a workbook', () => {
     });
   });
 
-  test('names sheet and cell of a problem; the template has drop-down lists and is imported once filled (R-A5)', async () => {
+  test('names sheet and cell of a problem; the template has drop-down lists, and is imported after it is filled in (R-A5)', async () => {
     const manager = await stack.newAccount();
     const headers = { authorization: `Bearer ${manager.token}` };
     const response = await fetch(`${stack.api.origin}/structure/template`, { headers });

@@ -293,7 +293,7 @@ describe('structure import: a document with problems', () => {
 });
 
 describe('structure import: a document with catalogue entries or form values', () => {
-  test('names own units and types, and finds them in another account by name in any case (R-C8)', async () => {
+  test('names own units and types; an import finds them in another account by name in any case (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
       // Makes the ids of the two accounts differ.

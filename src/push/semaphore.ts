@@ -1,4 +1,4 @@
-/** FIFO semaphore; `enter()` resolves to false when no permit becomes free within `maxWaitMs`. */
+/** FIFO semaphore; `enter()` resolves to false when it gets no permit within `maxWaitMs`. */
 
 export interface Semaphore {
   /** @returns true when a permit was acquired; release it with `leave`. */

@@ -28,7 +28,7 @@ import type { Parts } from './parts.ts';
 import { BACKLOGS } from './watch-platform.ts';
 
 export interface AccountRole {
-  /** Routes that require a bearer token. */
+  /** Routes that need an authenticated caller. */
   readonly routes: AppParts['api'];
   /** Routes without authentication. */
   readonly open: AppParts['open'];

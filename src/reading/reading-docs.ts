@@ -1,4 +1,4 @@
-/** OpenAPI operations of reading, comparing and deleting points (R-A9, R-G1–G6). */
+/** OpenAPI operations below `/data` (R-A9, R-G1–G6, R-J1). */
 import { z } from 'zod';
 import { XLSX_TYPE } from '../platform/http/workbook-writer.ts';
 import {

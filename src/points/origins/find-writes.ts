@@ -9,9 +9,9 @@ export interface FoundWrite {
   readonly fileId: string | null;
   /** Ids of operations in the order in which they took effect. */
   readonly operationIds: readonly number[];
-  /** Number of readings of each operation; null when the write has one operation. */
+  /** Number of readings of each operation; null for a write that `recordOrigin` recorded. */
   readonly readingCounts: readonly number[] | null;
-  /** Positions of the variable's readings in the write; not the real positions when the write has one origin. */
+  /** Positions of the variable's readings in the write; a placeholder for a write that `recordOrigin` recorded. */
   readonly positions: readonly Positions[];
 }
 

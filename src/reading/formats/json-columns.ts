@@ -48,8 +48,8 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 }
 
 /**
- * Writes one member of consecutive objects: a constant as a single value, other cells as an array,
- * nothing when no row has a value.
+ * Writes one member of consecutive objects: a constant as a single value, other cells as an array. Writes nothing for
+ * absent cells, and for labels that no row has.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;

@@ -15,7 +15,7 @@ export interface Column {
 export type Cells =
   /** A column without any value; a JSON row omits the member. */
   | { readonly kind: 'absent' }
-  /** One id for all rows. */
+  /** One id for all rows; null when they have none. */
   | { readonly kind: 'constant'; readonly value: number | null }
   /** Numbers; NaN: no value. */
   | { readonly kind: 'numbers'; readonly values: Float64Array }

@@ -24,7 +24,7 @@ export interface OriginServices {
     caller: Caller,
     writes: readonly FoundWrite[],
   ): Promise<readonly (readonly Origin[])[]>;
-  /** @returns the files that the caller may see, by id. */
+  /** @returns the files by id, with the members that the caller may see; a deleted file has no entry. */
   findFiles(queryable: Queryable, caller: Caller, fileIds: readonly string[]): Promise<ReadonlyMap<string, Origin>>;
   /** @returns the runs of the variable, by VersionTimestamp. */
   findRuns(

@@ -261,7 +261,7 @@ describe('points: gaps between buckets', () => {
     ]);
   });
 
-  test.each(['ASC', 'DESC'])('an empty period has none, %s (R-G1)', async (order) => {
+  test.each(['ASC', 'DESC'])('an empty period has none: order %s (R-G1)', async (order) => {
     const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
     const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
     expect(await read(variableId, `${noon}&pagingOrder=${order}`)).toEqual([]);

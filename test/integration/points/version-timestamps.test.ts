@@ -96,7 +96,7 @@ describe('points: an as-of read', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('of an instant before the write does not wait for it, nor does one of another account (R-F5)', async () => {
+  it('of an instant before an open write does not wait for it, nor does a read of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');

@@ -118,7 +118,7 @@ describe('points: versions of a variable', () => {
     expect(lists).toEqual(lists.map(() => expected));
   });
 
-  test('is paged and counted like other listings (R-A7)', async () => {
+  test('is paged, and its total is in x-total-count (R-A7)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     for (const version of ['V1', 'V2', 'V3']) await push(variableId, version, ['2025-01-01']);
     const path = `/variables/${variableId}/versions?itemsPerPage=2&pageNumber=1`;

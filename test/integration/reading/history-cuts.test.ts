@@ -130,7 +130,7 @@ describe('history: GET /data and POST /data', () => {
 });
 
 describe('history: a cut', () => {
-  test('by a purge to a lower limit reaches to the version after the newest removed one (R-F9, R-F7)', async () => {
+  test('by a purge to a lower limit leaves states complete from the version after the newest removed version on (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -144,7 +144,7 @@ describe('history: a cut', () => {
     });
   });
 
-  test('by an overwrite of an unversioned variable reaches to that write; appending cuts nothing (R-F9, R-F4)', async () => {
+  test('by an overwrite of an unversioned variable leaves states complete from that write on; a first write cuts nothing (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

@@ -87,7 +87,7 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('further reads of an account are answered 429 with Retry-After when the maximum number waits, and another account can read (R-A14)', async () => {
+  test('further reads of an account are answered 429 with Retry-After while the maximum number of its reads waits, and another account can read (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);

@@ -277,6 +277,7 @@ describe('calculation: several formulas (R-H1)', () => {
     await calculations.runWith(variableId, () => ok([1]));
     const notes = { warnings: ['no formula is valid for these dates'] };
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', notes }]);
+    expect(await store.read(variableId)).toEqual([]);
   });
 });
 

@@ -297,6 +297,7 @@ describe('calculation: an update that a user stops', () => {
     ]);
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await readUpdateState(store.database, variableId)).toEqual({ running: null, waiting: [], usualMs: null });
+    expect(await store.read(variableId)).toEqual([]);
   });
 
   test('a script that returns after the stop stores nothing (R-H5)', async () => {

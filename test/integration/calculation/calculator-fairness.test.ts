@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('forced runs of a whole site wait behind triggered runs of their account (R-H5, R-K3)', async () => {
+  test('a triggered run precedes most of the forced runs that wait in its account (R-H5, R-K3)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -186,7 +186,7 @@ describe('calculator: accounts', () => {
     await eventually('all', async () => order.length === 31);
   });
 
-  test('a variable requested again by every run does not delay another variable (R-H5)', async () => {
+  test('a variable requested again by every run does not keep another variable from running (R-H5)', async () => {
     start({ concurrency: 1 });
     const variable = await addVariable(store.accountId);
     const busy: number = await addVariable(store.accountId, async () => {

@@ -42,7 +42,7 @@ const scriptsOf = (saves: readonly Save[]) =>
   saves.map(({ calculated: given }) => given?.calculatedVariableFormulas[0]?.formula ?? null);
 
 describe('declaration history: saves', () => {
-  test('every save is kept with its author, instant, note, hash and script, newest first (R-H12)', async () => {
+  test('a save is kept with its author, instant, note, hash and script; saves are listed newest first (R-H12)', async () => {
     const id = await addVariable({ calculated: { ...script('a'), note: 'first' } });
     await save(id, { calculated: script('a * 2') });
     await save(id, { calculated: null });

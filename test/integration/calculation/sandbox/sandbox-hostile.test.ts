@@ -82,7 +82,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('a time limit reports the line within a function and the messages so far; a script cannot evade the limit (R-H7, R-H8)', async () => {
+  test('a time limit reports the line within a function and the messages so far; a script that ignores the interrupt ends too (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -105,7 +105,7 @@ describe('sandbox: limits', () => {
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
   });
 
-  test('printed output beyond the limit is cut and its size noted (R-H7)', async () => {
+  test('printed output beyond the limit is cut, and the number of bytes left out is noted (R-H7)', async () => {
     const outcome = await hostile('print-gigabytes');
     expect(outcome.kind).toBe('ok');
     const output = outcome.kind === 'ok' ? outcome.notes.output : '';
@@ -207,11 +207,14 @@ describe('sandbox: answers', () => {
     expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');
   });
 
-  test.each(['Version', 'Tags'])('a %s column whose length differs from Date keeps its length (§7)', async (column) => {
-    const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
-    const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };
-    expect(textsOf(column === 'Version' ? versions : tags)).toEqual(['one']);
-  });
+  test.each(['Version', 'Tags'])(
+    'a %s column whose length differs from Dates keeps its length (§7)',
+    async (column) => {
+      const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
+      const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };
+      expect(textsOf(column === 'Version' ? versions : tags)).toEqual(['one']);
+    },
+  );
 
   test('factors, NaN, NA, lists and Unicode keep their meaning (R-H3)', async () => {
     const outcome = await runScript(pool, 'odd-columns');
@@ -246,7 +249,7 @@ describe('sandbox: ends of runs', () => {
     expect(outcome).toMatchObject({ kind: 'script_error', line: 2 });
   });
 
-  test.each(['kill-everything', 'kill-parent'])('%s ends no process but its own (R-H7)', async (script) => {
+  test.each(['kill-everything', 'kill-parent'])('%s ends neither the sandbox nor other runs (R-H7)', async (script) => {
     expect((await hostile(script)).kind).not.toBe('fault');
   });
 

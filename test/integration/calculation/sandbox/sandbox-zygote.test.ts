@@ -161,7 +161,7 @@ test('zygote: has a control group of its own, which is removed with it, on machi
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
 
-test('zygote: two spare runners wait, with their own copies of the memory pages that every run writes (R-H7)', async () => {
+test('zygote: two spare runners wait, each with more than 1,500 KB of memory that it has copied ahead of its run (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log, NO_STANDBY);
   try {

@@ -66,7 +66,7 @@ export interface NewAuditEntry {
   readonly targetName?: string;
   /** Describes the change; never holds secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Accounts whose managers may read the entry; default: the caller's. An empty list: only the operator. */
+  /** Accounts whose managers may read the entry; default: the caller's. An empty list: only ADMIN users. */
   readonly accountIds?: readonly number[];
 }
 
@@ -101,7 +101,7 @@ export interface AuditFilter {
 
 export interface AuditEntry {
   readonly id: number;
-  /** Account whose managers may read the entry; null: only the operator. */
+  /** Account whose managers may read the entry; null: only ADMIN users. */
   readonly accountId: number | null;
   readonly date: string;
   readonly userId: string;

@@ -13,7 +13,7 @@ import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerat
 const MAX_ITEMS = 50;
 /** Maximum failed runs examined, the newest first: one calculation that fails every minute fills them in 3.5 days. */
 const MAX_FAILED_RUNS = 5000;
-/** Rejected pushes and files are reported for this many days. */
+/** Pushes and files with errors are reported for this many days. */
 const REPORTED_DAYS = 7;
 /** A variable is silent only when its newest point is older than this many steps of its granularity. */
 const MISSED_STEPS = 3;
@@ -77,7 +77,7 @@ export interface AccountHealth {
     readonly rejectedRows: number;
     readonly message: string | null;
   }>;
-  /** Disabled webhooks; absent for a USER. */
+  /** Webhooks that the service disabled; absent for a USER. */
   readonly webhooks?: Items<DisabledWebhook> | undefined;
   readonly waiting: {
     readonly pushes: number;

@@ -27,7 +27,7 @@ export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 type Env = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
- * Routes of the page of an invitation (R-B10). Mount it before bearer authentication.
+ * Routes of the page of an invitation (R-B10). Mount them before bearer authentication.
  * @param origin of the service's own pages.
  */
 export function invitationPage(services: AccountServices, origin: string): Hono<Env> {
@@ -63,7 +63,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
     wakeMail();
     await accessInvalidation.publish([userId]);
   } catch (error) {
-    // A concurrent request, such as a second click, accepted the invitation.
+    // The token became invalid in the meantime, for example by a second click.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
     if (error instanceof DomainError && error.code === 'conflict') return sendMismatch(c, invitation);
     throw error;

@@ -27,7 +27,7 @@ export async function createAccount(database: Queryable, account: NewAccount): P
   return row.id;
 }
 
-/** @returns the id of the oldest account with this name. */
+/** @returns the id of the oldest account with this name; undefined when there is none. */
 export async function findAccountByName(database: Queryable, name: string): Promise<number | undefined> {
   const { rows } = await database.query<{ id: number }>('select id from account where name = $1 order by id limit 1', [
     name,

@@ -43,7 +43,7 @@ export async function createUser(database: Queryable, user: NewUser): Promise<st
   return row.id;
 }
 
-/** @returns the id of the user with this name, ignoring case. */
+/** @returns the id of the user with this name, ignoring case; undefined when there is none. */
 export async function findUserByName(database: Queryable, userName: string): Promise<string | undefined> {
   const { rows } = await database.query<{ id: string }>('select id from app_user where lower(user_name) = lower($1)', [
     userName,

@@ -120,7 +120,7 @@ function decodeText(bytes: Buffer): string {
  * page is offered Bearer alone, because the browser would prompt the user for Basic.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
-  // Only browsers send `Sec-Fetch-Site`; Node's fetch sends `Sec-Fetch-Mode` as well.
+  // Only browsers send `Sec-Fetch-Site`; Node's fetch sends `Sec-Fetch-Mode` without it.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
     // For a request without Basic credentials, `authenticate` has already set this challenge.

@@ -1,6 +1,6 @@
 /**
- * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user with that id, for copied
- * users; else, as EXTERNAL_USERS says, the user with the verified mail address or the BusinessId. A user found by address
+ * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user whose id is the `sub`;
+ * else, as EXTERNAL_USERS says, the user with the verified mail address or the BusinessId. A user found by address
  * or BusinessId is linked, so that a later owner of the address does not become this user.
  */
 import type { Queryable } from '../../platform/database/database.ts';
@@ -52,7 +52,7 @@ function conditionOf(
     case 'email':
       return ['lower(email) = lower($1)', verifiedEmail];
     case 'businessId':
-      // Some issuers put an identifier that the user chose into `sub`; here it is the BusinessId (§5).
+      // Without a claim `businessId`, the `sub` counts as the BusinessId (§5).
       return ['business_id = $1', businessId ?? subject];
   }
 }

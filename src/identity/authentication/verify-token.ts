@@ -95,7 +95,7 @@ function readIssuer(token: string): string {
   }
 }
 
-/** @returns the issuer for a message. A token is not verified yet, so its text may be of any length. */
+/** @returns the issuer for a message, cut to 200 characters: the token is not verified yet. */
 function show(issuer: string): string {
   return issuer === '' ? 'no claim iss' : JSON.stringify(issuer.slice(0, 200));
 }
@@ -125,7 +125,7 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
   };
 }
 
-/** Accepts 0, which no account has, so that a token of no account does not fall back to the active one. */
+/** Accepts 0, which no account has, so that a token with `account` 0 does not fall back to the active account. */
 function readAccount(claim: unknown): number | undefined {
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
   return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;

@@ -166,7 +166,8 @@ async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Pr
 
 /**
  * Finds the impersonating ADMIN of a token, if any (R-B14).
- * @throws {DomainError} invalid_token unless the impersonator still is an unlocked ADMIN
+ * @throws {DomainError} invalid_token unless the impersonator still is an unlocked ADMIN; always for a token of another
+ * issuer
  */
 async function findActor(
   { database, ownIssuer }: CallerCacheOptions,

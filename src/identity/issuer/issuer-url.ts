@@ -14,7 +14,7 @@ export function issuerUrl(config: IssuerAddress): string {
   return `${base.replace(/\/+$/, '')}/realms/${config.REALM}`;
 }
 
-/** @returns the issuer that signs people in: the embedded one, or the realm of Keycloak, which has the same form. */
+/** @returns the address of the issuer that signs people in: the embedded one, or the realm of Keycloak. */
 export function signInIssuer(config: Config): string {
   if (config.USER_DIRECTORY !== 'keycloak' || config.KEYCLOAK_URL === undefined) return issuerUrl(config);
   return `${config.KEYCLOAK_URL.replace(/\/+$/, '')}/realms/${config.KEYCLOAK_REALM}`;

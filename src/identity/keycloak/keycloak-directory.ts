@@ -148,8 +148,8 @@ async function getSubject(
 }
 
 /**
- * Finds a user that may be taken over. Only users with the attribute may: a manager who chooses the name of another
- * user of the realm must not gain control of that user.
+ * Finds a user that may be taken over, as the attribute `tidemark` says: a manager who chooses the name of another user
+ * of the realm must not gain control of that user.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

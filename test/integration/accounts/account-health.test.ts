@@ -1,4 +1,4 @@
-/** `GET /account/health`: what it reports, and its cost with 100,000 variables. */
+/** `GET /account/health`: what it reports, also with 100,000 variables. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

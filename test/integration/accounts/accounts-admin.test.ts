@@ -131,7 +131,7 @@ describe('admin: create-client and rotate-client-secret', () => {
 });
 
 describe('admin create-client: a client for browsers', () => {
-  it('browsers return to a registered address only after sign-out (R-B2)', async () => {
+  it('after sign-out, browsers return only to a registered address (R-B2)', async () => {
     const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
     await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -176,6 +176,8 @@ describe('admin: create-user', () => {
   it('creates an ADMIN (R-B8)', async () => {
     const words = ['--account', String(api.accountId), '--email', 'ops@tidemark.example', '--role', 'admin'];
     expect(await admin('create-user', ...words)).toContain('ADMIN ops@tidemark.example, temporary password');
+    const { rows } = await api.database.query(`select role from app_user where user_name = 'ops@tidemark.example'`);
+    expect(rows).toEqual([{ role: 'ADMIN' }]);
   });
 });
 

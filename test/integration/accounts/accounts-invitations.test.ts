@@ -105,7 +105,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await register(tokenIn(link))).status).toBe(200);
   });
 
-  it('two concurrent acceptances create one user (R-B10)', async () => {
+  it('only one of two concurrent acceptances succeeds (R-B10)', async () => {
     await invite('twice@north.example');
     const token = tokenIn(linkIn(await mailbox.next('twice@north.example')));
     const answers = await Promise.all([register(token), register(token)]);
@@ -266,7 +266,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('an invitation accepts `roles` like a user, and validates every role (R-B10, R-C2)', async () => {
+  it('an invitation takes its role from `role`, else from `roles`; a manager cannot give ADMIN (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');

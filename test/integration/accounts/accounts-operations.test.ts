@@ -132,7 +132,7 @@ describe.each(ALL)('accounts: $method $path', (operation) => {
     expect(await send(clients.pusher, operation)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('refuses Api-Version 1.6, and answers the header Api-Version 1.7 (§9.1, R-A2)', async () => {
+  it('refuses Api-Version 1.6, and answers with the header Api-Version 1.7 (§9.1, R-A2)', async () => {
     const answer = await send(clients.admin, operation, { 'api-version': '1.6' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'api_version_unsupported' } });
     expect(answer.headers.get('api-version')).toBe('1.7');
@@ -154,7 +154,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('accounts: the body 
   });
 });
 
-it('accounts: every operation of accounts answers 200 to a permitted caller, also for other JSON types (§2, §4, R-A6)', async () => {
+it('accounts: every operation of accounts answers 200 to a permitted caller, also with another JSON content type (§2, §4, R-A6)', async () => {
   for (const operation of ALL) {
     if (operation === LAST) await clients.admin.post('/account/users/account', fill(MEMBERS));
     const client = operation.role === 'ADMIN' ? clients.admin : clients.manager;

@@ -23,7 +23,7 @@ afterAll(() => api.close());
 type Account = Readonly<Record<string, unknown>>;
 
 describe('accounts: GET /account', () => {
-  it('shows the members of R-C1 to all users (§4.1, R-C1)', async () => {
+  it('shows the members of R-C1 to a USER (§4.1, R-C1)', async () => {
     expect(await user.get('/account')).toMatchObject({ status: 200 });
     expect((await user.get<Account>('/account')).body).toEqual({
       id: api.accountId,
@@ -196,7 +196,7 @@ describe('accounts: accounts of the user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere refuses tokens of earlier seconds and refresh tokens of every device (R-B5)', async () => {
+  it('signing out everywhere refuses access tokens of earlier seconds, and earlier refresh tokens (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {
@@ -293,7 +293,7 @@ describe('accounts: the audit trail', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('shows changes of a user without account to the operator only (R-A5)', async () => {
+  it('shows changes of a user without account to ADMIN users only (R-A5)', async () => {
     const nobody = await addPerson(api, 'nobody', { accountIds: [] });
     await admin.delete(`/account/user/${nobody}`);
     expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);

@@ -36,7 +36,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(await admin.get('/admin/operate')).toMatchObject({ status: 200 });
   });
 
-  it('lists scripts and accounts with their runs and durations, each with the name of its account', async () => {
+  it('lists scripts and accounts with their runs, durations and account names', async () => {
     await api.database.query(
       `insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
          default_version, requested_date, started_date, finished_date)
@@ -72,7 +72,7 @@ describe('accounts: GET /admin/operate', () => {
     );
   });
 
-  it('examines the newest 20,000 runs and pushes, however many are stored', async () => {
+  it('examines 20,000 runs and 20,000 pushes when more are stored', async () => {
     await api.database.query(
       `with run as (
          insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
@@ -103,7 +103,7 @@ interface Tokens {
   readonly error?: string;
 }
 
-/** Requests a token for the user max, whom the stack creates. @returns the answer, also of a refusal. */
+/** Requests a token for the user max. @returns the answer, also of a refusal. */
 async function askToken(clientId: string, secret = '', refreshToken?: string): Promise<Tokens> {
   const grant =
     refreshToken === undefined
@@ -161,7 +161,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.post('/admin/clients/rotated/secret', { overlapHours: 169 })).toMatchObject({ status: 400 });
   });
 
-  it('a disabled client gets no tokens, and its refresh tokens stay invalid when it is enabled (R-B3)', async () => {
+  it('a disabled client gets no tokens, and its refresh tokens stay invalid when it is enabled again (R-B3)', async () => {
     const { secret } = await create('paused');
     const { refresh_token: refreshToken } = await askToken('paused', secret);
     await admin.put('/admin/clients/paused', { isEnabled: false });
@@ -174,7 +174,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
   });
 
-  it('refuses a taken id, a relative address, a public client without addresses, its secret, and changes of the console’s client (R-A5)', async () => {
+  it('refuses a taken id, a relative address, a secret of a public client, the removal of its addresses, and changes of the console’s client (R-A5)', async () => {
     await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
     const refusals = await Promise.all([
       admin.post('/admin/clients', { clientId: 'page' }),

@@ -54,7 +54,7 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
- * @throws invalid_request without user name and password; invalid_scope as `decideScopes`; invalid_grant for wrong
+ * @throws invalid_request without a user name or password; invalid_scope as `decideScopes`; invalid_grant for wrong
  * credentials, a temporary password, and as `getHolder`; the app answers a `DomainError` of `signIn`
  */
 export async function answerPasswordGrant(

@@ -49,8 +49,8 @@ export interface ExchangeContext extends GrantContext {
 
 /**
  * Handles `grant_type=…:token-exchange` (R-B14).
- * @throws invalid_request for missing or wrong parameters; invalid_scope as `narrowScopes`; invalid_grant when the
- * actor is not an ADMIN, or the user cannot be impersonated
+ * @throws invalid_request for missing or wrong parameters; invalid_scope as `decideScopes` and `narrowScopes`;
+ * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated
  */
 export async function answerTokenExchange(
   context: ExchangeContext,

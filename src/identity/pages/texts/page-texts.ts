@@ -18,7 +18,7 @@ export const PAGE_TEXTS: Readonly<Record<PageLanguage, PageTexts>> = {
 /**
  * Chooses the language of a page: the first one with texts, else English.
  * @param preferences in order of precedence, such as `ui_locales`, the user's language and `Accept-Language`. Weights are
- * ignored: browsers list languages in their order.
+ * ignored: browsers list languages in order of preference.
  */
 export function choosePageLanguage(...preferences: readonly (string | null | undefined)[]): PageLanguage {
   for (const preference of preferences) {

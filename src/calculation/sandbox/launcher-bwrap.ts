@@ -1,6 +1,6 @@
 /**
  * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
- * root, no network and an empty environment. The container ends with the calculator. Root first becomes an unprivileged
+ * root, no network and no variables of the calculator's environment. The container ends with the calculator. Root first becomes an unprivileged
  * user: the kernel refuses root nested namespaces with a private /proc (tried), and R must never run as root on the
  * host.
  */

@@ -30,7 +30,7 @@ declare module '../platform/database/outbox.ts' {
   }
 }
 
-/** The cause of a write: a chain of calculations (`wave`), a request, or both. */
+/** The cause of a write, as far as it is known: a chain of calculations (`wave`), a request, or both. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**

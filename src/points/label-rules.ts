@@ -8,7 +8,7 @@ export interface Labels {
   readonly tags: string | null;
 }
 
-/** Maximum length of a VersionTag and of the key of a tag, in UTF-16 units. */
+/** Maximum length of a VersionTag, and of the key of a tag in a push or a file, in UTF-16 units. */
 export const MAX_VERSION = 200;
 /** Maximum length of the value of a tag in a file, in UTF-16 units. */
 export const MAX_TAG_VALUE = 1000;

@@ -1,5 +1,5 @@
 /**
- * For every operation of §4.1, §4.2, §4.3 and §4.6: required role, scope and version, and the validation of the body.
+ * For every operation of §4.1, §4.2, §4.3 and §4.6 that requires a token: role, scope, version and validation of the body.
  * Other files test the effect of each operation.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -44,13 +44,13 @@ async function find(query: string, client = api.manager): Promise<readonly unkno
 }
 
 describe('accounts: GET /account/users', () => {
-  it('lists the users of the account, sorted by name, to every role (§4.3)', async () => {
+  it('lists the users of the account, sorted by name, to a MANAGER and a USER (§4.3)', async () => {
     expect(await find('')).toEqual(EVERYBODY);
     expect(await find('', user)).toEqual(EVERYBODY);
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('displayLevel Normal returns UserLight and Light fewer members; Verbose returns all members, to managers only (R-C2)', async () => {
+  it('displayLevel Normal returns UserLight and Light fewer members; Verbose adds members, for managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -271,7 +271,7 @@ describe('accounts: POST /account/users', () => {
     expect((await user.post('/account/users', { pageNumber: 2 ** 53 - 1, itemsPerPage: 100_000 })).status).toBe(400);
   });
 
-  it('refuses what GET refuses (§4.3)', async () => {
+  it('refuses accountId from a USER, and invalid members (§4.3)', async () => {
     expect((await user.post('/account/users', { accountId: api.accountId })).status).toBe(403);
     for (const body of [{ displayLevel: 'x' }, { paging: { itemsPerPage: 0 } }, { businessKeys: { values: ['x'] } }]) {
       expect((await user.post('/account/users', body)).status).toBe(400);

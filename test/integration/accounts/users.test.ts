@@ -91,7 +91,7 @@ describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ me
     expect(await send(user, uma)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('answers 404 for users of other accounts, and of no account (R-A5)', async () => {
+  it('answers 404 for users of other accounts, and for unknown users (R-A5)', async () => {
     for (const id of [foreign, 'nobody', '%00']) {
       expect(await send(api.manager, id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
@@ -292,7 +292,7 @@ describe('accounts: claims', () => {
 });
 
 describe('accounts: the lock', () => {
-  it('a lock revokes live tokens, and GET shows when it ends (§4.2, R-B5, R-B11)', async () => {
+  it('live tokens are refused during a lock, and GET shows when it ends (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -340,7 +340,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock requires isLocked, a future end, in UTC unless it has a zone, and another user than the caller (R-B11, R-A11)', async () => {
+  it('a lock requires isLocked, a future end and another user than the caller; an end without a zone is UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);

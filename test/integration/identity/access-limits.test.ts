@@ -248,7 +248,7 @@ describe('identity: rate limits', () => {
     expect(invitations[8]).toBe(429);
   });
 
-  it('do not count GET requests (R-B15)', async () => {
+  it('on tokens do not count GET requests (R-B15)', async () => {
     for (let request = 1; request <= 12; request++) {
       const path = '/realms/tidemark/protocol/openid-connect/certs';
       const keys = await fetch(api.origin + path, { headers: { 'x-forwarded-for': '192.0.2.5' } });

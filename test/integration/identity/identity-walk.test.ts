@@ -261,7 +261,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     }
   });
 
-  it('finds no foreign target of a push by its texts (R-D2, R-B9)', async () => {
+  it('finds no foreign target of a push by mappingConfig, serial number or name (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),

@@ -204,7 +204,7 @@ describe('identity: the migration to levels', () => {
 });
 
 describe('identity: an invitation to some sources', () => {
-  it('grants sources that still exist, and never all in their place (R-B10, R-C3)', async () => {
+  it('grants sources that still belong to the site, and never all in their place (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {
       await api.manager.post('/account/invitations', { email, sites: [{ siteId, level: 'Read', sourceIds }] });

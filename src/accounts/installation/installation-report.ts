@@ -5,7 +5,7 @@
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
-/** Maximum runs, and maximum pushes, that are examined: the newest ones. */
+/** Only this many of the newest runs, and of the newest pushes, are examined. */
 const MAX_EXAMINED = 20_000;
 /** Maximum age in hours of the runs and pushes examined. */
 const EXAMINED_HOURS = 24;
@@ -27,10 +27,10 @@ export interface RunFigures {
   readonly failed: number;
   /** Runs in progress. */
   readonly running: number;
-  /** Median and 95th percentile of the whole duration, in seconds; null without runs. */
+  /** Median and 95th percentile of the time from start to end of a run, in seconds; null without runs. */
   readonly medianSeconds: number | null;
   readonly p95Seconds: number | null;
-  /** Median time from the request of a run to its start, in seconds. */
+  /** Median time from the request of a run to its start, in seconds; null without runs. */
   readonly medianWaitSeconds: number | null;
 }
 

@@ -47,7 +47,7 @@ export interface StoredAccount extends StoredPart {
   readonly accountName: string | null;
 }
 
-/** @returns sums over tables and storage forms, the largest account first. */
+/** @returns the sums of each account, the account with the most bytes first. */
 async function sumByAccount(database: Database, parts: readonly StoredPart[]): Promise<readonly StoredAccount[]> {
   const { rows } = await database.query<{ id: number; name: string }>('select id, name from account');
   const names = new Map(rows.map(({ id, name }) => [id, name]));

@@ -96,7 +96,7 @@ function listUsers(
 
 function filterConditions({ searchText, claims, roles, businessKeys }: UserFilter, values: unknown[]): string[] {
   const conditions: string[] = [];
-  // Each word may match another name: "Muster Max" finds Max Muster.
+  // Each word may match a different name: "Muster Max" finds Max Muster.
   for (const word of (searchText ?? '').split(/\s+/).filter(Boolean)) {
     conditions.push(`u.search_text like '%' || fold_text($${values.push(escapeLike(word))}) || '%'`);
   }

@@ -72,7 +72,7 @@ export interface UserSearch {
   readonly accountId: number | undefined;
 }
 
-/** A text of one object of a query list: `Claims[index].Member=text`. */
+/** Text that a query gives for the object at `index`: `Claims[index].Member=text`. */
 interface IndexedText {
   readonly index: number;
   readonly text: string;

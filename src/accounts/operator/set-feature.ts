@@ -9,7 +9,7 @@ import { type FeatureLevel, listAccountFeatures } from '../members/features.ts';
 const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly FeatureLevel[];
 
 /**
- * Adds and limits the feature `name`; without `name`, changes nothing.
+ * Adds the feature `name` if it is missing, and limits it to `level` if given; without `name`, changes nothing.
  * @returns a line for each feature of the account.
  * @throws {DomainError} invalid_input for a level without name or an unknown level; conflict as `addEntry`.
  */

@@ -165,9 +165,10 @@ async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Pr
 }
 
 /**
- * Finds the impersonating ADMIN of a token, if any (R-B14).
- * @throws {DomainError} invalid_token unless the impersonator still is an unlocked ADMIN; always for a token of another
- * issuer
+ * Finds the ADMIN who impersonates the user of a token (R-B14).
+ * @returns undefined without impersonation.
+ * @throws {DomainError} invalid_token when another issuer names the impersonator, or when that user is not an unlocked
+ * ADMIN
  */
 async function findActor(
   { database, ownIssuer }: CallerCacheOptions,

@@ -1,6 +1,6 @@
 /**
- * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Queries filter by these lists of
- * ids in addition to the account.
+ * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Queries filter by the id lists
+ * of `Reach`, in addition to the account.
  */
 import type { Caller, SiteGrant } from './caller.ts';
 

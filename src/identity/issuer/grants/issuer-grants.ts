@@ -55,7 +55,8 @@ const NOT_SET_UP = 'Account is not fully set up';
 /**
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
  * @throws invalid_request without a user name or password; invalid_scope as `decideScopes`; invalid_grant for wrong
- * credentials, a temporary password, and as `getHolder`; the app answers a `DomainError` of `signIn`
+ * credentials, a temporary password, and as `getHolder`; the app that mounts the issuer answers a `DomainError` of
+ * `signIn`
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -86,8 +87,8 @@ export async function answerPasswordGrant(
 
 /**
  * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
- * the request names another; the user must have access to that account, be set up and not be locked. Without a grant:
- * only finds the user.
+ * the request names another. The user must have access to that account, no temporary password and no lock. Without a
+ * grant: only finds the user.
  * @throws invalid_grant and invalid_request as `getHolder`
  */
 export async function findTokenAccount(
@@ -168,8 +169,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the active
  * account (R-B4).
  * @param keptAccountId account of the sign-in being refreshed.
- * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown, locked or
- * not set up, or has no access to the account
+ * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
+ * has no access to the account, or has a temporary password (not checked with `actor`)
  */
 export async function getHolder(
   { database, clock }: GrantContext,

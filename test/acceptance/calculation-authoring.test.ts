@@ -100,7 +100,7 @@ describe('calculation: validate', () => {
     });
   });
 
-  test('a cycle is reported; without a declaration the saved one is checked (R-H1)', async () => {
+  test('a cycle is reported; a call without a declaration finds the saved one valid (R-H1)', async () => {
     const first = await createVariable(api, sourceId, { calculated: declared() });
     const second = await createVariable(api, sourceId, {
       calculated: calculated('1', [{ ...window(), variableId: first }]),
@@ -123,7 +123,7 @@ describe('calculation: validate', () => {
   });
 });
 
-test('calculation: GET /calculated/packages lists the packages with versions, and a script can load them (R-H4)', async () => {
+test('calculation: GET /calculated/packages lists the packages with versions, and a script can load nine of them (R-H4)', async () => {
   const packages = await api.call<{ name: string; version: string }[]>('GET', '/calculated/packages');
   const names = packages.map(({ name }) => name);
   const wanted = ['forecast', 'ggplot2', 'tidyr', 'stringr', 'slider', 'MASS', 'mgcv', 'survival', 'data.table'];
@@ -194,7 +194,7 @@ describe('calculation: evaluate', () => {
 });
 
 describe('calculation: sampleData', () => {
-  test('loaded in plain R, the script returns the same series as evaluate (R-H9)', async () => {
+  test('is loaded in plain R, where the script returns the same series as evaluate (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });
     const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
     const response = await fetch(roles.http + pathOf(variableId, 'sampleData'), {

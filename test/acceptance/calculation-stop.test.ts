@@ -8,7 +8,7 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** Duration of the slow script, longer than a stop may take. */
+/** Duration of the slow script, longer than SHUTDOWN_TIMEOUT_MS of the calculators. */
 const SLOW_SEC = 25;
 
 let world: World;

@@ -171,7 +171,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the hour of the run, rounded up; a second run in the hour overwrites them', async () => {
+  test('rows without a Version get the default version of the run, a whole hour; a second run with that version overwrites them', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,
@@ -309,8 +309,8 @@ describe('calculation: force-update (§6, R-H5)', () => {
   });
 });
 
-describe('calculation: a declaration with all members (R-H1)', () => {
-  test('passes the script buckets in another unit, form values, and the constants of the formula valid at the date', async () => {
+describe('calculation: members of a declaration (R-H1)', () => {
+  test('passes the script buckets in another unit, form values and constants; each date is computed by the formula valid then', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);
@@ -358,7 +358,7 @@ describe('calculation: a declaration with all members (R-H1)', () => {
     expect(await api.get('/calculated/instants?cron=61+*+*+*+*&timeZoneId=UTC')).toMatchObject({ status: 400 });
   });
 
-  test('a schedule runs the script at its time (R-H5)', async () => {
+  test('a schedule runs the script (R-H5)', async () => {
     const script = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = 1))';
     const everySecond = { calculatedVariableFormulas: [{ formula: script, schedule: '* * * * * *' }] };
     const variable = await createVariable(api, sourceId, { calculated: everySecond });

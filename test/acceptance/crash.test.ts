@@ -1,5 +1,6 @@
 /**
- * Calculators that are killed during a run, or are down when a run is requested: each result is stored once (R-H5, R-K3).
+ * Calculators that are killed during a run, or are down when a run is requested: each result is stored once (R-H5,
+ * R-K3). Also SIGTERM to an ingester and a calculator (R-K2).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

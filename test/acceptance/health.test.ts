@@ -66,7 +66,7 @@ const signalAll = (processes: readonly number[], signal: NodeJS.Signals): number
   processes.filter((pid) => ifThere(() => process.kill(pid, signal))).length;
 
 describe('health: readiness (R-A9)', () => {
-  test('lists the parts the role needs; only a calculator needs R', async () => {
+  test('lists the parts that the role needs: R for a calculator, not for an ingester', async () => {
     expect(await ready(calculator)).toMatchObject({
       ...{ status: 200, type: 'application/json', retryAfter: null },
       body: { status: 'up', checks: { database: 'up', queue: 'up', r: 'up' } },

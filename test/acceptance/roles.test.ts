@@ -33,7 +33,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-test('roles: tokens and discovery name the public issuer address of its setting (R-A1, R-B2)', async () => {
+test('roles: tokens and discovery name the issuer by the address in AUTH_URL (R-A1, R-B2)', async () => {
   const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
   expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
   const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');
@@ -71,7 +71,7 @@ test('roles: a process of api, grpc, ingester and deliverer that starts before i
   await gate.shut();
 });
 
-test('roles: log lines are JSON with request id, account and duration, without secrets and bodies (R-K4, R-A10)', async () => {
+test('roles: log lines are JSON without secrets and pushed values; that of a push has request id, account and duration (R-K4, R-A10)', async () => {
   const line = await eventually('the line of the push', async () =>
     api
       .log()

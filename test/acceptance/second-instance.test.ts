@@ -1,4 +1,4 @@
-/** `npm start` beside another instance on the same machine, and roles whose port another process uses. */
+/** `npm start` while other processes use its default ports, and roles whose port another process uses. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('npm start: a second instance on one machine', { timeout: 180_000 }, () => {
-  test('chooses free ports, prints them, serves, and stops in order while another instance uses the default ports (R-K2)', async () => {
+  test('chooses free ports while the default ports are in use, prints them, serves, refuses a second start, and stops with exit code 0 (R-K2)', async () => {
     await Promise.all([occupy(8080), occupy(50_051)]);
     const clone = cloneCheckout();
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());

@@ -92,7 +92,7 @@ const push = (access: string, body: unknown, query = '') =>
   });
 
 describe('shipped clients: the existing Python clients', () => {
-  test('sign in by the password grant with client credentials in HTTP Basic, under the old realm name (R-B2, R-B3)', async () => {
+  test('sign in by the password grant with client credentials in HTTP Basic, under the old and the new realm name (R-B2, R-B3)', async () => {
     expect((await token()).access).not.toBe('');
     expect((await token('tidemark')).access).not.toBe('');
   });
@@ -152,7 +152,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('push from six threads, some pushes twice, and each reading is stored once (R-D1, R-D7)', async () => {
+  test('push from six threads, some pushes twice, and each operation completes with its readings stored (R-D1, R-D7)', async () => {
     const { access } = await token();
     const start = Date.UTC(2026, 1, 1);
     const threads = variableIds.slice(2).map(async (variableId, thread) => {
@@ -183,7 +183,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('upload a Standard File as the form part data, whose rows become points (R-E1, R-E2)', async () => {
+  test('upload a Standard File as the form part "data"; its rows become points (R-E1, R-E2)', async () => {
     const { access } = await token();
     const file = `variable_id,date,value\r\n${variableIds[1]},2026-03-01T00:00:00,1.25\r\n${variableIds[1]},2026-03-01T00:15:00,-2\r\n`;
     const boundary = '8f2c1a5f3f2b4f1d9c7e6a5b4c3d2e1f';

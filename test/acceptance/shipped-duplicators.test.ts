@@ -2,7 +2,7 @@
  * Copies the content of a site as the duplicators of the shipped Python clients do. They GET each resource at the
  * display level they use, and POST the answer without its id. They create a calculated variable with the formulas
  * `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). Also replays recorded requests of three
- * clients, duplicators included.
+ * clients.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecording, replay } from '../support/clients/recordings.ts';
@@ -56,8 +56,8 @@ const input = (alias: string, variableId: number) => ({
 });
 
 /**
- * Creates a site with two sources, each with four raw variables and a calculated one whose formula reads from both
- * sources.
+ * Creates a site with two sources, each with four raw variables and a calculated one. The first calculated variable reads
+ * from both sources, the second doubles the first.
  */
 async function createTemplate(): Promise<number> {
   const siteId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 10 } } });

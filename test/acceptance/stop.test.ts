@@ -12,7 +12,7 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** R-K2 allows 30 s, mostly for running work: runs, files, answers. */
+/** SHUTDOWN_TIMEOUT_MS of the roles in this test; R-K2 allows 30 s. */
 const TIMEOUT_MS = 12_000;
 
 let world: World;

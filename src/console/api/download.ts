@@ -1,4 +1,4 @@
-/** Calls outside openapi-fetch: points in Arrow for charts, and answers to save as files. */
+/** GET requests outside openapi-fetch: points in Arrow, the stream of new points, and answers to save as files. */
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
@@ -14,7 +14,10 @@ export function pointAddress(path: string, query: PointQuery): string {
   return address.href;
 }
 
-/** Sends a GET request. @param path path below the API. @throws {ApiError} unless the call succeeded. */
+/**
+ * Sends a GET request. @param path path below the API.
+ * @throws {ApiError} when the API refuses the call or is not reached.
+ */
 export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
   const request = new Request(pointAddress(path, query), signal ? { signal } : {});
   const response = await fetchWithToken(request);

@@ -8,8 +8,8 @@ export interface ServerEvent {
 }
 
 /**
- * Reads the events of a call until the server or `signal` ends it.
- * @param path path below the API. @throws {ApiError} unless the call succeeded.
+ * Yields the events of a call until the server ends the stream. Throws when `signal` aborts or the connection breaks.
+ * @param path path below the API. @throws {ApiError} when the API refuses the call or is not reached.
  */
 export async function* readEvents(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const headers = { Accept: 'text/event-stream' };

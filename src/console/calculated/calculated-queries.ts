@@ -12,7 +12,7 @@ export type Save = components['schemas']['DeclarationSave'];
 export type Run = components['schemas']['Run'];
 export type Wave = components['schemas']['Wave'];
 
-/** A variable and its source, as in the paths of the tools for authors. */
+/** Ids of a variable and its source, which the paths of some calls contain. */
 export interface Place {
   readonly sourceId: number;
   readonly id: number;
@@ -47,7 +47,7 @@ export function useValidation({ sourceId, id }: Place, declaration: Declaration,
   });
 }
 
-/** Runs a declaration without storing the result. @throws {ApiError} unless the call succeeded. */
+/** Runs a declaration without storing the result. @throws {ApiError} when the API refuses the call or is not reached. */
 export function evaluate(
   { sourceId, id }: Place,
   declaration: Declaration,

@@ -115,13 +115,13 @@ export function freeAlias(name: string, taken: readonly string[]): string {
   }
 }
 
-/** Parses a constant as a person types it: numbers, and TRUE and FALSE in either case, are values; all else is text. */
+/** Parses a constant as a person types it: a number, or TRUE or FALSE in any case, is converted; all else stays text. */
 export function parseScalar(text: string): Scalar {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** @returns the script of every formula, then the rest of the declaration as JSON: two texts that can be compared. */
+/** @returns the scripts of all formulas as one text, and the rest of the declaration as JSON, for comparing declarations. */
 export function toTexts(declaration: Declaration): { readonly script: string; readonly settings: string } {
   const formulas = declaration.calculatedVariableFormulas;
   const script = formulas

@@ -1,6 +1,6 @@
 /** Turns what a person types into customFilter expressions (R-C10). Pure. */
 
-/** Matches an operator of `customFilter`. A text without an operator is words to look for. */
+/** Matches an operator of `customFilter`. A text without an operator consists of words to look for. */
 const OPERATOR = /[=<>~]|\bstartswith\b|\blike\b/i;
 
 /** Fields in which words are looked for, by kind of element. */

@@ -1,4 +1,4 @@
-/** The tree as flat rows, which the virtual list shows a window of. Pure. */
+/** The tree as a flat list of rows. Pure. */
 import type { Element, ListKey, LoadedList, Site, Source, Variable } from './structure.ts';
 
 export type Row =

@@ -16,7 +16,7 @@ import { type Row, toRows } from './tree-rows.ts';
 
 const ROW_PIXELS = 38;
 
-/** Ids of open rows, kept in the tab: the way back from a variable leads to the same part of the tree. */
+/** Storage key of the ids of open rows, kept in the tab: after a visit to a variable, the same rows are open. */
 const OPEN_KEY = 'tidemark.tree';
 
 function readOpen(): ReadonlySet<string> {
@@ -132,8 +132,8 @@ export function Tree() {
 }
 
 /**
- * Links to the chosen site or source, for its properties and new elements in it; Enter in the tree only opens and closes
- * it.
+ * Links to the page of the chosen site or source, and to the form of a new element in it: Enter in the tree only opens
+ * and closes the row.
  */
 function Chosen({ row }: { readonly row: Row | undefined }) {
   const { t } = useTranslation();
@@ -175,7 +175,10 @@ type Step =
   | { readonly kind: 'toggle' }
   | { readonly kind: 'move'; readonly index: number };
 
-/** @returns the step for a key in a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. */
+/**
+ * @returns the step for a key in a tree (WAI-ARIA): right opens a node, left closes it or goes to its parent. Undefined
+ * for a key without a step.
+ */
 function nextStep(key: string, rows: readonly Row[], active: number): Step | undefined {
   const row = rows[active];
   const isOpen = row !== undefined && 'isOpen' in row && row.isOpen;

@@ -1,6 +1,6 @@
 /**
- * A table in a frame that scrolls, with the names of its columns; and the buttons of its pages. On a phone, each row is a card
- * of names and values.
+ * A table in a frame that scrolls, and buttons for its pages. On a phone, each row of a table with at most MAX_NAMED
+ * columns is a card of names and values.
  */
 import { Button } from '@mantine/core';
 import type { CSSProperties, ReactNode } from 'react';

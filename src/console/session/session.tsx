@@ -20,7 +20,7 @@ export interface Session {
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** @returns the session that the claims of the ID token describe. */
+/** @returns the session that the user's claims describe: those of the ID token and of the issuer's `userinfo`. */
 export function toSession({ profile }: User): Session {
   const claims = profile as Readonly<Record<string, unknown>>;
   const roles = Array.isArray(claims.roles) ? claims.roles : [];

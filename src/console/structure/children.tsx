@@ -13,7 +13,7 @@ interface ChildrenProps {
   readonly id: number;
 }
 
-/** A list with a link to add the next one. */
+/** The list; managers get a link to add the next one. */
 export function Children({ kind, id }: ChildrenProps) {
   const { t } = useTranslation('structure');
   const { mayManage } = useSession();

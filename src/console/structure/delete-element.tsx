@@ -1,5 +1,5 @@
 /**
- * Deletes a site, source or variable. When the API refuses because others depend on the element, a second button deletes it
+ * Deletes a site, source or variable. When the API refuses because other elements depend on it, a second button deletes it
  * all the same. A deletion that continues in the background is followed.
  */
 import { Progress } from '@mantine/core';

@@ -7,7 +7,7 @@ import type { CatalogueName, Kind, Members } from './fields.ts';
 export const MAX_CHILDREN = 100;
 const STALE_MS = 300_000;
 
-/** An element of the structure, with `clientData` and `calculated`. */
+/** An element of the structure, with its `clientData`. */
 export interface Stored extends Members {
   readonly id: number;
   readonly name: string | null;

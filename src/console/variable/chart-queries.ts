@@ -15,7 +15,7 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum stops of the slider over the instants at which versions arrived. */
 const MAX_STOPS = 300;
-/** When the chart shows more points than this, their versions are not read for the stops. */
+/** When a range has more points than this by estimate, their versions are not read for the stops. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** Number of last points from whose distances the step is estimated. */
@@ -89,7 +89,8 @@ export function useChartPoints(
 /**
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
- * VersionTag arrived, `live`, and, when the range is short enough, the instants of all versions of its points.
+ * VersionTag arrived, `live`, and, in a short range, the instants of all versions of its points. Of more than MAX_STOPS
+ * instants, evenly spread ones are kept.
  */
 export function useStops(
   variableId: number,

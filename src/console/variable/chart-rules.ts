@@ -54,7 +54,7 @@ export interface Bounds extends Range {
   readonly spacingSec: number | undefined;
 }
 
-/** @returns the median distance of dates. @param seconds dates in any order. */
+/** @returns the median distance of dates; undefined for fewer than two. @param seconds dates in any order. */
 export function spacingOf(seconds: readonly number[]): number | undefined {
   const dates = seconds.toSorted((a, b) => a - b);
   const distances = dates.slice(1).map((date, index) => date - (dates[index] ?? date));
@@ -111,7 +111,7 @@ export function resizeRange({ to }: Range, days: number): Range {
   return { from: to - days * DAY_SEC, to };
 }
 
-/** One side of a comparison: `latest`, `label:<VersionTag>` or `known:<instant>`. */
+/** Which versions a line shows, or a side of a comparison: `latest`, `label:<VersionTag>` or `known:<instant>`. */
 export type Side = string;
 
 export type Selection =
@@ -160,7 +160,7 @@ export function compareQuery(left: Side, right: Side, now: string) {
 
 /**
  * @param timeZone zone whose civil days and months are the buckets; raw points have none.
- * @returns the parameters that read the points of one side of a comparison.
+ * @returns the parameters that read the points of one side.
  */
 export function pointQuery(variableId: number, range: Range, side: Side, resolution: Resolution, timeZone?: string) {
   return {

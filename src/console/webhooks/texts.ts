@@ -1,4 +1,4 @@
-/** Adds the texts of this route when it is opened. */
+/** Adds the texts of this folder in every language. */
 import { addTexts } from '../texts/view-texts.ts';
 import { de } from './texts/de.ts';
 import { en } from './texts/en.ts';

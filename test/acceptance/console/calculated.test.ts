@@ -86,8 +86,8 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
   await page.keyboard.press('Control+End');
   const typed = `# ${'abcdefghij'.repeat(8)}`;
   await page.keyboard.press('Enter');
-  // Types each letter in a task of its own, all within one frame, so that each finds the page at another step of its
-  // update.
+  // Types each letter in a task of its own, without waiting for a frame, so that each finds the page at another step of
+  // its update.
   await page.evaluate(`(async () => {
     const { port1, port2 } = new MessageChannel();
     for (const letter of ${JSON.stringify(typed)}) {
@@ -212,7 +212,7 @@ test('console: a calculated variable is created from the page of its input, and 
   await close();
 });
 
-test('console script: a USER cannot create a calculated variable, and opens no script of a site without access to it (R-B9)', async () => {
+test('console script: a USER cannot create a calculated variable, nor open a script of a site that the user may not access (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Only managers can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

@@ -1,4 +1,4 @@
-/** Views of the console by keyboard alone: Tab reaches each control and shows where it is; a dialog keeps the focus. */
+/** Views of the console by keyboard alone: each stop of Tab is visible and shows the focus; a dialog keeps the focus. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
@@ -114,7 +114,7 @@ const views = () => [
 ];
 
 test(
-  'console: Tab reaches every control of fifteen views, shows each in the window with its focus, and leaves each view',
+  'console: in fifteen views Tab makes a stop for each control or more, shows each stop in the window with its focus, and leaves the view',
   async () => {
     const { page, settled, complaints, close } = await stack.open(ADMIN);
     for (const address of views()) {

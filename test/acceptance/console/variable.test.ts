@@ -90,7 +90,7 @@ test('console variable: points committed while the page is open appear in the ch
   await close();
 });
 
-test('console variable: 180,000 live points, fifty per second for an hour, take less than 4 MB, because most are dropped (R-J1)', async () => {
+test('console variable: of 180,000 live points at most 60,000 are kept, and the last two thirds add less than 4 MB to the heap (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);

@@ -39,7 +39,7 @@ describe('console chart: points are drawn raw while they are few, else as bucket
   });
 });
 
-test('console chart: a click on an average shows its bucket up to the next one, or to the end of the range', () => {
+test('console chart: the bucket of an average ends where the next one begins, or with the range', () => {
   const range = { from: 0, to: 300 };
   expect(bucketAt([0, 100, 200], 100, range)).toEqual({ from: 100, to: 200 });
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
@@ -92,7 +92,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
   });
 });
 
-test('console chart: averages per day follow the time zone of the variable', () => {
+test('console chart: averages per day are requested in the time zone of the variable, raw points without a zone', () => {
   const range = { from: 0, to: 86_400 };
   expect(pointQuery(1, range, 'latest', 'Day', 'Europe/Brussels')).toMatchObject({
     granularity: 'Day',
@@ -101,7 +101,7 @@ test('console chart: averages per day follow the time zone of the variable', () 
   expect(pointQuery(1, range, 'latest', 'Raw', 'Europe/Brussels')).not.toHaveProperty('timeZoneId');
 });
 
-describe('console export: the calls read what the chart shows', () => {
+describe('console export: the calls for what a chart shows', () => {
   const shown = {
     ...{ variableId: 1, others: [2, 3], range: { from: 0, to: 3600 } },
     ...({ resolution: 'Raw', timeZone: 'Europe/Brussels' } as const),

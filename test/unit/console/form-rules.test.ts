@@ -50,7 +50,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('replace a text that clientData stores under the name of a group', () => {
+  test('replace a text that clientData stores under the name of a form', () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

@@ -53,7 +53,7 @@ describe('console texts: the four languages have the same texts', () => {
     expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
   });
 
-  test.each(OTHERS)('%s has the same placeholders as English, with the same formats', (language) => {
+  test.each(OTHERS)('%s has the same placeholders and formats as English, except in singular forms', (language) => {
     const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
     // The singular form may spell the number out.
     const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
@@ -103,7 +103,7 @@ describe('console texts: typography', () => {
   });
 });
 
-describe('console texts: every text is shown', () => {
+describe('console texts: no text is unused', () => {
   test('each name occurs in the code, whole or as the start of a template literal', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,

@@ -216,7 +216,7 @@ interface FormulasProps {
   readonly onChange: (declaration: Declaration) => void;
 }
 
-/** Chooses the formula to edit: a variable may have a formula for each period; most have one for all dates. */
+/** Chooses the formula to edit, its period and the friendly name: a variable may have a formula for each period. */
 function Formulas({ declaration, index, isReadOnly, onShow, onChange }: FormulasProps) {
   const { t } = useTranslation('calculated');
   const formulas = declaration.calculatedVariableFormulas;

@@ -1,4 +1,4 @@
-/** Further variables in the chart of one: chosen by searching, on an axis for each unit, and named in the address. */
+/** Chooses further variables for the chart of a variable, by searching. */
 import { ActionIcon, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueries, useQuery } from '@tanstack/react-query';

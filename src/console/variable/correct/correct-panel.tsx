@@ -1,4 +1,7 @@
-/** Corrects points by hand: a range marked on the chart, changed as a whole or date by date, written as a push. */
+/**
+ * Corrects points by hand: a range marked on the chart, changed as a whole or date by date, written as a push. A manager
+ * can delete the range too.
+ */
 import { Button, CloseButton, Group, NumberInput, Select, Skeleton, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -35,7 +38,7 @@ interface CorrectPanelProps {
   readonly onClose: () => void;
 }
 
-/** Corrects the points of the marked range: a table of values, changes of the whole range, and the push. */
+/** The panel below the chart while a correction is open. */
 export function CorrectPanel({ variable, timeZone, draft, onDraft, onClose }: CorrectPanelProps) {
   const { t } = useTranslation('variable');
   const { mayManage } = useSession();
@@ -131,7 +134,7 @@ interface ChangeBarProps {
   readonly setEdits: (edits: Edits) => void;
 }
 
-/** Buttons that change all points of the range. */
+/** Fields and a button that change the whole range. */
 function ChangeBar({ points, draft, range, step, setEdits }: ChangeBarProps) {
   const { t } = useTranslation('variable');
   const [kind, setKind] = useState<ChangeKind>('set');

@@ -7,7 +7,7 @@ export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 /** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Maximum points of one correction. */
+/** Maximum stored points in a range to correct. Filling gaps and adding points stop at as many edits. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */
@@ -61,7 +61,7 @@ export function toStep(granularity: number | null, timeBase: string | null, time
 }
 
 /**
- * Changes every point of the range; `fill` and `create` add points instead.
+ * Changes every value of the range; `fill` and `create` add points instead.
  * @param operand value of every kind except `fill`.
  * @param step gives the dates that `fill` and `create` add.
  * @returns the edits after the change.

@@ -1,4 +1,4 @@
-/** Plans the calls that read all points of a chart. Pure. */
+/** Plans the calls that export a chart. Pure. */
 import {
   compareQuery,
   pointQuery,
@@ -30,8 +30,8 @@ export interface Shown {
 
 /**
  * @returns the calls: one for each label, because a call reads one version of a date; one for both sides of a comparison;
- * else one for all variables. Beside labels and a comparison, other variables have a call of their own, which reads their
- * latest versions as the chart does.
+ * else one for all variables. As of an instant, the latest versions, which the chart draws too, are not read. Beside labels
+ * and a comparison, other variables have a call of their own, which reads their latest versions as the chart does.
  * @param now instant at which the latest version is compared, as ISO 8601.
  */
 export function toExports(

@@ -1,4 +1,4 @@
-/** Writes a program that reads the shown points: curl, R, Python. Pure. */
+/** Writes programs that read the shown points, in curl, R and Python, and a curl command that pushes a point. */
 import type { Export } from './export-rules.ts';
 
 export type Language = 'curl' | 'R' | 'Python';

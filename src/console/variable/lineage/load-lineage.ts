@@ -36,7 +36,10 @@ interface State {
   readonly points?: number;
 }
 
-/** @returns the tree of a version. @throws {ApiError} when the variable, its origins or the run that wrote it cannot be read. */
+/**
+ * @returns the tree of a version.
+ * @throws {ApiError} when the variable, its origins, the run that wrote it or the saves of its script cannot be read.
+ */
 export function loadLineage(
   queries: QueryClient,
   t: TFunction<'variable'>,
@@ -70,7 +73,7 @@ async function trace(tracing: Tracing, state: State, depth: number): Promise<Lin
   };
 }
 
-/** Makes the node of a push or a file. */
+/** Makes the node of a push or a file, or of a run without an id. */
 async function toNode({ t, timeZone }: Tracing, origin: Origin): Promise<LineageNode> {
   return { kind: 'origin', ...describeOrigin(origin, t, timeZone), children: [] };
 }
@@ -108,7 +111,10 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
   return queries.fetchQuery(originsQuery(variableId, [at])).then((found) => found.get(at) ?? []);
 }
 
-/** @returns when the declaration of a run was saved; undefined when none of the last 200 saves is the declaration. */
+/**
+ * @returns when the declaration of a run was last saved before the run; undefined when it is not among the last 200 saves,
+ * or when the run records no declaration.
+ */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;
   if (declarationHash === null) return undefined;

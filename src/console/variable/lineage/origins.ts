@@ -12,7 +12,7 @@ const MAX_VERSIONS = 100;
 /** Maximum characters of a label shown: the first characters identify the UUIDs that the service uses as labels. */
 const SHORT_LABEL = 24;
 
-/** @returns the origins by VersionTimestamp, of the first 100 VersionTimestamps. */
+/** @returns the query of the origins by VersionTimestamp, for the first 100 VersionTimestamps. */
 export function originsQuery(variableId: number, versionTimestamps: readonly string[]) {
   const asked = versionTimestamps.slice(0, MAX_VERSIONS);
   return queryOptions({

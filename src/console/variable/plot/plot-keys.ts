@@ -15,7 +15,7 @@ export interface PlotActions {
 export interface KeyState {
   /** Index of the point that the keyboard cursor is at. */
   index: number | undefined;
-  /** Index of the point at which the marked range begins. */
+  /** Index of the point at which marking began. */
   anchor: number | undefined;
 }
 
@@ -72,7 +72,7 @@ function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
   plot.setSelect({ left: Math.min(left, other), width, top: 0, height: plot.over.clientHeight }, false);
 }
 
-/** @returns the marked range, to one millisecond after its last point; undefined unless it has two points. */
+/** @returns the marked range, to one millisecond after its last point; undefined when it has fewer than two points. */
 export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
   if (index === undefined || anchor === undefined || index === anchor) return undefined;
   const dates = plot.data[0];
@@ -92,7 +92,7 @@ function choose(plot: uPlot, state: KeyState, { onRange, onPick, onMark }: PlotA
   return true;
 }
 
-/** Zooms in or out around the keyboard cursor. */
+/** Zooms in or out around the keyboard cursor, or around the middle when there is none. */
 function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotActions): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
   const [from, to] = [min ?? 0, max ?? 0];

@@ -47,7 +47,7 @@ export function toOptions(frame: HTMLElement, props: PlotProps, hooks: uPlot.Hoo
 
 const scaleOf = (unit: string) => `unit ${unit}`;
 
-/** Creates an axis for each unit: the first unit on the left, the others on the right. */
+/** Creates the axis of dates, and an axis for each unit: the first unit on the left, the others on the right. */
 function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string): uPlot.Axis[] {
   const units = unitsOf(lines);
   const axis = { stroke: color('--soft'), ticks: { stroke: color('--edge') } };

@@ -61,8 +61,8 @@ const TAG_SETS: Statements = {
 };
 
 /**
- * Opens both dictionaries of a database, with three LRU caches of 100,000 entries each in this process. `tagSetIds`
- * throws an Error when an entry can be neither found nor created.
+ * Opens both dictionaries of a database, with three LRU caches of 100,000 entries each in this process.
+ * `versionTagIds` and `tagSetIds` throw an Error when an entry can be neither found nor created.
  */
 export function openDictionary(database: Database): Dictionary {
   const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });
@@ -74,7 +74,7 @@ export function openDictionary(database: Database): Dictionary {
     tagSetIds: async (accountId, tagSets) => {
       const byHash = new Map([...tagSets].map((text) => [sha256(text), text]));
       const found = await findOrCreate(database, ids, TAG_SETS, accountId, byHash);
-      return new Map([...byHash].map(([hash, text]) => [text, getId(found, hash)]));
+      return new Map([...byHash].map(([hash, text]) => [text, found.get(hash) as number]));
     },
     labelsOf: async (chunks, queryable = database) => {
       const wanted = (column: keyof CodedLabels) => distinctIds(chunks.map((chunk) => chunk[column]));
@@ -117,7 +117,8 @@ async function findOrCreate(
     const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
     await database.query(statements.insert, [accountId, ...columns]);
     // Searches again, in a new statement, because a concurrent writer may just have committed the entries.
-    await findMissing();
+    const [absent] = await findMissing();
+    if (absent !== undefined) throw new Error(`dictionary entry ${absent} was not created`);
   }
   return found;
 }
@@ -156,12 +157,6 @@ function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   }
   ids.delete(NO_ID);
   return ids;
-}
-
-function getId(found: ReadonlyMap<string, number>, key: string): number {
-  const id = found.get(key);
-  if (id === undefined) throw new Error(`dictionary entry ${key} was not created`);
-  return id;
 }
 
 function sha256(text: string): string {

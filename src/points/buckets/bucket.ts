@@ -7,8 +7,8 @@ export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'al
 export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
 
 /**
- * How a gap is filled: with no row, the previous value, linear interpolation between its
- * neighbours, or a row without a value.
+ * What a gap yields: no row, the previous value, the linear interpolation between its neighbours, or a row without a
+ * value.
  */
 export type Fill = 'none' | 'previous' | 'linear' | 'null';
 
@@ -24,8 +24,8 @@ export interface Buckets {
   /** Minimum number of points; a bucket with fewer points is a gap. Default: 1. */
   readonly minCount?: number;
   /**
-   * How the gaps of the period are filled. When the period has no start or no end, gaps are filled from the first or up
-   * to the last bucket that has points. `all` has no gaps.
+   * How the gaps of the period are filled. Gaps before the first bucket with points are filled only when the period has
+   * a start; gaps after the last bucket with points, only when it has an end. `all` has no gaps.
    */
   readonly fill: Fill;
 }

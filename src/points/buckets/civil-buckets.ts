@@ -1,6 +1,6 @@
 /**
- * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock, and all instants of such a bucket have
- * the same offset. Days, weeks (from Monday), months and years begin with the first instant of their first date.
+ * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock. Days, weeks (from Monday), months and
+ * years begin with the first instant of their first date.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Micros } from '../point.ts';

@@ -21,7 +21,7 @@ export interface BucketRun {
  * @param variableIds all variables that were read; a variable without any bucket may still have gaps.
  * @param runs buckets that have points, in the order of `variableIds`; variables may be missing.
  * @param page counts the buckets of each variable, including filled buckets.
- * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps.
+ * @throws {DomainError} invalid_input when more than `MAX_FILLED` gaps of a variable must be filled.
  */
 export async function* fillBuckets(
   variableIds: readonly number[],
@@ -108,7 +108,7 @@ function createColumns(variableId: number) {
   };
 }
 
-/** @returns the error invalid_input for a variable of which more than `MAX_FILLED` buckets may have to be filled. */
+/** @returns the error invalid_input: more than `MAX_FILLED` buckets of the variable may have to be filled. */
 export function tooManyGaps(variableId: number): DomainError {
   return new DomainError(
     'invalid_input',

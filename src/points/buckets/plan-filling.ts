@@ -44,11 +44,11 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   const first = fromMicros === undefined ? undefined : steps.startOf(fromMicros);
   const last = toMicros === undefined ? undefined : lastBucket(steps, { fromMicros, toMicros, isToIncluded });
   if (limit === undefined && first !== undefined && last !== undefined) {
-    if ((last - first) / shortestLength(bucket) > MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
+    if ((last - first) / shortestLength(bucket) >= MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // Reads one bucket beyond the page, because it is the right neighbour of a gap at the end of the page.
+    // Reads one bucket beyond the page, because it is the other neighbour of a gap at the end of the page.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

@@ -102,11 +102,11 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. A write to this chunk waits until the end. Other
- * reads and writes wait only from the locking of `point_gate` to the commit.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. A write to this chunk waits until the end. Reads,
+ * and writes to other chunks, wait only from the locking of `point_gate` to the commit.
  * @param name quoted name of the chunk's table.
- * @returns false when a lock was not available in time, or the compression took too long; nothing has changed then.
- * @throws {DatabaseError} for any other failure of the compression.
+ * @returns false when the chunk is in use or its compression takes too long; nothing has changed then.
+ * @throws {DatabaseError} for any other failure.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
   let replaced: string | undefined;

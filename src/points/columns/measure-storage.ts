@@ -20,7 +20,7 @@ export interface StoredPoints {
   readonly bytes: number;
 }
 
-/** Maximum number of rows of a chunk that are all counted; a larger chunk is estimated from a sample. */
+/** A chunk with more rows than this is not counted, but estimated from a sample. */
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 

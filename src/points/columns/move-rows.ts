@@ -5,13 +5,11 @@
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
-/**
- * A row of current or superseded points takes 68 bytes: 24 for the header, 36 for the values, padding, and a line pointer.
- */
+/** A row of either table takes 68 bytes: 24 for the header, 36 for the values, 4 for padding, and 4 for a line pointer. */
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved when the table has more than this multiple of the pages it needs. */
+/** Rows are moved when the table has more than this multiple of the pages it needs, plus one page. */
 const WORTHWHILE = 1.2;
 /** Maximum rounds. A round may insert rows into free space of the last pages, so one round may not suffice. */
 const MAX_ROUNDS = 3;

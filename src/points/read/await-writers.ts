@@ -64,7 +64,7 @@ export async function awaitWriters(
     if (performance.now() > deadline) {
       throw new DomainError(
         'dependency_unavailable',
-        'a write that began before the requested instant is still open; try again',
+        'an open write may still change the points as of the requested instant; try again',
       );
     }
     await pause(pauseMs);

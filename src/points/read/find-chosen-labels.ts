@@ -50,8 +50,8 @@ async function findVersionTagIds(
 }
 
 /**
- * Finds the tag sets that have all requested tags. Finds none when two requested tags share a key, or
- * when a text cannot be stored.
+ * Finds the tag sets that have all requested tags. Finds none when two requested tags have the same key but different
+ * values, or when a text cannot be stored.
  */
 async function findTagSetIds(
   queryable: Queryable,

@@ -50,7 +50,7 @@ export function openingOf(selection: PointSelection): readonly string[] {
   return [selectRolledUp(selection), ...(cuts === undefined ? [] : [cuts]), ...planner];
 }
 
-/** @param opened the rows of `openingOf`; a `set local` has none. */
+/** @param opened the rows of each statement of `openingOf`; a `set local` in place of the cuts has no rows. */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
   return [cuts, rolledUp];

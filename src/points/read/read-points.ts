@@ -113,7 +113,7 @@ export function streamPoints(
 
 /**
  * Like `streamPoints`, but without versions and labels, which takes the database only two thirds of the time.
- * @throws {DomainError} as `streamPoints`.
+ * @throws as `streamPoints`.
  */
 export function streamValues(
   source: SnapshotSource,

@@ -7,7 +7,7 @@ import type { Micros } from '../point.ts';
 
 /** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
-  if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be an integer, got ${value}`);
+  if (!Number.isSafeInteger(value)) throw new Error(`an SQL literal must be a safe integer, got ${value}`);
   // A negative number gets parentheses, because a minus before its own minus would make `--`, which begins a comment.
   return value < 0 ? `(${value})` : String(value);
 }
@@ -48,7 +48,7 @@ export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
 }
 
-/** @returns an SQL literal of an integer array. @throws {Error} when a value is not an integer. */
+/** @returns an SQL literal of an integer array. @throws {Error} when a value is not a safe integer. */
 export function integerArrayLiteral(values: readonly number[]): string {
   return `'{${values.map((value) => integerLiteral(value).replace(/[()]/g, '')).join(',')}}'::int[]`;
 }

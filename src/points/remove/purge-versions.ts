@@ -16,8 +16,8 @@ import { attemptPurge } from './attempt-purge.ts';
 // Tagged and untagged versions are counted separately, from the newest. The current version is the newest of its kind.
 /**
  * @returns the statement that deletes surplus versions from one chunk of history. Its result is their number, and the
- * first instant from which past states of the chunk remain complete (R-F9): the VersionTimestamp of the version after
- * the newest deleted version.
+ * first instant from which past states of the chunk remain complete (R-F9): the greatest VersionTimestamp of a version
+ * that directly follows a deleted version of its date.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

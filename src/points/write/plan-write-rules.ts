@@ -1,5 +1,5 @@
 /**
- * Plans a write before any statement runs. COPY writes new rows into `point`. Dates up to the high-water mark of a
+ * Plans a write without running statements. COPY writes new rows into `point`. Dates up to the high-water mark of a
  * variable may be stored already; the plan lists these dates as runs of equal steps (stored-runs-rules.ts), and their
  * stored rows are superseded first. When the dates of a variable do not strictly ascend, settle-rows-rules.ts first
  * resolves its rows among themselves; the rows of all other variables are written in the order given.
@@ -28,7 +28,7 @@ export interface WrittenSeries extends WrittenRange {
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
-  /** True when all dates are later than every stored date, and the write stores one version per date. */
+  /** True when all dates are after the high-water mark, and the write stores one version per date. */
   readonly isAppend: boolean;
 }
 

@@ -34,8 +34,8 @@ export interface ChunkRuns {
   /** Runs of a variable that is no longer versioned: the stored history of the dates is deleted too. */
   readonly forgotten: Runs;
   /**
-   * Runs of a versioned variable whose history was cut (R-F9): the first version that was kept after the
-   * cut may have the VersionTag.
+   * Runs of a versioned variable whose history was cut (R-F9): the first version that was kept after the cut may have
+   * the VersionTag of the run.
    */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history. */

@@ -77,9 +77,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. Returns, per variable, the first instant from which states are complete after the
-// cut (R-F9): the VersionTimestamp of the version after the newest deleted version of any date; null when this
-// is the version being written.
+// Deletes surplus versions. Returns, per variable, the first instant from which states are complete after the cut
+// (R-F9): the greatest VersionTimestamp of a version that directly follows a deleted version of its date; null when one
+// of these versions is being written.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -122,7 +122,7 @@ interface RunStep {
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** Statements of each set of runs, in the order of execution. */
+/** Statements of each set of runs; the statements of a set run in this order. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
   // If the statement deletes any row, all its variables count as cut, because finding the variables of deleted rows
   // would look up each run twice.
@@ -162,7 +162,7 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  * @param chunks runs by chunk number.
  * @param stored all chunks that overlap `chunks`.
  * @param cuts receives the variables whose history is cut (R-F9). Replacing a version with the same VersionTag (R-F2)
- * is not a cut, because it corrects that version.
+ * corrects it, which is a cut only for the first version that was kept after an earlier cut.
  */
 export async function supersedeStored(
   transaction: Transaction,

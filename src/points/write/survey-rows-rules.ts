@@ -17,7 +17,7 @@ export interface Series {
   readonly isVersioned: boolean;
   /** Maximum number of tagged and of untagged versions per date, counted separately (R-F3). */
   readonly versionLimit: number;
-  /** High-water mark: no stored date is later; -Infinity when no point is stored. */
+  /** High-water mark: no stored date is later. At -Infinity, no point is stored. */
   readonly maxDateMicros: Micros;
   /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;
@@ -30,8 +30,7 @@ export interface Series {
   /** True when a version was cut before, so that some past states are incomplete (R-F9). */
   readonly isHistoryCut: boolean;
   /**
-   * Dates before this instant may be rolled up, so writes to them must be noted; absent or null
-   * when no date is rolled up.
+   * Dates before this instant may be rolled up, so writes to them must be noted. Absent or null: no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

@@ -33,8 +33,8 @@ export interface WriteResult {
   readonly stamps: readonly WriteStamp[];
 }
 
-// Minimum rows for inserting into the table of a chunk, which is up to a fifth faster; finding the chunk takes 1 ms,
-// as long as copying 500 rows.
+// Minimum rows for which an append looks up its chunk. Inserting into the table of the chunk is up to a fifth faster;
+// the look-up takes 1 ms, as long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /** Maximum time of a statement that writes a batch or a chunk of a file: creating and opening chunks takes long. */

@@ -21,9 +21,9 @@ describe('points: SQL literals', () => {
     expect(`1-${integerLiteral(-1)}`).toBe('1-(-1)');
     expect(integerArrayLiteral([1, -2])).toBe("'{1,-2}'::int[]");
     for (const wrong of [1.5, Number.NaN, Infinity, 2 ** 53, '1; drop table point' as never as number]) {
-      expect(() => integerLiteral(wrong)).toThrow(/must be an integer/);
-      expect(() => integerArrayLiteral([1, wrong])).toThrow(/must be an integer/);
-      expect(() => intervalLiteral(wrong)).toThrow(/must be an integer/);
+      expect(() => integerLiteral(wrong)).toThrow(/must be a safe integer/);
+      expect(() => integerArrayLiteral([1, wrong])).toThrow(/must be a safe integer/);
+      expect(() => intervalLiteral(wrong)).toThrow(/must be a safe integer/);
     }
   });
 

@@ -45,7 +45,7 @@ export interface FilePosition {
   readonly bytes: number;
   /** Rows below the header that are ingested or reported. */
   readonly rows: number;
-  /** Row number (see `RowError`) of the last of these rows; in a CSV, of a blank line that follows them. */
+  /** Row number (see `RowError`) of the last of these rows, or in a CSV of the last blank line after them. */
   readonly rowNumber: number;
 }
 

@@ -26,8 +26,8 @@ export interface Portion {
   /** Seconds from the acceptance of the oldest batch until it was taken; 0 when no whole batch was written. */
   readonly waitedSec: number;
   /**
-   * Number of batches written; pushes that were taken out of a waiting batch count as one. 0 when no batch waits, or when
-   * each batch and push waits for an earlier write.
+   * Number of batches written; pushes that were taken out of a waiting batch count as one. 0 when nothing was found that
+   * may be written now.
    */
   readonly batches: number;
   /**
@@ -122,7 +122,7 @@ async function writeBatches(
   return written;
 }
 
-/** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */
+/** Marks the operations as Processing after 200 ms (R-D7), so that most short writes need no mark. */
 function markWhenSlow(database: Database, operationIds: readonly number[], takenDate: string): NodeJS.Timeout {
   // A failure to mark the operations must not fail the write, because the state Processing only informs clients.
   return setTimeout(() => void markProcessing(database, operationIds, takenDate).catch(() => {}), MARK_AFTER_MS);

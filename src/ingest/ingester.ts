@@ -26,7 +26,7 @@ export interface IngesterServices {
   /** The keys of the queue are account ids. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
-  /** Relays outbox events to their consumers; called after every commit. */
+  /** Relays outbox events to their consumers; called after each write of batches. */
   readonly outbox: OutboxRelay;
   readonly settings: {
     readonly concurrency: number;
@@ -54,7 +54,7 @@ export function startIngester(services: IngesterServices): Ingester {
       return await ingestPortion(database, accountId, { maxRows: settings.maxRows, isSmallOnly });
     } catch (error) {
       if (isTransientError(error)) throw error;
-      log.warn({ err: error, accountId }, 'batches could not be written together');
+      log.warn({ err: error, accountId }, 'batches could not be written; the first is tried alone');
     }
     let taken: readonly number[] = [];
     try {
@@ -107,7 +107,7 @@ export function startIngester(services: IngesterServices): Ingester {
     backOff.succeeded(key);
     // Relays events even when no batch waits, because a push that wrote its points directly has appended events.
     await outbox.relay();
-    // Writes one transaction per wake-up: a busy account must not starve other accounts or delay a stop.
+    // Queues the account again instead of looping: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
@@ -161,7 +161,7 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
     ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',
-      'Time from the acceptance of the oldest push of a transaction to the commit of its points.',
+      'Time from the acceptance of the oldest push of a transaction to the commit of its points. For pushes taken out of a waiting batch, only the time of the transaction.',
     ),
     transactionSeconds: distribution(
       'tidemark_ingest_transaction_seconds',

@@ -18,8 +18,8 @@ import { resolveTargets } from './resolve-targets.ts';
 import { makeLabel } from './store/operation-label.ts';
 
 /**
- * Routes of pushes: `POST /data` (§4.5, R-D1), which needs the permission `datapusher.standard`, `GET /data/targets`,
- * operations and custom formats.
+ * Routes of pushes (§4.5, R-D1): `POST /data`, `GET /data/targets`, operations and custom formats. `POST /data` needs the
+ * permission `datapusher.standard`.
  */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;

@@ -52,10 +52,10 @@ export interface Pusher {
 }
 
 /**
- * End of the message that no variable matches, for a user with access to some sites only. It is added whether or not
- * such a variable exists, so that the message does not reveal this.
+ * End of the message that no variable matches, for a user with access to some sites or sources only. It is added whether
+ * or not such a variable exists, so that the message does not reveal this.
  */
-const WITHIN_REACH = ' among those the user may push to (site access Write)';
+const WITHIN_REACH = ' among those the user may push to (site access Write, or access Write to the source)';
 
 /** @returns the target of each element, in order, or the reason why it has none (R-D2). */
 export async function resolveTargets(

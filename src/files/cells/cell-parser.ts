@@ -20,14 +20,18 @@ export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);
 }
 
-/** Parses a finite number with decimal point or exponent (§2). @returns NaN for anything else, such as 1e999 or 1,5. */
+/**
+ * Parses a finite number, optionally with a decimal point or an exponent (§2).
+ * @returns NaN for anything else, such as 1e999 or 1,5.
+ */
 export function parseFileNumber(text: string): number {
-  const value = Number(text);
+  const trimmed = text.trim();
+  const value = Number(trimmed);
   if (!Number.isFinite(value)) return Number.NaN;
   // `Number` also accepts an empty text, 0x1f, 0b1 and 0o7.
-  const second = text.charCodeAt(1) | SPACE;
-  const isOtherBase = text.charCodeAt(0) === ZERO && (second === 0x78 || second === 0x62 || second === 0x6f);
-  return isOtherBase || text.trim() === '' ? Number.NaN : value;
+  const second = trimmed.charCodeAt(1) | SPACE;
+  const isOtherBase = trimmed.charCodeAt(0) === ZERO && (second === 0x78 || second === 0x62 || second === 0x6f);
+  return isOtherBase || trimmed === '' ? Number.NaN : value;
 }
 
 /** Parses an id from 0 to 2147483647, also written as 12.0 (§2). @returns undefined for anything else. */

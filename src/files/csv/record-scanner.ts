@@ -1,9 +1,9 @@
 /**
  * Splits the bytes of a CSV into records (RFC 4180) incrementally. Cells are offsets into a buffer, not objects.
  * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects only one row. Time
- * is linear. Own code, because no library has byte offsets, bounded memory and recovery at the next row. From bytes to
- * COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns short rows
- * (measured 2026-11-22, MEASUREMENTS.md).
+ * is linear. Own code, because none of three libraries has byte offsets, bounded memory and recovery at the next row.
+ * From bytes to COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv 0.7–1.3 ×, but udsv misaligns
+ * short rows (measured 2026-11-22, MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
@@ -16,8 +16,8 @@ export interface Dialect {
 /** Receives the records in file order. */
 export interface RecordVisitor {
   /**
-   * @param cells valid during the call only. @param cellCount number of cells up to the last that is not
-   * empty; 0 for a blank line.
+   * @param cells valid during the call only. @param cellCount number of cells up to the last that is not empty; 0 when
+   * all are empty.
    */
   record(row: number, cells: RowCells, cellCount: number): void;
   /** @param reason message for the uploader. */
@@ -186,7 +186,7 @@ export class RecordScanner {
     }
   }
 
-  /** @returns the index of the delimiter or newline after the cell. */
+  /** @returns the index of the delimiter or newline after the cell, or of the end of the file; or INCOMPLETE. */
   #bareCell(start: number, column: number): number {
     const bytes = this.#bytes;
     let at = start;
@@ -196,7 +196,7 @@ export class RecordScanner {
     return at;
   }
 
-  /** @returns the index of the delimiter or newline after the cell. */
+  /** @returns the same as `#bareCell`, or MALFORMED. */
   #quotedCell(start: number, column: number): number {
     const bytes = this.#bytes;
     const close = this.#closingQuote(start + 1, column);

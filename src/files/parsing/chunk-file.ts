@@ -19,8 +19,7 @@ export interface ChunkFile {
 }
 
 /**
- * Opens an unlinked file in the temporary directory; the system deletes it when the last
- * process with the file open ends.
+ * Opens an unlinked file in the temporary directory; the system deletes it when no process has it open.
  * @throws {Error} of the file system, such as ENOSPC.
  */
 export function openChunkFile(): ChunkFile {

@@ -22,7 +22,7 @@ import type {
 export interface ParseHelp {
   /** Reads a part of the file. @param index index of the part, from 0. */
   readPart(index: number): Promise<StoredPart>;
-  /** Resolves combinations of identifiers and of labels that the file contains for the first time. */
+  /** Resolves new combinations of identifiers and of labels in the file. */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
   /** Called once, before the first chunk, with the names of unknown columns. */
   onHeader(ignored: readonly string[]): void;

@@ -63,7 +63,8 @@ export function planColumns(header: readonly string[]): Columns {
       if (name.trim() !== '') ignored.push(name.trim());
       continue;
     }
-    if (columnOf.has(role)) throw duplicate(name.trim(), columnOf.get(role) ?? 0, column);
+    const earlier = columnOf.get(role);
+    if (earlier !== undefined) throw duplicate(header, earlier, column);
     columnOf.set(role, column);
   }
   const identifiers = [...columnOf].flatMap(([name, column]) => (isIdentifier(name) ? [{ name, column }] : []));
@@ -93,11 +94,9 @@ function normalize(name: string): string {
   return name.trim().toLowerCase();
 }
 
-function duplicate(name: string, first: number, second: number): FileRefusal {
-  return new FileRefusal(
-    'duplicate_column',
-    `the header must name each column once, got ${JSON.stringify(name)} in columns ${first + 1} and ${second + 1}`,
-  );
+function duplicate(header: readonly string[], first: number, second: number): FileRefusal {
+  const [one, other] = [first, second].map((at) => `${JSON.stringify(header[at]?.trim())} in column ${at + 1}`);
+  return new FileRefusal('duplicate_column', `the header must name each column once, got ${one} and ${other}`);
 }
 
 function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[]): FileRefusal {

@@ -34,16 +34,16 @@ export interface ParseJob {
   readonly emit: EmitRows;
 }
 
-/** Rows per chunk. A chunk is one transaction, which costs about 20 ms besides its rows. */
+/** Rows that fill a chunk. A chunk is one transaction, whose commit waits for the disk. */
 export interface ChunkRows {
   /** Rows of the first chunk; small, so that writing starts early. */
   readonly first: number;
   readonly max: number;
 }
 
-/** Parsing CSV is four times as fast as writing it to the database, so writing only waits for the first chunk. */
+/** Parsing CSV is faster than writing it to the database, so writing only waits for the first chunk. */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
-/** Parsing a workbook is as fast as writing it to the database; chunks that grow keep both processes busy. */
+/** Parsing a workbook is slower than parsing CSV; chunks that grow keep the parser and the database busy. */
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };
 
 /**

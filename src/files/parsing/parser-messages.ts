@@ -21,8 +21,7 @@ export interface ParseOrder {
 }
 
 /**
- * Combinations of identifiers and of labels that the file contains for the first time; `id` is
- * the parser's number for each.
+ * New combinations of identifiers and of labels in the file; `id` is the parser's number for each.
  */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];
@@ -39,6 +38,8 @@ export interface ResolveAnswer {
 export interface ParsedChunk {
   /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
+  /** Number of the first row with a valid date and value (see `RowError`); 0 without such a row. */
+  readonly firstRow: number;
   /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;
   readonly errors: readonly RowError[];

@@ -19,6 +19,8 @@ const FIRST_CAPACITY = 65_536;
 export interface EncodedRows {
   /** COPY tuples of the rows to be written: only the last row of each variable, date and VersionTag (R-D5). */
   readonly tuples: Buffer;
+  /** Number of the first row with a valid date and value; 0 without such a row. */
+  readonly firstRow: number;
   /** Number of valid rows; rows that repeat a date count too. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
@@ -87,10 +89,12 @@ export class RowCollector {
    * @param allocate returns memory for the given number of bytes.
    */
   encode(allocate: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
+    const firstRow = this.#size === 0 ? 0 : (this.#rows[0] as number);
     const size = this.#settle();
     const columns = { size, variableIds: this.#targetIds, dates: this.#dates, versionTagIds: this.#labelIds };
     const encoded = {
       tuples: this.#toTuples(size, orderRows(columns), allocate),
+      firstRow,
       ingested: size,
       errors: this.#errors.sort((a, b) => a.row - b.row),
       warnings: this.#warnings,

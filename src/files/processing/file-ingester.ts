@@ -33,7 +33,7 @@ export interface FileIngesterServices {
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
-    /** Number of files that this process ingests at the same time. */
+    /** Maximum number of files that this process ingests at the same time. */
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;

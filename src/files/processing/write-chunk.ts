@@ -26,8 +26,8 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position in the file before the chunk.
- * @returns false, and writes nothing, when the stored position of the file is no longer `done`, for example because
- * another process has written the chunk.
+ * @returns false, and writes nothing, when the file has ended or its stored position is no longer `done`, for example
+ * because another process has written the chunk.
  */
 export async function writeChunk(
   database: Database,
@@ -51,7 +51,7 @@ export async function writeChunk(
         const batches = inBatches(chunk.tuples);
         const { ranges, refused, stamps } = await writePoints(transaction, batches);
         await recordOrigin(transaction, accountId, stamps, { fileId: id });
-        await warnOfRefused(transaction, id, done.rowNumber + 1, batches, refused);
+        await warnOfRefused(transaction, id, chunk.firstRow, batches, refused);
         await announcePoints(transaction, accountId, ranges, requestId === null ? {} : { requestId });
       }
       if (chunk.isLast) await endFile(transaction, id);
@@ -69,7 +69,7 @@ const ADD_REFUSED = `
 
 /**
  * Counts rows that could not be written as rejected, and adds warnings.
- * @param row number of the row after the previous chunk, which the warnings name.
+ * @param row `firstRow` of the chunk, which the warnings name.
  */
 async function warnOfRefused(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells or ISO texts; a formula
- * counts by its cached result.
+ * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have a form that a CSV may
+ * have; a formula counts by its cached result.
  */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -128,7 +128,7 @@ class SheetRows implements RowVisitor {
    * number that is not a date.
    */
   #serialOf(cells: SheetCells, column: number): number | undefined {
-    // A number without a date format is not a date.
+    // A number without a date format is no serial number; it may be epoch milliseconds.
     if (cells.kinds[column] !== KIND.serial) return undefined;
     const plain = plainSerial(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
     const serial = Number.isNaN(plain) ? Number(cellText(cells, column)) : plain;

@@ -34,7 +34,7 @@ const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [50, 58],
 ];
 
-/** @returns true when a number format shows a date. @param code format code; undefined for a built-in format. */
+/** @returns true when a number format shows a date or a time. @param code format code; undefined for a built-in format. */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
   // Letters in quoted texts, after escape and padding characters, and in brackets (colours,

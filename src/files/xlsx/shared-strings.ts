@@ -1,6 +1,6 @@
 /**
- * Reads the shared strings of a workbook, which are the texts that cells refer to by index, into one buffer: a million
- * JavaScript strings would take several times the memory.
+ * Reads the shared strings of a workbook, which are the texts that cells refer to by index, into one buffer, which takes
+ * less memory than a million JavaScript strings.
  */
 import { FileRefusal } from '../standard-file.ts';
 import { MAX_CELL_BYTES } from './sheet-cells.ts';
@@ -85,7 +85,7 @@ class StringTable implements SharedStrings {
     if (known !== undefined) return known;
     const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
     let end = Math.min(this.#ends[index] ?? 0, start + MAX_CELL_BYTES);
-    // Moves the end of a text that is cut back to the start of a UTF-8 character.
+    // Moves the cut to the start of a UTF-8 character.
     if (end - start === MAX_CELL_BYTES) while (((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end)));
     if (this.#cache.size < CACHED && text.length <= MAX_CACHED_CHARACTERS) this.#cache.set(index, text);

@@ -53,7 +53,7 @@ export class SheetScanner {
     this.#xml.end();
   }
 
-  /** @returns the index after the row; `at` when the row is incomplete and more bytes are needed. */
+  /** @returns the index after the bytes that were read; `at` when the row is incomplete and more bytes are needed. */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
     const end = this.#plain.read(bytes, at);

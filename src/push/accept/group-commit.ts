@@ -17,7 +17,7 @@ import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
 
 export interface GroupCommit {
-  /** Resolves when the push is committed, or rejected as stale or re-sent. */
+  /** Resolves when the push is committed, or refused as stale or re-sent. */
   submit(submission: Submission): Promise<GroupOutcome>;
 }
 

@@ -1,4 +1,4 @@
-/** Stores encoded pushes: a large push of new dates writes its points directly, every other push joins a group commit. */
+/** Stores encoded pushes: writes the points of a large push of new dates directly if it can; other pushes join a group. */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';
@@ -9,7 +9,7 @@ import type { Submission } from './plan-group.ts';
 export interface PushStore {
   /**
    * Stores a push together with the pushes that arrive at the same time, and wakes the ingester.
-   * Resolves when the push is committed, or rejected as stale or re-sent.
+   * Resolves when the push is committed, or refused as stale or re-sent.
    */
   submit(submission: Submission): Promise<GroupOutcome>;
   /**

@@ -12,8 +12,8 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// A transaction of the ingester costs as much as about a hundred small pushes. Up to 2,000 pushes per second,
-// the pause is at most 10 ms.
+// A transaction of the ingester costs much more than storing a small push. At 2,000 pushes per second, the pause is about
+// 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;

@@ -1,7 +1,8 @@
 /**
  * Encodes the readings of a push as COPY tuples, after its targets and labels were found. Converts local dates to
- * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Sorts the
- * readings by variable and date unless the dates of every variable ascend, so that the point writer can append them.
+ * instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag (R-D5). Groups the
+ * readings by variable and sorts them by date unless the dates of every variable ascend, so that the point writer can
+ * append them.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -34,7 +35,7 @@ export interface EncodedPush {
   readonly tuples: Buffer;
   /** Readings of the elements that have a target, including repeats. */
   readonly readingCount: number;
-  /** The first 100 local dates that a clock change makes ambiguous or skips. */
+  /** Warnings about the first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset (R-A11), each once, at most 20. */
   readonly timeZones: readonly string[];
@@ -43,7 +44,7 @@ export interface EncodedPush {
   readonly hasVersionTags: boolean;
 }
 
-/** Limits the header `Time-Zone` to about 400 characters. */
+/** Maximum zones that an answer names, which keeps the header `Time-Zone` short. */
 const MAX_TIME_ZONES = 20;
 
 /**
@@ -136,7 +137,9 @@ interface OrderedRows {
   readonly isStrict: boolean;
 }
 
-/** Orders rows by variable and date (rows of one date in the order they were sent), and removes repeats. */
+/**
+ * Groups rows by variable, sorts each group by date (rows of one date in the order they were sent), and removes repeats.
+ */
 function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
   const { dates, labels } = contents;
   const rowsOf = new Map<number, number[]>();

@@ -1,7 +1,7 @@
 /**
  * Parses and validates the body of a push: an array of push elements, property names in any case, null members ignored.
- * Reports the first 100 problems with their paths. Hand-written, because it parses every reading and is 30 times faster
- * than zod; a property test compares it with `pushSchema`.
+ * Reports the first 100 problems with their paths. Hand-written, because it parses every reading and zod took 9 to 26
+ * times as long (20,000 readings, measured 2026-11-23); a property test compares it with `pushSchema`.
  */
 
 import { DATE_RULE, LOCAL_DAY, type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
@@ -232,7 +232,10 @@ class PushReader {
   }
 }
 
-/** Returns true when a reading has members besides the four with known, exact names. JSON has no undefined members. */
+/**
+ * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. JSON has no
+ * undefined members.
+ */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;
   for (const _name in reading) count += 1;

@@ -13,12 +13,12 @@ const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
 
 /**
  * @param what the expected type, such as `an object`.
- * @returns the message `must be an object, got null`.
+ * @returns the message, such as `must be an object, got null`.
  */
 export const mustBe = (what: string, value: unknown): string => `must be ${what}, got ${kindOf(value)}`;
 /**
  * @param rule the rule, such as `must be a finite number`.
- * @returns the message `must be a finite number, got "x"`; a long value is cut.
+ * @returns the message, such as `must be a finite number, got "x"`; a long value is cut.
  */
 export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
 /**

@@ -1,6 +1,6 @@
 /**
  * Reads small push bodies on the event loop, and large bodies in a pool of worker threads. If a thread dies, the pushes
- * that it holds fail with 503, and the next large push starts a new thread.
+ * that still need it fail with 503, and the next large push starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';
@@ -35,8 +35,7 @@ export interface PushReaderOptions {
   readonly log: Log;
 }
 
-// Maximum size of a body that is parsed on the event loop, which takes about 1 ms. Transferring a body to a thread
-// costs 0.2 ms plus latency.
+// Maximum size of a body that is parsed on the event loop. Such a body is parsed so fast that a thread would add latency.
 const MAX_INLINE_BYTES = 128 * 1024;
 
 /** Opens the readers of bodies. Large bodies are parsed in `threads` worker threads, off the event loop. */

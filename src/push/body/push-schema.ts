@@ -1,6 +1,6 @@
 /**
- * The zod schema of a push, used for OpenAPI and as the reference of the property test of `parsePush`. It is about thirty
- * times slower than `parsePush`, so no pushed body goes through it.
+ * The zod schema of a push, used for OpenAPI and as the reference of the property test of `parsePush`. It is much slower
+ * than `parsePush`, so no pushed body goes through it.
  */
 import { z } from 'zod';
 import { DATE_RULE } from '../../platform/dates/date-rules.ts';

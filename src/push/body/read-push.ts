@@ -139,7 +139,7 @@ function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushL
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;
-  // An index loop, because a for…of loop over the bytes takes seven times as long.
+  // An index loop, because a for…of loop over the bytes took 6 to 13 times as long (measured 2026-11-23).
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index];
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;

@@ -75,7 +75,7 @@ function admit(
 }
 
 /**
- * Returns true for a repeated header, of which Node keeps only the first, but the app joins all.
+ * Returns true when the request repeats a header: Node keeps only the first, but the app joins all.
  * @param name in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
@@ -89,7 +89,7 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
 
 /**
  * Reads the body and counts its bytes in `share`. When `share` refuses the bytes, `done` receives the body with
- * `hasMemory` false, and the app refuses the request.
+ * `hasMemory` false, and the app must handle the request.
  */
 function readBody(
   incoming: IncomingMessage,
@@ -132,8 +132,8 @@ interface StoredPush {
 }
 
 /**
- * @returns undefined when the app must handle the push, also because the structure has changed
- * after its targets were cached.
+ * @returns undefined when the app must handle the push, for example because the structure has changed since its targets
+ * were cached.
  */
 async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);

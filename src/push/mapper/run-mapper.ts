@@ -1,6 +1,6 @@
 /**
  * Runs mappers in child processes, a limited number at the same time; each process serves one mapper (R-D9). A thread
- * would share the memory and secrets of this process, and a thread without memory would end the process.
+ * would share the memory and secrets of this process, and would end the process when it ran out of memory.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

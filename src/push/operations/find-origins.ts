@@ -30,13 +30,13 @@ const FIND = `
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
 /**
- * Maximum pushes named for a version. Several pushes are named when they were written together and each
- * had readings of the variable.
+ * Maximum pushes named for a version. Several pushes are named when they were written together and each may have had
+ * readings of the variable.
  */
 export const MAX_PUSHES = 20;
 
 /**
- * Finds the pushes with readings of the variable in each write, in the order in which they took effect.
+ * Finds the pushes that may have had readings of the variable in each write, in the order in which they took effect.
  * @returns one list per write.
  */
 export async function findPushOrigins(

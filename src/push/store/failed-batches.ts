@@ -115,7 +115,7 @@ export interface RetriedBatches {
 /**
  * Queues dead letters (batches set aside after failed attempts) again, at their old position (`place`). Their
  * operations become Queued, and are announced again when they end (R-D7, R-A15).
- * @param filter without members, selects the batches of all accounts.
+ * @param filter an empty filter selects the batches of all accounts.
  */
 export async function retryBatches(
   queryable: Queryable,

@@ -1,6 +1,6 @@
 /**
  * Generates labels for pushes without a label: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive
- * labels are neighbours in the index. Plain pushes in a shared row differ in the last four digits (migration 0018).
+ * labels are neighbours in the index. The labels of a shared row differ only in the last four digits (migration 0018).
  */
 import { randomBytes } from 'node:crypto';
 
@@ -56,7 +56,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Makes up to 65,536 labels that a process generates in one millisecond distinct. */
+/** Returns a counter, which keeps the labels of a process distinct, up to 65,536 labels per millisecond. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

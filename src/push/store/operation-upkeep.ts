@@ -1,4 +1,4 @@
-/** Periodic upkeep of operations: announces time-outs (R-D7) and deletes old operations (R-D8). */
+/** Periodic upkeep: announces time-outs of operations (R-D7), deletes old operations (R-D8) and old records of writes. */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
 const BATCHES_PER_PASS = 1000;

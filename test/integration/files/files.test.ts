@@ -397,7 +397,7 @@ describe('files: an uploaded file', () => {
       ...{ state: 'PartiallyIngested', counts: { rows: 3, ingested: 1, rejected: 2, warnings: 1 } },
       warnings: [
         {
-          ...{ row: 1, code: 'rolled_up_date' },
+          ...{ row: 2, code: 'rolled_up_date' },
           message: `readings of variable ${variableId} were not stored, because retention has rolled up their dates: count 2, dates 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z`,
         },
       ],

@@ -69,7 +69,7 @@ describe('files: CSV', () => {
     ['\n', 2],
     ['\r\n', 2],
     ['\r\r\n', 2],
-  ])('with line ends %j, other line ends within quoted cells are text (R-E2)', async (end, count) => {
+  ])('with line ends %j, other line ends within quoted cells do not end the row (R-E2)', async (end, count) => {
     const lines = [`note,${HEADER}`, `"a\nb",7,${DATE},1`, `"c\rd\r\ne",8,${DATE},2`, ''];
     expect(await values(lines.join(end))).toHaveLength(count);
   });
@@ -164,6 +164,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
     [DATE, '', 'invalid_value', /got nothing/],
     [DATE, 'NaN', 'invalid_value', /NaN/],
     [DATE, '0x1F', 'invalid_value', /0x1F/],
+    [DATE, ' 0x1F', 'invalid_value', / 0x1F/],
     [DATE, '1\0', 'invalid_value', /\uFFFD/],
   ])('date %j, value %j: %s', async (date, value, code, message) => {
     const { points, errors } = await read(`${HEADER}\n${good}\n5,${date},${value}\n${good}\n`);
@@ -247,12 +248,17 @@ describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () =>
     ['missing_column', 'no known column', 'a,b\n1,2\n', /must have date and value and an identifier/],
     ['missing_column', 'no date', `variable_id,value\n`, /must have date,/],
     ['missing_column', 'no identifier', `date,value,__proto__\n${DATE},1,x\n`, /identifier/],
-    ['duplicate_column', 'two dates', `${HEADER},Date\n1,${DATE},1,${DATE}\n`, /"Date" in columns 2 and 4/],
+    [
+      'duplicate_column',
+      'two dates',
+      `${HEADER},Date\n1,${DATE},1,${DATE}\n`,
+      /"date" in column 2 and "Date" in column 4/,
+    ],
     [
       'duplicate_column',
       'two names of one identifier',
       'date,value,source_serialnumber,source_serial_number\n',
-      /columns 3 and 4/,
+      /got "source_serialnumber" in column 3 and "source_serial_number" in column 4$/,
     ],
     ['wrong_format', 'a zip archive', 'PK\x03\x04rest', /zip/],
     ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
@@ -329,7 +335,7 @@ describe('files: a CSV read part by part', () => {
     );
   });
 
-  it('resumes after a committed chunk (R-E5)', async () => {
+  it('resumes after the first chunk (R-E5)', async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
     const text = `${HEADER}\n${lines.join('')}`;
     const whole = await read(text);

@@ -65,7 +65,7 @@ describe('files: an idle parser process', () => {
     expect(chunkFiles.map((path) => statSync(path).size)).toEqual([0]);
   });
 
-  it('has a memory limit from the kernel besides that of V8 (R-A14)', () => {
+  it('has a memory limit from the kernel, below 1 GiB (R-A14)', () => {
     const limits = parserProcesses().map((pid) => readFileSync(`/proc/${pid}/limits`, 'utf8'));
     const bytes = limits.map((text) => Number(/^Max data size +(\d+)/m.exec(text)?.[1]));
     expect(bytes.length).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe('files: the end of a parser process', () => {
   });
 });
 
-/** @returns the target of a link; nothing when the descriptor has been closed meanwhile. */
+/** @returns the target of a link; '' when the descriptor has been closed meanwhile. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -265,7 +265,7 @@ function readBytes(bytes: Uint8Array): readonly unknown[] | string {
   }
 }
 
-/** @returns parsed JSON; undefined: the text is not JSON. */
+/** @returns parsed JSON; undefined when the text is not JSON. */
 function tryParse(text: string): { readonly json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) };
@@ -331,7 +331,7 @@ describe('push: the bytes of a body', () => {
       Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
       'body_too_large',
     ],
-  ])('are refused if they are %s (R-D1, R-D10)', (_, bytes, code) => {
+  ])('are refused: %s (R-D1, R-D10)', (_, bytes, code) => {
     expect(readBytes(bytes)).toBe(code);
   });
 

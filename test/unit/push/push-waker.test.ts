@@ -38,7 +38,7 @@ test.each([
   },
 );
 
-test('push: a failed wake-up is left to the sweeper, and the next push wakes again', async () => {
+test('push: after a failed wake-up, the next push wakes the ingester again', async () => {
   let calls = 0;
   const waker = openWaker(async () => {
     calls += 1;

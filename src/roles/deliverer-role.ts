@@ -31,7 +31,6 @@ export async function startDelivererRole(parts: Parts): Promise<Role> {
       parallel: config.WEBHOOK_PARALLEL,
       retryDelaysSec: config.WEBHOOK_RETRY_SEC,
       maxProbePauseMs: config.WEBHOOK_PROBE_MS,
-      timeoutMs: config.WEBHOOK_TIMEOUT_MS,
       disableAfterDays: config.WEBHOOK_DISABLE_AFTER_DAYS,
       historyDays: config.WEBHOOK_HISTORY_DAYS,
       sweepIntervalMs: config.SWEEP_INTERVAL_MS,

@@ -6,9 +6,9 @@ import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
 import type { EventType } from './event-type.ts';
-import { openHeaders, openTarget, type StoredHeaders, sealHeaders, type TargetRow } from './sealed-columns.ts';
+import { openHeaders, type StoredHeaders, sealHeaders } from './sealed-columns.ts';
 import type { SecretVault } from './secret-vault.ts';
-import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
+import type { StoredWebhook, WebhookFields } from './webhook.ts';
 
 type WebhookRow = Omit<StoredWebhook, 'headers'> & { readonly headers: StoredHeaders };
 
@@ -49,21 +49,6 @@ export async function getWebhook(
   const [webhook] = rows;
   if (!webhook) throw noSuchWebhook();
   return openRow(vault, webhook, accountId);
-}
-
-/**
- * @returns the data of a webhook that deliveries need (R-I1).
- * @throws {DomainError} not_found when the webhook does not exist.
- */
-export async function getTarget(queryable: Queryable, vault: SecretVault, webhookId: string): Promise<WebhookTarget> {
-  const { rows } = await queryable.query<TargetRow & { readonly accountId: number }>(
-    `select account_id as "accountId", ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
-    [webhookId],
-  );
-  const [row] = rows;
-  if (!row) throw noSuchWebhook();
-  const { accountId, ...target } = row;
-  return openTarget(vault, target, accountId);
 }
 
 /**

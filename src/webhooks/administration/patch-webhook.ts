@@ -30,7 +30,7 @@ export function planPatch(
   const inFields = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
   const named = withMemberNames(inFields, FILTER_LISTS, '/filter');
   for (const [index, operation] of named.entries()) assertAllowed(operation, index);
-  // A placeholder to write the secret to: assertAllowed refuses operations that would read it.
+  // A placeholder for a new secret: assertAllowed refuses operations that would read it.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
   const patched = applyOperations(shown, named);
   // A removed member becomes null, which the schema refuses for members that cannot be null.
@@ -38,7 +38,10 @@ export function planPatch(
   return parseInput(webhookChangeSchema(policy, webhook), Object.fromEntries(whole));
 }
 
-/** @throws {DomainError} invalid_input when the operation reads the secret, changes a read-only member or names an unknown one. */
+/**
+ * @throws {DomainError} invalid_input when the operation changes a read-only member, names an unknown one, or uses the
+ *   secret otherwise than by `add` or `replace`.
+ */
 function assertAllowed(operation: PatchOperation, index: number): void {
   const { op, path } = operation;
   if ('from' in operation) {

@@ -72,7 +72,7 @@ const written = newWebhookSchema(SOME_TARGET).meta({
 const changed = webhookChangeSchema(SOME_TARGET, { url: '' }).meta({
   id: 'WebhookUpdate',
   examples: [{ isEnabled: false }],
-  description: 'Absent members keep their value; null clears them.',
+  description: 'An absent member keeps its value. null resets httpMethod, headers, filter and bodyTemplate.',
 });
 
 export const WEBHOOK_OPERATIONS: readonly Operation[] = [

@@ -1,7 +1,7 @@
 /**
- * Semaphore for each account: limits the webhooks (keys) of one account that a process works on at the same time, so
- * that an account with many hanging receivers leaves capacity to others. `leave` returns the key that was refused first and
- * reserves the permit for it: otherwise keys that ask meanwhile would take it, and the refused key might wait without end.
+ * Semaphore for each account: limits the webhooks or trial sends (keys) of one account that a process works on at the same
+ * time, so that an account with many hanging receivers leaves capacity to others. `leave` returns the key that was refused
+ * first and reserves a permit for it: otherwise other keys might take every permit, and the refused key would wait forever.
  */
 export interface AccountSemaphore {
   /** @returns false when the account has no permit that is free or reserved for `key`; a later `leave` returns this key. */
@@ -22,8 +22,7 @@ const RESERVED_MS = 1000;
 
 /**
  * Opens one semaphore per account.
- * @param permitsPerAccount maximum number of webhooks of one account that are worked on at the same time in this
- *   process.
+ * @param permitsPerAccount maximum number of keys of one account that are worked on at the same time in this process.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -27,7 +27,7 @@ export const LEASED_ATTEMPTS: LeasedTable = {
   ...{ table: 'webhook_attempt', idType: 'int8', column: 'claimed_until', state: 'Pending' },
 };
 
-/** The columns of a webhook that delivery reads. */
+/** What delivery reads of a webhook. */
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;

@@ -14,7 +14,7 @@ import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attem
 import type { OutcomeWriter } from './outcome-writer.ts';
 import { isDown, planNextStep, planPause, planProbePause, type RetryPolicy, type TryEnd } from './retry-rules.ts';
 
-export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number };
+export type TryOutcome = AttemptOutcome & { readonly retryAfterMs?: number; readonly isTooLarge?: boolean };
 
 export interface DeliveryServices {
   readonly database: Database;
@@ -139,8 +139,8 @@ function writeEnd(
   return writer.write({ claimed, outcome, next, pauseMs: Math.max(planPause(end), probePauseMs), endedMs });
 }
 
-function toEnd({ state, response, retryAfterMs }: TryOutcome): TryEnd {
-  return { state, status: response?.status, retryAfterMs };
+function toEnd({ state, response, retryAfterMs, isTooLarge }: TryOutcome): TryEnd {
+  return { state, status: response?.status, retryAfterMs, isTooLarge };
 }
 
 const FAILURES_TO_OPEN = 2;
@@ -161,7 +161,7 @@ export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;
   return {
     add: (end) => {
-      failures = isDown(end) ? failures + 1 : 0;
+      if (!end.isTooLarge) failures = isDown(end) ? failures + 1 : 0;
     },
     isOpen: () => failures >= FAILURES_TO_OPEN,
   };

@@ -41,8 +41,6 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
     readonly retryDelaysSec: readonly number[];
     /** Maximum pause before a probe of a receiver that is down; `Retry-After` may ask for more. */
     readonly maxProbePauseMs: number;
-    /** Time-out of one attempt, in milliseconds. */
-    readonly timeoutMs: number;
     readonly disableAfterDays: number;
     readonly historyDays: number;
     readonly sweepIntervalMs: number;

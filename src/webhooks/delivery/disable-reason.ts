@@ -26,7 +26,7 @@ export function disableReason(reason: DisableReason, language: Language): string
   return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
 }
 
-/** @returns the URL without its possible secrets: query, fragment, user and password. */
+/** @returns the URL without query, fragment, user and password, which may be secrets. */
 export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
 }

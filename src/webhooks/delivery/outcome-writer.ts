@@ -1,7 +1,7 @@
 /**
- * Group commit of outcomes: one transaction at a time, and the next one writes the outcomes of all webhooks that arrived
- * meanwhile. While the database is unavailable, the writer retries for `patienceMs`; later a process sends the messages
- * again under the same ids (R-I3).
+ * Group commit of outcomes: one transaction at a time, and the next one writes up to 500 of the outcomes that arrived
+ * meanwhile, of any webhooks. While the database is unavailable, the writer retries for `patienceMs`; later a process sends
+ * the messages again under the same ids (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
@@ -27,7 +27,7 @@ interface Waiting {
 const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
 
-/** @returns a writer; `store` runs in one call at a time (R-I3). */
+/** @returns a writer, which makes one call of `store` at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {
   const waiting: Waiting[] = [];
   let isRunning = false;

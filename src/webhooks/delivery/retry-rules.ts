@@ -7,6 +7,8 @@ export interface TryEnd {
   readonly status?: number | undefined;
   /** Delay that the header `Retry-After` of the response asks for. */
   readonly retryAfterMs?: number | undefined;
+  /** Whether the message was too large to send. */
+  readonly isTooLarge?: boolean | undefined;
 }
 
 export interface RetryPolicy {
@@ -66,11 +68,11 @@ export function planPause({ state, status, retryAfterMs }: TryEnd): number {
 }
 
 /**
- * @returns true when a failure shows that the receiver is down: no answer, or status 5xx, 408 or 429. Any other status
- * refuses this message only.
+ * @returns true when a failure shows that the receiver is down: no answer, or status 5xx, 408 or 429. Any other failure
+ * concerns this message only.
  */
-export function isDown({ state, status }: TryEnd): boolean {
-  if (state === 'Succeeded') return false;
+export function isDown({ state, status, isTooLarge }: TryEnd): boolean {
+  if (state === 'Succeeded' || isTooLarge) return false;
   return status === undefined || status >= 500 || status === REQUEST_TIMEOUT || status === TOO_MANY_REQUESTS;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Records messages dropped because the backlog of a webhook is full. The newest messages are dropped, so the receiver later
- * gets an unbroken sequence with one gap. The history has one entry for each gap, with the number of dropped messages.
+ * Records messages dropped because the backlog of a webhook is full. The newest messages are dropped, so a receiver misses
+ * one contiguous range of messages (a gap). The history has one entry for each gap, with the number of dropped messages.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';

@@ -57,7 +57,7 @@ const ENTRY = `
   select ${COLUMNS} from webhook_attempt attempt join webhook_event event on event.id = attempt.event_id
   where attempt.id = $1`;
 
-/** @returns one page of the history, newest attempt first (R-I5). */
+/** @returns one page of the history, newest entry first (R-I5). */
 export async function listHistory(
   queryable: Queryable,
   webhookId: string,
@@ -74,7 +74,7 @@ export function planPage(states: readonly AttemptState[]): { readonly statement:
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
 }
 
-/** Counts the attempts of a webhook (R-I5). @param states empty: all. */
+/** Counts the entries of the history of a webhook (R-I5). @param states empty: all. */
 export async function countHistory(
   queryable: Queryable,
   webhookId: string,

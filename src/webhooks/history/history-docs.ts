@@ -14,7 +14,7 @@ export const sentRequestSchema = z
     method: z.string(),
     url: z.string(),
     headers,
-    body: z.string().meta({ description: 'The first 64 KiB of the body.' }),
+    body: z.string().meta({ description: 'The first 65,536 characters of the body.' }),
   })
   .meta({ id: 'SentRequest' }) satisfies z.ZodType<SentRequest>;
 export const receivedResponseSchema = z

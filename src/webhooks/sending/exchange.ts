@@ -55,7 +55,7 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
 
 /**
  * Sends the request once. `isStale`: a kept-alive connection broke before any response, so the receiver had probably closed
- * it before it got the request.
+ * it before the request arrived.
  */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,
@@ -97,7 +97,7 @@ interface AnswerReading {
   isAtEnd(): boolean;
 }
 
-/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that broke it off. */
+/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that broke the body off. */
 function readAnswer(response: http.IncomingMessage, onEnd: (error?: Error) => void): AnswerReading {
   const kept: Buffer[] = [];
   let length = 0;

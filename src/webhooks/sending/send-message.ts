@@ -33,6 +33,8 @@ export interface SenderOptions {
 export interface SendOutcome extends AttemptOutcome {
   /** Delay of the header `Retry-After` of the response, at most a day. */
   readonly retryAfterMs?: number;
+  /** Whether the message was too large to send, which says nothing about the receiver. */
+  readonly isTooLarge?: boolean;
 }
 
 export interface Sender {
@@ -72,6 +74,7 @@ export function openSender(options: SenderOptions): Sender {
         ...(failure !== undefined && { error: failure }),
         durationMs: Math.round(performance.now() - began),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(body === undefined && { isTooLarge: true }),
       };
     },
     close: agents.close,

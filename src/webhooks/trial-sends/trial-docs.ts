@@ -19,7 +19,7 @@ const test = z
   .object({
     id: z.string(),
     state: z.enum(ATTEMPT_STATES),
-    request: sentRequestSchema.nullable().meta({ description: 'null until the request was sent.' }),
+    request: sentRequestSchema.nullable().meta({ description: 'null while Pending and after an internal error.' }),
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
   })
@@ -36,7 +36,6 @@ export const TRIAL_OPERATIONS: readonly Operation[] = [
       }),
     ),
     answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL of its result.' } })],
-    errors: ['not_found'],
   },
   {
     ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },

@@ -60,7 +60,7 @@ const webhook = fc
     filter: isFilterable(members.eventType) ? members.filter : {},
   }));
 
-/** @returns the members in which two webhooks with the same fields are equal. */
+/** @returns the webhook without its id, dates and secret. */
 function fieldsOf({ id: _, createdDate, modifiedDate, secret, ...fields }: SeenWebhook) {
   return fields;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findReceiver } from '../../../src/webhooks/delivery/claim-attempts.ts';
 import { purgeHistory } from '../../../src/webhooks/delivery/purge-history.ts';
 import { openSecretVault } from '../../../src/webhooks/secret-vault.ts';
-import { getTarget } from '../../../src/webhooks/webhooks.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { createWebhook, type SeenWebhook, secretOf, WEBHOOK } from '../../support/fixtures/webhooks.ts';
@@ -25,7 +25,7 @@ const read = async (webhook: { readonly id: string }, client: TestClient = api.m
 const put = (webhook: { readonly id: string }, members: unknown) =>
   api.manager.send<SeenWebhook>('PUT', path(webhook), members);
 const secretsOf = async ({ id }: { readonly id: string }) =>
-  (await getTarget(api.database, openSecretVault([]), id)).secrets;
+  (await findReceiver(api.database, openSecretVault([]), id))?.target.secrets;
 const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
 
 /** Sets columns of a webhook in the database. */
@@ -285,7 +285,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
     expect(rows).toEqual([{ disabled_reason: null, disabled_date: null, failing_since: null }]);
   });
 
-  it('keeps the failure period unless the URL changes (R-I3)', async () => {
+  it('a new name keeps the failure period, a new URL resets it (R-I3)', async () => {
     const webhook = await createWebhook(api.manager);
     const failingSince = async () =>
       (await api.database.query('select failing_since from webhook where id = $1', [webhook.id])).rows[0].failing_since;
@@ -357,6 +357,8 @@ describe('webhooks: DELETE /account/webhooks/{id}', () => {
     expect((await put(webhook, { name: 'x' })).status).toBe(404);
     expect((await api.manager.patch(path(webhook), change)).status).toBe(404);
     expect((await api.manager.delete(path(webhook))).status).toBe(404);
+    expect((await api.manager.get(`${path(webhook)}/history`)).status).toBe(404);
+    expect((await api.manager.post(`${path(webhook)}/history/1/replay`, undefined)).status).toBe(404);
   });
 
   it('erases credentials at once; the next purge deletes the webhook and its history (R-I1, R-I5)', async () => {

@@ -1,4 +1,4 @@
-/** Secrets and headers of webhooks, encrypted at rest (R-I1, R-I3): stored, delivered, tried, read and rotated. */
+/** Secrets and headers of webhooks are encrypted at rest (R-I1, R-I3), used by deliveries and trial sends, and sealed with a new key. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/roles/admin-role.ts';
@@ -67,7 +67,7 @@ const toKeys = (text: string) =>
     return { id, key: Buffer.from(base64, 'base64') };
   });
 
-test('webhook secrets and headers: stored encrypted, used to sign, shown to managers, and sealed anew by admin rotate-webhook-keys (R-I1, R-I3, R-I7)', async () => {
+test('webhook secrets and headers are stored encrypted and used in deliveries, and admin rotate-webhook-keys seals them with a new key (R-I1, R-I3, R-I7)', async () => {
   const made = await createWebhook(api.manager, fields());
   expect(made).toMatchObject({ headers: HEADERS });
   expect(made).not.toHaveProperty('secret');

@@ -5,7 +5,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openAccountSemaphore } from '../../../src/webhooks/delivery/account-semaphore.ts';
 import { openCircuit } from '../../../src/webhooks/delivery/deliver-slice.ts';
 import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason.ts';
-import { planNextStep, planPause, planProbePause } from '../../../src/webhooks/delivery/retry-rules.ts';
+import { isDown, planNextStep, planPause, planProbePause } from '../../../src/webhooks/delivery/retry-rules.ts';
 import { type Occurrence, planMessages, toFilter } from '../../../src/webhooks/fan-out/filter-rules.ts';
 
 const { WEBHOOK_RETRY_SEC } = readConfig({ DATABASE_URL: 'postgres://a@b/c', REDIS_URL: 'redis://a' });
@@ -83,6 +83,15 @@ describe('webhook delivery: circuit of a receiver', () => {
       expect(openAfter(isFailing, statuses)).toBe(isOpen);
     },
   );
+
+  test('a message that is too large to send neither opens the circuit nor resets it (R-I3)', () => {
+    const tooLarge = { state: 'Failed', isTooLarge: true } as const;
+    const circuit = openCircuit(true);
+    for (let count = 0; count < 3; count += 1) circuit.add(tooLarge);
+    expect([circuit.isOpen(), isDown(tooLarge)]).toEqual([false, false]);
+    circuit.add(failed);
+    expect(circuit.isOpen()).toBe(true);
+  });
 
   test('probes follow the back-off of the attempt, at most a minute apart (R-I3)', () => {
     const policy = { delaysSec: WEBHOOK_RETRY_SEC, maxProbePauseMs: 60_000 };

@@ -70,7 +70,7 @@ test('webhook delivery: while a receiver hangs, other webhooks of this and anoth
   await delivery.createSites(1);
   await delivery.createSites(1, api.stranger);
   await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
-  // The attempt at the hanging receiver still waits for its time-out of 15 s.
+  // The attempts at the hanging receiver still wait for their time-out of 15 s.
   const ended = (await delivery.historyOf(deadId, 0)).filter(({ state }) => state !== 'Pending');
   expect(ended).toEqual([]);
 });
@@ -134,7 +134,7 @@ test('webhook delivery: five days without a success disable the webhook; a succe
   expect((await mails()).map(({ to }) => to)).toEqual(['fleur@north.example', 'karl@north.example']);
 });
 
-test('webhook delivery: a full backlog drops the newest messages, and one history entry counts them (R-I5)', async () => {
+test('webhook delivery: a full backlog drops messages, and one history entry counts them (R-I5)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);

@@ -69,7 +69,7 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
   });
 });
 
-describe('webhook sending: an invalid response is a failure (R-I3)', () => {
+describe('webhook sending: an invalid or missing response is a failure (R-I3)', () => {
   test.each([
     ['nothing', '', CLOSED],
     ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the response of the receiver is not valid HTTP'],

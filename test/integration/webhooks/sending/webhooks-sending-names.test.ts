@@ -36,7 +36,7 @@ async function sendTo(...given: readonly NameAnswer[]): Promise<string> {
   return error ?? state;
 }
 
-test('webhook sending: resolves a name once for each connection (R-I4)', async () => {
+test('webhook sending: a connection resolves its name once (R-I4)', async () => {
   expect(await sendTo(['127.0.0.1'])).toBe('Succeeded');
   expect(names.asked).toEqual(['receiver.test']);
 });

@@ -1,7 +1,7 @@
 /**
  * Runs a program inside a root file system: with `bwrap` in namespaces of its own or, where the kernel refuses user
- * namespaces and this process is root, with `chroot`. The program runs under an unprivileged user id, has one writable
- * directory, and is killed by the kernel when this process dies.
+ * namespaces and this process is root, with `chroot`. The program runs under an unprivileged user id, has one
+ * directory for its data, and is killed by the kernel when this process dies.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -22,7 +22,7 @@ const MEBIBYTE = 1 << 20;
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Starts the server. @returns the service, with the URL of the database `postgres`. @throws {SetupError} when it fails. */
+/** Starts the server. @returns the service, with the URL of the database `postgres`. @throws {Error} when it cannot be started. */
 export async function startPostgres(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   await initialise(options, state);

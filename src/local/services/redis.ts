@@ -7,7 +7,7 @@ import { awaitService, type Service, type StackServiceOptions, withLog } from '.
 const READY_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts the server on loopback, protected by `password`. @throws {SetupError} when it fails. */
+/** Starts the server on loopback, protected by `password`. @throws {SetupError} when it ends or does not answer in time. */
 export async function startRedis(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   const port = await findFreePort(options.wantedPort);

@@ -39,7 +39,7 @@ export interface Services {
 
 /**
  * Starts both services; builds their root file system first if it is missing.
- * @throws {SetupError} when they are already running or cannot be started.
+ * @throws {Error} when they are already running or cannot be started.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const launcher = chooseLauncher(process.env);

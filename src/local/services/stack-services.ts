@@ -21,7 +21,7 @@ export interface StackServices {
 /**
  * Finds external services, or starts the stack's own services.
  * @param lock lock of STACK_DIRECTORY; own services hold it as long as they run.
- * @throws {SetupError} when the services are unsuitable or cannot be started.
+ * @throws {Error} when the services are unsuitable or cannot be started.
  */
 export async function findServices(secrets: Secrets, lock: Lock, progress: Progress): Promise<StackServices> {
   const external = readExternalServices(process.env);

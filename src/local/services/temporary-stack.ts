@@ -22,7 +22,7 @@ export interface TemporaryStackOptions {
   readonly progress: Progress;
 }
 
-/** Starts TimescaleDB and Redis with empty data; `stop` removes the data. @throws {SetupError} when they cannot start. */
+/** Starts TimescaleDB and Redis with empty data; `stop` removes the data. @throws {Error} when they cannot start. */
 export async function startTemporaryStack(options: TemporaryStackOptions): Promise<Services> {
   const { directory, lock } = makeDirectory(`${options.purpose}-`);
   const logDirectory = join(LOG_DIRECTORY, options.purpose);

@@ -60,8 +60,8 @@ it('npm start: a demo load that broke off after any of its POST requests is comp
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
     // Each load finds the objects of earlier loads, so its first POST creates the next one: site, source, three
-    // variables, forecast. The last load first repeats the push of the forecast, which changes nothing; its second POST
-    // pushes the measured values.
+    // variables, forecast. The seventh load first repeats the push of the forecast, which changes nothing; its second
+    // POST pushes the measured values.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

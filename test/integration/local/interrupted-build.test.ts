@@ -1,6 +1,6 @@
 /**
- * Builds of a root file system that a signal interrupts. The tests run the real mmdebstrap, which mounts; its package
- * repository is empty, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds
+ * Builds of a root file system that a signal interrupts. The tests run the real mmdebstrap, with its mounts, on an empty
+ * package repository, so a build takes 2 s instead of a minute. `ROOT_BUILD=full npm test -- interrupted-build` builds
  * from Debian's packages.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -46,7 +46,7 @@ function makeWorkplace(): string {
   return directory;
 }
 
-/** Starts a build whose hook reports that it runs, and then waits `waitSec`. */
+/** Starts a build whose hook reports that it runs, and then waits `waitSec` seconds. */
 function startBuild(workplace: string, waitSec: number): Build {
   const [cache, temporary, mark] = ['cache', 'temporary', 'mark'].map((name) => join(workplace, name)) as [
     string,

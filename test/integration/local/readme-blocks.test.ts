@@ -1,4 +1,4 @@
-/** The shell blocks of README.md, except those that begin with npm, run in sh and bash and leave no further site (R-A9). */
+/** The shell blocks of README.md, except those that begin with npm, run in sh and bash and leave no further site. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,13 +48,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('readme: the shell blocks that do not begin with npm run in sh and in bash, and leave no further site (R-A9)', async () => {
+test('readme: all shell blocks but the npm commands run in sh and in bash, and leave no further site', async () => {
   const text = await readFile(README, 'utf8');
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block ?? []);
   const script = blocks.filter((block) => !block.startsWith('npm ')).join('\n');
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
-    // A bash of shell level 1 whose input is a socket takes itself for a remote one and reads the machine's bashrc.
+    // A bash of shell level 1 whose input is a socket takes itself for a remote shell and reads the machine's bashrc.
     const env = { ...process.env, SHLVL: '2' };
     const { stdout, stderr } = await run(shell, ['-eu', '-c', script], { cwd: directory, env });
     expect(stderr, shell).toBe('');

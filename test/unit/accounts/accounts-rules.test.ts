@@ -66,7 +66,7 @@ describe('planUserChange: permission to change a user (R-B8)', () => {
     );
   });
 
-  test('no user grants a role above their own; users have their highest role, without roles USER (R-B8)', () => {
+  test('no user grants a role above their own; of several roles the highest counts, and a user without roles is a USER (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
     for (const role of ['ADMIN', 'MANAGER'] as const) expect(kind('USER', role)).toBe('refused');
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');

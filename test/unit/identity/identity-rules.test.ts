@@ -103,7 +103,8 @@ describe('identity: the scopes of a token', () => {
   });
 
   it('include datahub-api when opisense-api is requested (R-B6, §5)', () => {
-    expect(planScopes('opisense-api datahub-api', allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
+    for (const asked of ['opisense-api', 'opisense-api datahub-api'])
+      expect(planScopes(asked, allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });
 
   it('never exceed those of the client (R-B6)', () => {

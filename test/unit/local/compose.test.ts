@@ -20,7 +20,7 @@ function get(name: string): ComposeService {
 }
 
 describe('local: compose.yaml', () => {
-  test('has database, redis, the migration, one service per role, and the archive as an optional service', () => {
+  test('has database, redis, the migration, one service per role, and the backup as an optional service', () => {
     expect(services.map(([name]) => name)).toEqual(['database', 'redis', 'migrate', ...ROLES, 'backup']);
     const optional = services.filter(([, { profiles }]) => profiles.length > 0);
     expect(optional.map(([name, { profiles }]) => [name, profiles])).toEqual([['backup', ['backup']]]);

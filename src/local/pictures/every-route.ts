@@ -27,7 +27,7 @@ interface Route {
 type SignIn = (page: Page) => Promise<void>;
 
 /**
- * Takes the pictures. Prints the path of each, with a mark when the page is wider than its window.
+ * Takes the pictures. Prints the path of each, with a note when the page is wider than its window.
  * @param signIn opens the console and signs in.
  * @param directory receives the pictures, by size, scheme and language.
  */

@@ -42,10 +42,10 @@ const FIND_RECEIVER = `
   select account_id as "accountId", is_enabled as "isEnabled", failing_since is not null as "isFailing", ${TARGET_COLUMNS}
   from webhook where id = $1`;
 
-// A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own, because a paused webhook may have a hundred thousand waiting attempts and is woken for every event.
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
+// A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
+// their own, because a paused webhook may have a hundred thousand waiting attempts and is woken for every event.
 const CLAIM = `
   with hook as materialized (
     select paused_until is null or paused_until <= now() as is_open from webhook where id = $1 and is_enabled

@@ -36,7 +36,7 @@ export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptio
       await store(batch);
       return true;
     } catch (error) {
-      log.warn({ err: error, attempts: batch.length }, 'outcomes of webhook attempts could not be written; retrying');
+      log.warn({ err: error, attempts: batch.length }, 'outcomes of webhook attempts could not be written');
       return false;
     }
   };

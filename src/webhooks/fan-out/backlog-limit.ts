@@ -15,7 +15,7 @@ export interface BacklogLimit {
 
 export interface LimitedWebhook {
   readonly webhookId: string;
-  /** The backlog of the webhook is full: messages to the webhook are being dropped. */
+  /** Whether the backlog of the webhook was full at the last message, which was dropped. */
   readonly isFull: boolean;
 }
 

@@ -6,7 +6,7 @@ import { type Filter, toFilter } from './filter-rules.ts';
 
 export interface Subscriber {
   readonly webhookId: string;
-  /** The backlog of the webhook is full: messages to the webhook are being dropped. */
+  /** Whether the backlog of the webhook was full at the last message, which was dropped. */
   readonly isFull: boolean;
   /** Filter of the webhook; undefined matches every event of its type. */
   readonly filter: Filter | undefined;

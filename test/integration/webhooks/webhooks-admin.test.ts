@@ -253,7 +253,7 @@ describe('webhooks: GET /account/webhooks', () => {
 });
 
 describe('webhooks: PUT /account/webhooks/{id}', () => {
-  it('returns the webhook; absent members keep their value, null clears (§4.4, R-I1)', async () => {
+  it('returns the webhook; absent members keep their value, null clears headers, template and filter (§4.4, R-I1)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const changed = await put(webhook, { Name: 'other', headers: null, bodyTemplate: null });
     const { secret: _, modifiedDate, ...rest } = webhook;

@@ -66,7 +66,7 @@ test('webhook fan-out: drops of a hundred webhooks need at most four statements,
   }
 });
 
-test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6 s (R-I8)', async () => {
+test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6 s', async () => {
   const [webhookId = ''] = await addWebhooks(1);
   await api.database.query(
     `with event as (

@@ -1,6 +1,7 @@
 /** Refuses query parameters of a listing that are unknown and look like a filter (R-A12). */
 import leven from 'leven';
 import { DomainError } from '../errors.ts';
+import { MAX_DETAILS } from './lenient.ts';
 
 const ENDS_AS_ID = /ids?$/;
 /**
@@ -13,7 +14,7 @@ const LETTERS_PER_TYPO = 2;
 /**
  * @param known names of the listing's parameters, documented names first.
  * @returns a function that checks the names of a query, given in lower case (R-A12). The function throws invalid_input
- * with every unknown name that ends in `id` or `ids`, or nearly equals a known name.
+ * with every unknown name, at most 100, that ends in `id` or `ids`, or nearly equals a known name.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());
@@ -30,6 +31,8 @@ export function filterGuard(known: readonly string[]): (given: Iterable<string>)
       details.push({ path: `query.${name}`, message: `is not a parameter of this listing; the nearest is ${nearest}` });
     }
     const [first] = details;
-    if (first) throw new DomainError('invalid_input', `${first.path.replace('.', ' ')} ${first.message}`, details);
+    if (!first) return;
+    const message = `${first.path.replace('.', ' ')} ${first.message}`;
+    throw new DomainError('invalid_input', message, details.slice(0, MAX_DETAILS));
   };
 }

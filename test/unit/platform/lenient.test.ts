@@ -53,13 +53,14 @@ describe('lenient reading: filters of a listing', () => {
     { siteIds: named(idsParameter('Sites.'), 'id', 'ids', 'siteId'), from: textParameter('Begin.'), ...PAGING },
     { isListing: true },
   );
-  const refusalOf = (query: string) => {
+  const errorOf = (query: string) => {
     try {
       return LIST.parse(`http://h?${query}`) && undefined;
     } catch (error) {
-      return (error as DomainError).message;
+      return error as DomainError;
     }
   };
+  const refusalOf = (query: string) => errorOf(query)?.message;
 
   it.each(['id=1', 'ids=1', 'siteId=1', 'filter.SITEIDS=1', 'siteIds%5B0%5D=1'])(
     '%s is a name of siteIds (R-A12)',
@@ -72,7 +73,7 @@ describe('lenient reading: filters of a listing', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
-  it('an error names the parameter as the client wrote it (R-A5)', () => {
+  it('an error names the alias that the client used (R-A5)', () => {
     expect(refusalOf('siteIds=1&siteId=x')).toMatch(/^query siteId must be an integer/);
   });
 
@@ -84,6 +85,11 @@ describe('lenient reading: filters of a listing', () => {
     ['itemPerPage=1', 'query itemperpage is not a parameter of this listing; the nearest is itemsPerPage'],
   ])('%s looks like a filter and is refused with the nearest name (R-A12)', (query, message) => {
     expect(refusalOf(query)).toBe(message);
+  });
+
+  it('an error lists at most 100 unknown names (R-A5, R-A12)', () => {
+    const query = Array.from({ length: 101 }, (_, index) => `n${index}Id=1`).join('&');
+    expect(errorOf(query)?.details).toHaveLength(100);
   });
 
   it.each(['_=1', 'op1', 'verbose=true', 'culture=fr', 'x=1', 'xy=1'])('%s is ignored (R-A3)', (query) => {

@@ -38,11 +38,11 @@ export const SETTINGS = {
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum concurrent point reads per process; each uses one database connection.',
+    'Maximum concurrent reads of points and long listings per process; each uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum concurrent point reads per account and process; at least one read of READ_POOL_SIZE remains for other accounts.',
+    'Maximum concurrent reads of points and long listings per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -106,7 +106,7 @@ export const SETTINGS = {
   ),
   WATCH_HEARTBEAT_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'Milliseconds without new points after which a watch sends its cursor.',
+    'Milliseconds without a message after which a watch sends its cursor.',
   ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address the health port listens on.'),
   HEALTH_PORT: setting(

@@ -57,11 +57,11 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
-    'Maximum files a user may follow at the same time by GET /storage/{id}/events, per process.',
+    'Maximum files, and separately structure imports, that a user may follow at the same time by server-sent events, per process.',
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
-    'Maximum followers of files per process; one account may have at most half of them.',
+    'Maximum followers of files, and separately of structure imports, per process; one account may have at most half of them.',
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),
@@ -69,7 +69,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum bytes of buffers for files being uploaded, per process; an upload takes at most 3 MiB. Further uploads are answered 503. An account may take at most half.',
+    'Maximum bytes of buffers per process for uploads of files, and separately of documents to import; an upload takes at most 3 MiB. Further uploads are answered 503. An account may take at most half.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -114,7 +114,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
-    'Maximum accounts an ingester writes for at the same time; each takes up to three database connections.',
+    'Maximum accounts an ingester writes for at the same time; each uses one database connection, and up to two more during a long write.',
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),

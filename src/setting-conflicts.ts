@@ -33,7 +33,7 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
 
 /**
  * Returns the minimum pool size: two connections for each calculation; one for each ingest, file and direct write; and
- * two more.
+ * two more. The further connections of an ingest during a long write are not counted, because it can work without them.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

@@ -54,9 +54,14 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '121' })).toEqual([]);
   });
 
-  test('refuses a database pool smaller than the connections that calculations, ingests and files hold together', () => {
-    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 24')]);
-    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '24' })).toEqual([]);
+  test.each([
+    ['CALC_CONCURRENCY', '8', 24],
+    ['INGEST_CONCURRENCY', '3', 13],
+    ['FILE_CONCURRENCY', '3', 13],
+    ['PUSH_DIRECT_WRITES', '3', 13],
+  ])('%s=%s requires DATABASE_POOL_SIZE=%i', (name, value, needed) => {
+    expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([expect.stringContaining(`at least ${needed} `)]);
+    expect(problemsOf({ ...NEEDED, [name]: value, DATABASE_POOL_SIZE: String(needed) })).toEqual([]);
   });
 
   test.each(['CALC_CONCURRENCY', 'FILE_CONCURRENCY', 'MAPPER_PROCESSES', 'READ_POOL_SIZE', 'WEBHOOK_CONCURRENCY'])(

@@ -52,7 +52,7 @@ const shape = {
       ...{ kid: z.string(), algorithm: z.string(), createdDate: instantSchema },
       state: z
         .enum(['active', 'retired'])
-        .meta({ description: 'A retired key only verifies tokens that have not expired.' }),
+        .meta({ description: 'Always `active`; `GET /admin/signingKeys` says which key signs.' }),
     }),
   ),
 };

@@ -51,7 +51,7 @@ export interface AppParts {
 
 /** Route label of all issuer paths in metrics. */
 const ISSUER_ROUTE = '/realms/*';
-/** Seconds for which a browser may keep the answer to a preflight; browsers keep it at most 2 hours. */
+/** Seconds for which a browser may keep the answer to a preflight: the maximum of Chromium. */
 const PREFLIGHT_SEC = 7200;
 /** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
 const EXPOSED_HEADERS = [

@@ -43,7 +43,7 @@ export interface RateLimiterOptions {
  * Redis delays requests less.
  */
 const COMMAND_TIMEOUT_MS = 500;
-/** Maximum keys of one process. The least recently used key is dropped, and then has its whole budget again. */
+/** Maximum keys of one process. Beyond it, the least recently used key is dropped, and this process forgets its requests. */
 export const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
@@ -52,7 +52,7 @@ const HALF_MS = 30_000;
 
 // `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.
 // ARGV: the cost of this request and of earlier requests counted in memory, each in ms.
-// Returns the milliseconds to wait, and the milliseconds until the key is full.
+// Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
@@ -65,7 +65,7 @@ const COUNT = `
   if full > now then redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now)) end
   return { wait, math.ceil(full - now) }`;
 
-// Adds the cost that was counted in memory to each key. Returns the milliseconds until each is full again.
+// Adds the cost that was counted in memory to each key. Returns the milliseconds until each has its whole budget again.
 const SETTLE = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
@@ -110,8 +110,8 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 }
 
 /**
- * @param settle adds milliseconds to keys.
- * @returns the milliseconds until each is full; undefined: Redis is unavailable.
+ * Adds the cost of requests, in milliseconds, to keys in Redis.
+ * @returns the milliseconds until each key has its whole budget again; undefined: Redis is unavailable.
  */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 

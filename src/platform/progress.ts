@@ -1,6 +1,6 @@
 /**
- * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports `progress` as down when a
- * loop completes no iteration although the database answers.
+ * Tracks which background loops of this process make progress. `/health/ready` (R-A9) reports `progress` as down while
+ * a loop has completed no iteration for longer than its limit.
  */
 export interface Progress {
   /**

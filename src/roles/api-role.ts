@@ -56,7 +56,7 @@ export interface ApiRole extends Role {
 
 /**
  * Starts the api role on a listener that already listens.
- * @throws {Error} when the token issuer cannot load its keys.
+ * @throws {Error} when the token issuer cannot load its keys, or CONSOLE_DIRECTORY holds no built console.
  */
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, metrics, log, ingestQueue } = parts;

@@ -31,8 +31,8 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores a reading after the first that took more than a second, because its error can be half of the round-trip
-    // time.
+    // Ignores a reading that took more than a second, because its error can be half of that time. The first reading
+    // always counts.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - millis);

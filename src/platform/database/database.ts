@@ -49,7 +49,7 @@ const CONNECTION_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 2000;
 /** Default maximum time a transaction may idle. The server then ends the session, which releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 6000;
-/** Keepalives start after this time without a byte; three unanswered keepalives end the connection. */
+/** Client and server send keepalives after this time without a byte. */
 const KEEPALIVE_IDLE_SEC = 4;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
 // A client that has crashed, is suspended or has disconnected must not keep its locks. A statement whose client has

@@ -11,7 +11,7 @@ const END = -1;
 
 /**
  * Reads the values of one `bytea` column.
- * @param query selects exactly one column without nulls. COPY has no parameters, so the query must not contain client input.
+ * @param query selects exactly one column without nulls. COPY has no parameters, so the caller checks every value in it.
  * @returns the values in the order of the query.
  */
 export async function readBytea(transaction: Transaction, query: string): Promise<readonly Buffer[]> {

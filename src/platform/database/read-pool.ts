@@ -38,7 +38,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const semaphore = openFairSemaphore({
     resource: 'connections for reads',
     permits: connections,
-    // One connection remains for other accounts, unless the pool has only one.
+    // At least one connection remains for other accounts, unless the pool has only one.
     permitsPerAccount: Math.min(connectionsPerAccount, Math.max(1, connections - 1)),
     waitersPerAccount: WAITERS_PER_ACCOUNT,
     maxWaitMs: MAX_WAIT_MS,

@@ -31,7 +31,7 @@ export const UPLOAD_SHARE = 0.4;
 
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
-// Compresses into one buffer of this size instead of many of 16 KiB.
+// Compresses into buffers of 256 KiB instead of 16 KiB.
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
@@ -43,7 +43,10 @@ const addTo = ({ name, owner }: PartTable) => `
 
 /** Writes the parts of one content to the database; at most 3 are in flight. */
 interface StoringParts {
-  /** Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of a part that failed. */
+  /**
+   * Returns a buffer of PART_BYTES; waits while 3 parts are in flight. @throws the error of a part that failed, or of
+   * `charge`.
+   */
   readonly takeBuffer: () => Promise<Buffer>;
   /** Starts storing the next part. @param bytes a slice from the start of a buffer given by `takeBuffer`. */
   readonly add: (bytes: Buffer) => void;
@@ -156,7 +159,7 @@ export async function readPart(
   return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
 }
 
-/** Returns the bytes of a part. Blocks for about 2 ms, so call it in the parser process only. */
+/** Returns the bytes of a part. Blocks for about 2 ms; `readContent` does not block. */
 export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
   return isCompressed ? zstdDecompressSync(bytes, INFLATE_OPTIONS) : bytes;
 }

@@ -1,8 +1,8 @@
 /**
  * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
- * `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. Different subsets of these forms are accepted by `parseDate`
- * (dates of points), `parseMoment` (dates of requests) and `parseInstant` (such as the end of a lock). `files/cells`
- * first tries to read the usual form from bytes.
+ * `+hh:mm`, `+hhmm`, `+hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
+ * requests) and `parseInstant` (such as the end of a lock) accept different years and fractions. `files/cells` first
+ * tries to read the usual form from bytes.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -90,7 +90,7 @@ export function parseDate(text: string): ParsedDate | undefined {
 
 /**
  * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
- * finer than microseconds are cut off. A civil date out of range becomes the first storable date or the end of the
+ * finer than microseconds are cut off. An ISO 8601 date out of range becomes the first storable date or the end of the
  * range, because clients request all points by year 1 or 9999.
  * @returns undefined for any other form, epoch milliseconds out of range, or a day or time that does not exist.
  */

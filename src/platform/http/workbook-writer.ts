@@ -117,7 +117,7 @@ async function writeSheet(
 
 /**
  * Serves other requests once, then waits while the queue of uncompressed bytes in `pipes` is full: exceljs itself
- * writes without waiting for its archive. @throws the reason of the signal.
+ * writes without waiting for its archive. @throws when the signal aborts.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
   const [queue] = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream.pipes;

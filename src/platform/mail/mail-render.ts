@@ -47,8 +47,3 @@ function fill(text: string, values: MailValues): string {
     return value.replace(CONTROL_CHARACTERS, ' ');
   });
 }
-
-/** Escapes text for HTML content and attribute values. */
-export function escapeHtml(text: string): string {
-  return String(html`${text}`);
-}

@@ -63,7 +63,7 @@ async function sendProgress<Status extends object>(
 }
 
 interface States<Status> {
-  /** @returns the newest state that was not returned yet; undefined after `waitMs` without a new state. */
+  /** @returns the newest state that was not returned yet; undefined when none arrives within `waitMs`. */
   next(waitMs: number): Promise<Status | undefined>;
   /** Returns true when the work was deleted or the client disconnected. */
   hasEnded(): boolean;

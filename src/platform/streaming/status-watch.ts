@@ -28,13 +28,13 @@ export interface StatusWatchOptions<Status> {
   readonly log: Log;
 }
 
-/** Receives the state at every poll; undefined when the work no longer exists. */
+/** Receives the state at every successful poll; undefined when the work no longer exists. */
 export type StatusListener<Status> = (status: Status | undefined) => void;
 
 export interface StatusWatch<Status> {
   /**
-   * Calls `listener` after every poll, until the returned function is called. Does not check that
-   * `caller` may read the state.
+   * Calls `listener` after every successful poll, until the returned function is called. Does not check that `caller`
+   * may read the state.
    * @throws {DomainError} rate_limited when the user or the account has too many followers;
    * dependency_unavailable when the process has.
    */

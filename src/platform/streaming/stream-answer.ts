@@ -30,7 +30,7 @@ export interface StreamOptions {
  * Answers a request with a stream of chunks (R-G4).
  * @param write yields the chunks; its signal aborts when the client disconnects. Not called for HEAD requests, which
  * are answered with headers only.
- * @throws the error of the first chunk, or of any chunk of an answer that is sent whole.
+ * @throws the error of a chunk that is read before the answer begins.
  */
 export async function streamAnswer(
   c: Context,
@@ -64,7 +64,7 @@ export async function streamAnswer(
   return c.body(toStream(c, begun, pieces, end, services));
 }
 
-/** Collects the first chunk, and further chunks up to `wholeBytes`. */
+/** Collects the first chunk, and further chunks until they exceed `wholeBytes`. */
 async function begin(
   pieces: AsyncGenerator<Uint8Array>,
   wholeBytes: number,

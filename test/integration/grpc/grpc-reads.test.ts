@@ -57,7 +57,7 @@ function toRows({ variableIds, dateMicros, values, versionCodes, versions }: Poi
 }
 
 describe('grpc: ReadLast', () => {
-  it('returns the last point of every requested variable, in request order, in one message (§2, R-G1, R-J1)', async () => {
+  it('returns the last point of each requested variable that has points, in request order, in one message (§2, R-G1, R-J1)', async () => {
     const rows = toRows(await reader.readLast({ variableIds: [versioned, empty, plain] }));
     expect(rows).toEqual([
       [versioned, micros(day(2)), 12, 'V2'],

@@ -72,7 +72,7 @@ async function openReads(): Promise<readonly OpenRead[]> {
 
 const noneIsOpen = () => eventually('no open read', async () => (await openReads()).length === 0);
 
-/** @returns how many sessions have lost their client so far, before or while they sent it rows. */
+/** @returns the number of sessions whose connection was lost, before or while they sent rows. */
 async function countCut(): Promise<number> {
   const { rows } = await api.database.query<{ cut: number }>(
     `select sessions_abandoned + sessions_fatal as cut from pg_stat_database where datname = current_database()`,

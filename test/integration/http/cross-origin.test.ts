@@ -1,4 +1,4 @@
-/** Pages of other origins (R-A13): only those of CORS_ORIGINS may read answers. */
+/** Pages of other origins: only those of CORS_ORIGINS may read answers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -25,7 +25,7 @@ const preflight = (server: TestApi, path: string, origin: string) =>
   });
 
 describe('cross-origin requests: CORS_ORIGINS', () => {
-  it.each(['/data', '/api/data', '/sites/1'])('a preflight to %s is answered without a token (R-A13)', async (path) => {
+  it.each(['/data', '/api/data', '/sites/1'])('a preflight to %s is answered without a token', async (path) => {
     const { status, headers } = await preflight(api, path, ORIGIN);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
@@ -35,7 +35,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('answers and errors may be read by a listed origin, with their headers (R-A13)', async () => {
+  it('answers and errors may be read by a listed origin, with their headers', async () => {
     const headers = { origin: ORIGIN };
     const pushed = await api.manager.post('/api/data', [{ variableId, data: [] }], headers);
     for (const answer of [
@@ -49,7 +49,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     }
   });
 
-  it('answers and preflights permit no origin that CORS_ORIGINS does not list, and none when it is empty (R-A13)', async () => {
+  it('answers and preflights permit no origin that CORS_ORIGINS does not list, and none when it is empty', async () => {
     for (const [server, origin] of [
       [api, 'https://evil.example'],
       [api, `${ORIGIN}.evil.example`],

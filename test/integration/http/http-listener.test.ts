@@ -138,7 +138,7 @@ describe('http listener: a minimum rate of request bodies', () => {
     return answer;
   };
 
-  test('answers 408 to bodies that stall or trickle, not to bodies at the minimum rate or bodies that the service reads late (R-A14, R-A5)', async () => {
+  test('answers 408 to bodies that stall or trickle, not to bodies above the minimum rate or bodies that the service reads late (R-A14, R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0, LIMITS);
     const { port } = listener;
     const failures: unknown[] = [];

@@ -65,12 +65,9 @@ describe('dates without a zone', () => {
   test.each([
     ['the audit trail', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
     ['a deletion', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
-  ])(
-    'in %s: the header Time-Zone names UTC, because they belong to no source or their name ends in Utc (R-A11)',
-    async (_what, method, path, body) => {
-      expect(await zoneOf(method, path, body())).toBe('UTC');
-    },
-  );
+  ])('in %s: the header Time-Zone names UTC (R-A11)', async (_what, method, path, body) => {
+    expect(await zoneOf(method, path, body())).toBe('UTC');
+  });
 
   test.each(['forceUpdate', 'calculated/evaluate'])(
     'in %s: a period that ends before it begins is refused, and the error names both dates as instants (R-A5, R-A11)',
@@ -83,7 +80,7 @@ describe('dates without a zone', () => {
     },
   );
 
-  test('in declarations are stored as instants, in the zone of the source (R-A11, R-H1)', async () => {
+  test('in declarations are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
     const formula = {
       formula: 'list()',

@@ -1,7 +1,7 @@
 /**
  * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except those of the
- * issuer, pages, metrics, streams and those that need R, checks their answers, and sends an invalid value for each of
- * their parameters that can be invalid.
+ * issuer, pages, metrics, streams and those that need R, checks their answers, and sends an invalid value for each
+ * query parameter that is an integer, boolean, instant or enumeration.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -134,7 +134,7 @@ describe('openapi: every GET operation without R, page or stream', () => {
     );
   });
 
-  it('answers 400 for an invalid value of any described parameter that can be invalid (R-A5, R-A9)', async () => {
+  it('answers 400 for an invalid integer, boolean, instant or enumeration in any query parameter (R-A5, R-A9)', async () => {
     const { toJsonSchema } = collectSchemas();
     const unread: string[] = [];
     let count = 0;

@@ -84,7 +84,7 @@ test('architecture: a folder of src imports only the folders it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('architecture: folders of src import no file directly in src except config.ts', () => {
+test('architecture: folders of src other than roles and local import no file directly in src except config.ts', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
@@ -282,7 +282,7 @@ test.each([
   expect(valueIn(browser)).toBe(valueIn(server));
 });
 
-test('architecture: numbers that SQL and TypeScript share are the same in both', () => {
+test('architecture: bytes of a tuple, first own id, version limit and years of retention are the same in SQL and TypeScript', () => {
   const numbersIn = (file: string, pattern: RegExp) =>
     [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
   const operations = read('sql/functions/push_operations.sql');

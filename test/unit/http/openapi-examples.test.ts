@@ -1,4 +1,4 @@
-/** The example of every request body is valid input (R-A9). */
+/** The example of every JSON request body is valid input (R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';

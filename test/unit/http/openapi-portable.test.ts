@@ -126,7 +126,7 @@ describe('openapi: portability', () => {
     return parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema as Members;
   }
 
-  test('generated clients sign with a bearer token by default (R-B3)', () => {
+  test('GET /data lists the bearer token first, which generated clients then use (R-B3)', () => {
     const get = document.paths['/data']?.get as Members;
     expect(get.security).toEqual([{ bearer: [] }, { oauth2: ['datahub-api'] }, { basic: [] }]);
     expect(document.components.securitySchemes?.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });

@@ -41,7 +41,7 @@ describe('platform: client pace', () => {
     pace.end();
   });
 
-  test('an answer ends after maxMs, however fast its client (R-A14)', () => {
+  test('an answer that takes longer than maxMs is reported, however fast its client (R-A14)', () => {
     const { pace, reasons } = watch({ maxMs: 2000 });
     for (let step = 0; step < 3; step += 1) {
       pace.offer(1_000_000);

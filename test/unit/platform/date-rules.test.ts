@@ -91,7 +91,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
 
   // In ASCII, '/' and ':' are the neighbours of the digits; 'x' is far from all characters of a date.
   test.each(['2026-03-01T00:15:00', '2026-03-01T00:15:00Z', '2026-03-01T00:15:00.250', '2026-03-01T00:15:00.250Z'])(
-    '%s with any one character replaced by another mark is refused',
+    '%s with any one character replaced by /, : or x is refused',
     (text) => {
       for (const mark of ['/', ':', 'x']) {
         for (let index = 0; index < text.length; index += 1) {

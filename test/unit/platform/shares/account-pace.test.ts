@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // 300 ms of work, less the decay and the credit, need a pause of 400 ms.
+    // 300 ms of work, less the credit of 100 ms, need a pause of 400 ms at a share of a half.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

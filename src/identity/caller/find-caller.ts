@@ -186,7 +186,7 @@ async function findActor(
   if (!found)
     throw new DomainError(
       'invalid_token',
-      'the impersonation has ended: the impersonator is no longer an unlocked ADMIN',
+      'impersonation requires a token of the embedded issuer, and an unlocked ADMIN as impersonator',
     );
   const { tokensValidFromSec, ...actor } = found;
   return { actor, tokensValidFromSec };

@@ -20,7 +20,7 @@ export interface FormHtml {
   readonly button: string;
   /** Why the previous attempt was refused. */
   readonly problem?: string | undefined;
-  /** Message shown above the form that says what to do. */
+  /** Hint between the problem and the form. */
   readonly advice?: string | undefined;
   /** User name in a hidden field, under which password managers store the password. */
   readonly userName?: string | undefined;

@@ -37,7 +37,7 @@ const MAX_ROUNDS = 5;
 /**
  * Checks a user name (ignoring case) and a password (R-B11), one at a time per network. The caller checks whether a manager
  * has locked the user.
- * @throws {DomainError} rate_limited or dependency_unavailable when too many checks wait.
+ * @throws {DomainError} as `checkInTurn`.
  */
 export async function signIn(
   database: Queryable,

@@ -23,7 +23,7 @@ afterAll(() => api.close());
 type Account = Readonly<Record<string, unknown>>;
 
 describe('accounts: GET /account', () => {
-  it('shows the members of R-C1 to a USER (§4.1, R-C1)', async () => {
+  it('shows a USER the members of level Normal (§4.1, R-C1)', async () => {
     expect(await user.get('/account')).toMatchObject({ status: 200 });
     expect((await user.get<Account>('/account')).body).toEqual({
       id: api.accountId,

@@ -31,7 +31,7 @@ type Body = Readonly<Record<string, unknown>>;
 const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
 
 describe('accounts: GET /account/user/{userId}', () => {
-  it('returns the members of R-C2 (§4.2, R-C2)', async () => {
+  it('returns every member of the user (§4.2, R-C2)', async () => {
     expect(await read(uma)).toEqual({
       id: uma,
       userName: 'uma',

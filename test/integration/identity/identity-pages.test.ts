@@ -281,7 +281,7 @@ describe('pages: userinfo', () => {
     }
   });
 
-  it('refuses tokens that were issued before the instant from which tokens are valid (R-B7)', async () => {
+  it('refuses tokens that were issued before the user’s tokens_valid_from (R-B7)', async () => {
     const { token } = api.manager;
     const ask = async () => (await fetch(api.origin + PATH, { headers: { authorization: `Bearer ${token}` } })).status;
     expect(await ask()).toBe(200);

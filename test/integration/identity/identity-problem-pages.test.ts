@@ -56,7 +56,7 @@ describe('identity: too many attempts', () => {
     expect(text).toMatch(lead);
   });
 
-  it('show a page to a browser that accepts an invitation too (R-B15, R-B10)', async () => {
+  it('also show a page to a browser that accepts an invitation (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );

@@ -26,7 +26,7 @@ const refresh = (token: TokenAnswer, form: Readonly<Record<string, string>> = {}
 const accountOf = (answer: TokenAnswer) => decodeJwt(answer.body.access_token ?? '').account;
 
 describe('identity: the password grant', () => {
-  it('issues a token with the claims of R-B4 for the configured audience (R-B3, R-B4)', async () => {
+  it('issues a token with account, roles and user name for the configured audience (R-B3, R-B4)', async () => {
     const { status, body, headers } = await tokenForMax({ scope: 'datahub-api push-data' });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -91,7 +91,7 @@ describe('identity: the password grant', () => {
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
   });
 
-  it('repeats the names of all granted scopes, openid too, with an ID token, also in a refresh (R-B3, §5)', async () => {
+  it('repeats the names of all granted scopes, and gives an ID token for openid, also in a refresh (R-B3, §5)', async () => {
     const scope = 'openid opisense-api push-data';
     const first = await tokenForMax({ scope });
     for (const { status, body } of [first, await refresh(first, { scope })]) {

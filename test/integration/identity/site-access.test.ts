@@ -189,7 +189,7 @@ describe('identity: the level of site access', () => {
 });
 
 describe('identity: the migration to levels', () => {
-  it('keeps the permission to push of exactly the same users (R-B8, R-C3)', async () => {
+  it('gives Write to a user who may push, and leaves Read to another (R-B8, R-C3)', async () => {
     await api.signIn('reader', 'USER', { mayPush: false });
     const readerId = await userIdOf(api, 'reader');
     const levelsOf = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body.sites;

@@ -83,7 +83,7 @@ export const CALCULATION_BACKLOG: BacklogQuery = {
              where not_before_date <= now() order by not_before_date limit 1), 0)::float8 as age,
            (select count(*) from calculation_run where state = 'Running')::int as running`,
   gauges: [
-    { column: 'due', name: 'tidemark_calculation_due', help: 'Variables that wait for a run, counted up to 100000.' },
+    { column: 'due', name: 'tidemark_calculation_due', help: 'Requests of runs that are due, counted up to 100000.' },
     {
       column: 'age',
       name: 'tidemark_calculation_due_age_seconds',

@@ -37,7 +37,8 @@ export interface Question {
  * Hands a preview task to a calculator and waits for its answer (R-H9).
  * @param signal aborted when the client disconnects; the calculator then stops the preview, whose row is deleted.
  * @throws {DomainError} dependency_unavailable when no calculator runs, or none answers within 90 s; queue_full when
- * the account has MAX_OPEN previews; the signal's reason.
+ * the account has MAX_OPEN previews.
+ * @throws an AbortError when the signal is aborted.
  */
 export async function askCalculator(
   asker: Asker,

@@ -1,6 +1,6 @@
 /**
- * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). USERs may not use them, because a
- * script can read all data of the account.
+ * Routes for authors of scripts: packages, validate, evaluate, sampleData (R-H4, R-H9). A USER may not use them: a saved
+ * declaration may have inputs that the USER may not read.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';

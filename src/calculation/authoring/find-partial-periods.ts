@@ -34,10 +34,11 @@ export function findPartialPeriods(
     if (readsByName && !names.includes(`inputVariables$${input.alias}`)) return [];
     const bucket = buckets.find(({ period }) => !isWhole(input, period));
     if (!bucket) return [];
+    const name = bucket.period.toLowerCase();
     const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
     const message =
-      `line ${bucket.line} groups by ${bucket.period.toLowerCase()}, but the window of ${input.alias} may begin and end within ` +
-      `one, which is then stored from a part of its points; declare "alignTo": "${period}"`;
+      `line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +
+      `so that only part of its points are read; declare "alignTo": "${period}"`;
     return [{ path: `${path}.variables[${index}].alignTo`, message }];
   });
 }

@@ -72,7 +72,7 @@ function hashOf({ hash, calculated }: LastSave): string | null {
   return parsed.success ? hashDeclaration(parsed.data) : null;
 }
 
-/** Upper estimate, in bytes, of the JSON of a save without its declaration. */
+/** Estimated bytes of the JSON of a save without its declaration. */
 const SAVE_BYTES = 4000;
 
 /** Lists the saves of a variable, newest first (R-H12). The caller must have checked that the variable may be read. */

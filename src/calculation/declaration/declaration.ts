@@ -75,7 +75,7 @@ const inputSchema = lenientObject({
   periodTimeBase: withDefault(enumerationSchema(TIME_PERIOD), 'Hour'),
   alignTo: enumerationSchema(ALIGNMENT).nullish().meta({
     description:
-      "Widens the window to whole civil periods in the time zone of the input's source. Output rows outside them are not stored.",
+      "Widens the window to whole civil periods in the time zone of the input's source. Output rows outside them are not stored, unless the window is absolute.",
   }),
   fromAbsolutePeriod: instantSchema.nullish(),
   toAbsolutePeriod: instantSchema.nullish(),
@@ -110,7 +110,8 @@ const entitySchema = lenientObject({
     .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
   // No default: an absent member must not change the hash of a declaration.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
-    description: 'Whether a change of the value recalculates the variable for all dates of its inputs. Default: false.',
+    description:
+      'Whether a change of the value recalculates the variable, from the first point of its inputs until now. Default: false.',
   }),
 });
 
@@ -216,7 +217,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the normal form; increase it whenever the form changes. */
+/** Version of the text that `hashDeclaration` hashes; increase it whenever that text changes. */
 const FORM = 'v1';
 
 /**

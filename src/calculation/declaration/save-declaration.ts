@@ -25,8 +25,8 @@ const ROOT = '$.calculated';
 const MAX_NAMED = 20;
 
 /**
- * Opens the hook of `structure/` that is called when a variable is saved (R-H1). Its method `save` throws {DomainError}
- * as `saveDeclaration`, and invalid_input for a declaration that does not fit the schema.
+ * Opens the functions by which `structure/` saves and shows declarations (R-H1). `save` throws {DomainError} as
+ * `saveDeclaration`, and invalid_input for a declaration that does not fit the schema.
  */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);

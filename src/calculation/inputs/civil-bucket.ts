@@ -1,39 +1,58 @@
 /**
- * Start and end of civil time buckets in the zone of the source: the same buckets as `aggregatePoints` makes (R-H1).
+ * Start and end of civil time buckets in the zone of the source: the same buckets as `aggregatePoints` makes (R-H6).
  */
 
+import { Temporal } from 'temporal-polyfill';
 import type { Bucket } from '../../points/buckets/bucket.ts';
 import { civilBuckets, shortestLength } from '../../points/buckets/civil-buckets.ts';
 import type { Micros } from '../../points/point.ts';
 import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 
+const MICROS_PER_MILLI = 1000;
+
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * @returns the first instant of the bucket that contains `micros` (R-H1). Overlapping buckets, such as hours where the
- * clock goes back by half an hour, count as one bucket.
+ * @returns the first instant of the bucket that contains `micros` (R-H6). Buckets that overlap, because the clock goes
+ * back across their bound, count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
-  const { startOf } = bucketsOf(bucket, timeZoneId);
-  const begin = startOf(micros);
-  return Math.min(begin, startOf(begin));
+  const { startOf, previous } = bucketsOf(bucket, timeZoneId);
+  let begin = startOf(micros);
+  if (isOfClock(bucket)) return Math.min(begin, startOf(begin));
+  while (isRepeated(begin, startOf, timeZoneId)) begin = previous(begin);
+  return begin;
 }
 
 /**
  * @returns the first instant after the bucket that contains `micros`, and after buckets that overlap that bucket
- * (R-H1).
+ * (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
   const begin = startOf(micros);
-  if (bucket === 'minute' || bucket === 'hour') {
+  if (isOfClock(bucket)) {
     const length = shortestLength(bucket);
     return Math.max(begin + length, startOf(begin + length - 1) + length);
   }
   let end = next(begin);
-  // A clock that goes back past midnight repeats the end of the old date.
-  while (end <= micros) end = next(end);
+  while (isRepeated(end, startOf, timeZoneId)) end = next(end);
   return end;
+}
+
+/**
+ * @returns whether the clock goes back past the midnight at which a bucket begins: the end of the previous bucket is then
+ * repeated after that midnight, as in St John's until 2011.
+ */
+function isRepeated(begin: Micros, startOf: (micros: Micros) => Micros, timeZoneId: string): boolean {
+  const first = Temporal.Instant.fromEpochMilliseconds(begin / MICROS_PER_MILLI).toZonedDateTimeISO(timeZoneId);
+  const second = first.toPlainDateTime().toZonedDateTime(timeZoneId, { disambiguation: 'later' });
+  const secondMicros = second.epochMilliseconds * MICROS_PER_MILLI;
+  return secondMicros > begin && startOf(secondMicros - 1) < begin;
+}
+
+function isOfClock(bucket: CivilBucket): bucket is 'minute' | 'hour' {
+  return bucket === 'minute' || bucket === 'hour';
 }
 
 function bucketsOf(bucket: CivilBucket, timeZoneId: string) {

@@ -120,7 +120,7 @@ function intersect(first: DateRange | undefined, second: DateRange | undefined):
   };
 }
 
-/** Ends of a window in whole seconds, as a script sees dates; an open end is null. */
+/** Ends of a window in whole seconds, as a script sees dates; null where the window has no end. */
 function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   const floor = (micros: number | undefined) => (micros === undefined ? null : Math.floor(micros / MICROS_PER_SECOND));
   return { from: floor(fromMicros), to: floor(toMicros) };
@@ -152,7 +152,7 @@ async function findScales(
   const found = first ? await findInputScales(transaction, first.accountId, pairs) : [];
   return found.map((scale, index) => {
     if (scale.kind === 'ok') return scale.scale;
-    throw new DomainError('invalid_input', `input ${inputs[index]?.alias}: unitId ${scale.message}`);
+    throw new DomainError('invalid_input', `input ${inputs[index]?.alias}, unitId: ${scale.message}`);
   });
 }
 

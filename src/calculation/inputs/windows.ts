@@ -13,13 +13,13 @@ import { type Alignment, type InputDeclaration, instantMicros } from '../declara
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
-/** Window of an input: both ends are inclusive; an undefined end is open. */
+/** Window of an input: both ends are inclusive; undefined: the dates are not limited on that side. */
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
   /**
-   * The whole periods of `alignTo` around the changed dates. The window holds all points of these periods, but perhaps
-   * only some points of other periods.
+   * The dates of the whole `alignTo` periods that the window holds. Of other periods, the window may hold only some
+   * points.
    */
   readonly whole?: DateRange;
 }

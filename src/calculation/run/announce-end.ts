@@ -5,9 +5,7 @@ export interface EndedRun {
   readonly id: number;
 }
 
-/**
- * Payload of `CalculationCompleted` and `CalculationFailed`; ANNOUNCE adds the members that the record of the run has.
- */
+/** Payload of `CalculationCompleted` and `CalculationFailed`, to which ANNOUNCE adds further members. */
 interface CalculationEnded {
   readonly runId: number;
   readonly variableId: number;

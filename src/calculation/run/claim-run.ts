@@ -50,7 +50,7 @@ const ABANDON = `
 // Dependency order (R-H5): a wave is all runs that one change triggers. A request waits while an upstream variable
 // waits or runs in the same or an earlier wave, and while the outbox holds an upstream result of the same wave. It does
 // not wait for later waves: an input that changes all the time would starve its readers. The request with the most
-// attempts comes first; the pauses between its attempts let the other requests run too.
+// attempts comes first; the variable's other requests wait for it, and also during its pauses (`isDue`).
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1

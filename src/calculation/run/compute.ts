@@ -96,7 +96,7 @@ interface Loaded {
 
 /**
  * @returns the outputs, or why the run failed: a script that fails is a result, not an exception (R-H11).
- * @throws the signal's reason when aborted; {DomainError} dependency_unavailable.
+ * @throws the signal's reason when aborted; {DomainError} dependency_unavailable; {SandboxUnavailableError}.
  */
 export async function compute(
   services: ComputeServices,
@@ -292,7 +292,7 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
     values: [variableId],
   });
   const [row] = rows;
-  // Deleting a variable deletes its requests, so the variable of a claimed request exists.
+  // The variable was deleted after the run was claimed, or the preview requested.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };

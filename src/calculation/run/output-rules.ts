@@ -88,8 +88,8 @@ function isStorableDate(date: number): boolean {
 }
 
 function describeOddDate(date: number): string {
-  const [first, end] = [MIN_DATE_MICROS, MAX_DATE_MICROS].map((micros) => formatInstant(micros).slice(0, 10));
-  const rule = `Dates must be whole UNIX seconds from ${first} until before ${end}`;
+  const [first, last] = [MIN_DATE_MICROS, MAX_DATE_MICROS - 1].map((micros) => formatInstant(micros).slice(0, 10));
+  const rule = `Dates must be whole UNIX seconds from ${first} to ${last}`;
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
   // Milliseconds that are read as seconds give dates after the year 30,000.
   const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_DATE_MICROS / 1000 ? '; are these milliseconds?' : '';
@@ -212,8 +212,8 @@ function textOf(column: OutputColumn | null, code: number): string {
 }
 
 /**
- * Parses cells of tags; equal cells of a slice are parsed once. A row whose cell is not an object of strings is stored
- * without tags (§7).
+ * Parses cells of tags; equal cells of a slice are parsed once. A row whose cell is not an object of at most
+ * `MAX_TAGS` storable strings is stored without tags (§7).
  */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();
@@ -231,7 +231,7 @@ function tagReader() {
   };
   const warnings = (): readonly string[] => {
     if (badCount === 0) return [];
-    const rule = 'a Tags cell must be empty or a JSON object with string values';
+    const rule = `a Tags cell must be empty or a JSON object of at most ${MAX_TAGS} keys with string values`;
     return [`${rule}; the tags of ${badCount} rows were dropped, the first is row ${firstBadRow}`];
   };
   return { parse, note, forget: () => known.clear(), warnings };

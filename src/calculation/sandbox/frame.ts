@@ -82,7 +82,7 @@ export interface FrameLimits {
   readonly maxTextBytes: number;
 }
 
-/** The runner keeps at most 20 files of a run (r-runtime/R/files.R). */
+/** Maximum files of a result. The runner itself keeps at most 20 (r-runtime/R/files.R), but a script can forge a result. */
 const MAX_FILES = 100;
 /** Tables up to this size become strings at once. */
 const MAX_TABLE_STRINGS = 1000;

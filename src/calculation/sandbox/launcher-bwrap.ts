@@ -1,8 +1,8 @@
 /**
  * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
- * root, no network and no variables of the calculator's environment. The container ends with the calculator. Root first becomes an unprivileged
- * user: the kernel refuses root nested namespaces with a private /proc (tried), and R must never run as root on the
- * host.
+ * root, no network and no variables of the calculator's environment. The container ends with the calculator.
+ * Root first becomes an unprivileged user: the kernel refuses root nested namespaces with a private /proc (tried), and R
+ * must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';
@@ -52,8 +52,8 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
 }
 
 /**
- * Creates the directory of the socket; only the sandbox's user and root may enter it. Removes the directories of killed
- * calculators.
+ * Creates the directory of the socket; only the user that runs R, and root, may enter it. Removes the directories of
+ * killed calculators.
  */
 export async function makeSocketDirectory(): Promise<string> {
   for (const left of await findLeftovers(tmpdir())) await rm(left, { recursive: true, force: true }).catch(() => {});
@@ -63,7 +63,7 @@ export async function makeSocketDirectory(): Promise<string> {
   return directory;
 }
 
-/** @returns the command line that runs `command` in such a container, with `directory` bound at `SOCKET_DIRECTORY`. */
+/** @returns the command line that runs `command` in a bubblewrap container, with `directory` at `SOCKET_DIRECTORY`. */
 export function containerCommand(rRoot: string, directory: string, command: readonly string[]): readonly string[] {
   if (!isRoot()) return bwrapCommand(rRoot, directory, command);
   return unprivilegedCommand({

@@ -1,7 +1,6 @@
 /**
  * Launcher without a container: R is confined by rlimits and the system-call filter only. It runs under a user id of its
- * own when the calculator is root, else as the calculator's user.
- * Runs share /tmp and see each other's processes; only the filter keeps them from the network. Meant for machines whose
+ * own when the calculator is root, else as the calculator's user. Runs share /tmp and see each other's processes; only the filter keeps them from the network. Meant for machines whose
  * kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
@@ -27,7 +26,9 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
  */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
-    throw new SandboxUnavailableError('SANDBOX=none needs root, to run R in R_ROOT under a user of its own');
+    throw new SandboxUnavailableError(
+      'SANDBOX=none needs root unless R_ROOT is /, because only root may make R_ROOT the root directory of R',
+    );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };
 }

@@ -79,7 +79,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
 }
 
 /**
- * @returns options that, in a rootless engine, map the container's user to this user, who must connect to the socket.
+ * @returns options that, in rootless podman, map the container's user to this user, who must connect to the socket.
  */
 function userNamespace(command: readonly string[]): readonly string[] {
   return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];

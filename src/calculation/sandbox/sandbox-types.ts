@@ -32,7 +32,7 @@ export interface VariableInfo {
 
 export type ScalarValue = string | number | boolean | null;
 
-/** UNIX seconds, both inclusive; an open end is null, NULL in R. */
+/** UNIX seconds, both inclusive; null (NULL in R): the dates are not limited on that side. */
 export interface DateWindow {
   readonly from: number | null;
   readonly to: number | null;

@@ -1,7 +1,7 @@
 /**
  * Framing of the connection to a supervisor: a run header and the request frame; then chunks and a trailer. The counterpart
- * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script can only choose the
- * bytes inside `result` and `text` chunks.
+ * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script chooses only the
+ * bytes inside `result` and `text` chunks, and the line in the trailer.
  */
 import type { RunLimits } from './sandbox-types.ts';
 

@@ -221,7 +221,7 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, when no heartbeat was read before `SILENT_CHECKS` consecutive checks. Counts checks instead
+ * Calls `onSilence` once, when `SILENT_CHECKS` consecutive checks each found no new heartbeat. Counts checks instead
  * of time, because after a blocked event loop the waiting heartbeats are read before the next check.
  * @returns a function that stops watching.
  */

@@ -81,7 +81,7 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run that is requested without dates, from the first point of the inputs of `variable`. It reads
+ * SQL of the range of a run: from the given first date, else from the first point of the inputs of `variable`. It reads
  * points, so the transaction must hold `point_gate`: otherwise a chunk compressed between the plan and its execution would
  * look empty.
  * @param begin SQL of a given first date and a comma, or an empty text.
@@ -97,7 +97,8 @@ const wholeRange = (begin: string, end: string) => `
   ) range`;
 const NEXT_WAVE = `(select nextval(pg_get_serial_sequence('outbox_event', 'id')))`;
 
-// Without dates a forced run covers all dates of its inputs. Runs that are forced together are one wave.
+// Without dates a forced run covers the dates from the first point of its inputs until now. Runs that are forced together
+// are one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id,
                                    is_background)
@@ -108,7 +109,8 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-// A form value has no date, so its change concerns all dates. These runs are background runs, like forced runs.
+// A form value has no date, so its change is calculated from the first point of the inputs until now. These runs are
+// background runs, like forced runs.
 const REQUEST_FORM_READERS = `
   with changed as (
     delete from form_change where id in (
@@ -347,7 +349,8 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * Applies the new time zone of a site or source to the schedules of its variables (R-H5). A schedule that is due stays due.
+ * Applies the new time zone of a site or source to the schedules of its variables that name no zone (R-H5). A schedule
+ * that is due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

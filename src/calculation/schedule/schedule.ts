@@ -1,6 +1,6 @@
 /**
- * Cron expressions of formulas (R-H5): five fields, or six with seconds first, in the zone of the source. Across a clock
- * change a fixed time occurs once (at the end of the gap when the clock skips it); intervals continue.
+ * Cron expressions of formulas (R-H5): five fields, or six with seconds first, in their own zone or that of the source.
+ * Across a clock change a fixed time occurs once (at the end of the gap when the clock skips it); intervals continue.
  */
 import { Cron } from 'croner';
 import { z } from 'zod';

@@ -107,8 +107,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run that must give back a borrowed slot, because an account below its share waits and no slot is free.
-   * Each call names another run; the caller stops it and calls `end`.
+   * @returns a run or preview that must give back a borrowed slot, because an account below its share waits and no slot
+   * is free; undefined when none must. Each call names another; the caller stops it and calls `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Wake-ups of calculators. A turn is a variable to run or a preview to answer. Redis holds one set of ids for each
  * account and urgency; one job for each set makes a calculator take the ids. Thousands of ids of one account are thus
- * one job beside the jobs of other accounts. The sweeper finds ids that Redis loses.
+ * at most three jobs beside the jobs of other accounts. The sweeper finds ids that Redis loses.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';

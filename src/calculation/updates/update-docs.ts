@@ -76,7 +76,8 @@ function forceUpdate(of: string, path: string, kind: string): readonly Operation
     {
       ...{ method: 'post', path: `${path}/forceUpdate`, operationId: `forceUpdate${kind}`, tag, access: MANAGERS },
       summary: `Recalculate ${of}`,
-      description: 'The runs start in the background. Without `from` and `to` they cover all dates of the inputs.',
+      description:
+        'The runs start in the background. By default they cover the dates from the first point of the inputs until now.',
       body: jsonBody(rangeSchema.meta({ id: 'DateRange' }), { isOptional: true }),
       answers: [answersJson('The requested runs.', forced)],
       errors: ['conflict'],

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Number of latest runs whose median duration is shown. */
+/** Number of latest successful runs whose median duration is shown. */
 const MEASURED_RUNS = 20;
 
 const RUNNING = `

@@ -134,7 +134,7 @@ describe('declaration: an input changed its unit after the declaration was saved
     const message = 'the variable is in degree Celsius, which cannot be converted into watt hour';
     expect((await read(id)).problems).toEqual([{ path: `${INPUT}[0].unitId`, message }]);
     expect(await listed('hasProblems=true')).toContain(id);
-    expect(await run(id)).toMatchObject({ outcome: 'invalid_input', message: `input a: unitId ${message}` });
+    expect(await run(id)).toMatchObject({ outcome: 'invalid_input', message: `input a, unitId: ${message}` });
     await api.manager.put(pathOf(inputId), { unitId: WH });
     expect(await listed('hasProblems=true')).not.toContain(id);
     expect(await read(id)).not.toHaveProperty('problems');

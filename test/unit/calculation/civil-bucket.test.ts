@@ -27,6 +27,32 @@ test.each([
   }
 });
 
+// In St John's the clock went back from 0:01 to 23:01, in Havana from 1:00 to 0:00, in São Paulo from 0:00 to 23:00.
+test.each([
+  ['America/St_Johns', '2010-11-07T02:31:00Z'],
+  ['America/Havana', '2026-11-01T05:00:00Z'],
+  ['America/Sao_Paulo', '2018-02-18T02:00:00Z'],
+])('civil buckets: no day is split around the clock change of %s at %s (R-H6)', (zone, change) => {
+  const { startOf } = civilBuckets('day', zone, startOfDay(zone));
+  const around = Array.from({ length: 600 }, (_, index) => at(change) + (index - 300) * 10 * MINUTE);
+  for (const instant of around) {
+    const [begin, end] = [bucketBegin(instant, 'day', zone), bucketEnd(instant, 'day', zone)];
+    expect(begin).toBeLessThanOrEqual(instant);
+    expect(end).toBeGreaterThan(instant);
+    const starts = new Set(around.filter((other) => other >= begin && other < end).map(startOf));
+    const outside = around.filter((other) => other < begin || other >= end).map(startOf);
+    expect(outside.filter((start) => starts.has(start))).toEqual([]);
+  }
+});
+
+test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T12:00:00Z'])(
+  'civil buckets: the bucket of %s holds both days of which the clock repeats an hour (R-H6)',
+  (instant) => {
+    expect(bucketBegin(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));
+    expect(bucketEnd(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-08T03:30:00Z'));
+  },
+);
+
 test('civil buckets: after the clock returned to the old date, the day begins with that date and ends with the next date (R-H6)', () => {
   const instant = at('2010-11-07T03:00:00Z');
   expect(bucketBegin(instant, 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));

@@ -44,11 +44,9 @@ const input = z.object({
   relativeVersion: z.string().exactOptional(),
   horizon: z.string().exactOptional(),
   tags: z.array(z.string()).exactOptional(),
-  lastVersionTimestamp: instantSchema
-    .nullable()
-    .meta({
-      description: 'Reading the same window with this `asOf` returns the same points while their versions are stored.',
-    }),
+  lastVersionTimestamp: instantSchema.nullable().meta({
+    description: 'Reading the same window with this `asOf` returns the same points while their versions are stored.',
+  }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
       'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been removed.',

@@ -26,8 +26,8 @@ type BackupCommand = (operands: readonly string[], options: BackupOptions) => Pr
 export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 'restore', BackupCommand>>;
 
 /**
- * @returns the commands by name. A command throws a DomainError: invalid_input for invalid arguments, conflict when it
- * cannot be carried out.
+ * @returns the commands by name. A command throws a DomainError `invalid_input` for invalid arguments, and what the
+ * function that it calls throws.
  */
 export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
   return {

@@ -13,12 +13,14 @@ export interface DescribedBackups {
 
 interface SlotState {
   readonly isActive: boolean;
-  /** Bytes of WAL not archived yet; null when the server no longer has all of these bytes. */
+  /** True when the server no longer has all of the WAL that is not archived yet. */
+  readonly isLost: boolean;
+  /** Bytes of WAL not archived yet; null when `isLost`, and before the first use of the slot. */
   readonly behindBytes: number | null;
 }
 
 const SLOT_STATE = `
-  select active as "isActive",
+  select active as "isActive", coalesce(wal_status = 'lost', false) as "isLost",
          case when wal_status <> 'lost' then pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::int8 end as "behindBytes"
   from pg_replication_slots where slot_name = $1`;
 
@@ -44,7 +46,7 @@ export async function describeBackups(database: Queryable, directory: string): P
 
 function findProblem(slot: SlotState | undefined): string | undefined {
   if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
-  if (slot.behindBytes === null) {
+  if (slot.isLost) {
     return `the archive fell behind max_slot_wal_keep_size and has a gap: drop the slot ${SLOT}, and archive into an empty directory`;
   }
   return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';

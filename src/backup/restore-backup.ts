@@ -18,7 +18,7 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { DomainError } from '../platform/errors.ts';
 import { type Backup, CLUSTER_FOLDER, listBackups, readOwner, WAL_FOLDER } from './backup-directory.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
@@ -110,8 +110,7 @@ function isBefore(first: string, second: string): boolean {
 }
 
 /**
- * @returns the WAL segments from the start of the backup up to the first gap. A segment is taken from the archive, or
- * from the backup when the archive lacks it.
+ * @returns the WAL segments from the start of the backup up to the first gap, from the archive and from the backup.
  */
 async function findWal(
   { directory, until }: Restore,
@@ -119,19 +118,22 @@ async function findWal(
   segmentBytes: number,
 ): Promise<readonly WalFile[]> {
   const folders = [join(directory, backup.name, CLUSTER_FOLDER, 'pg_wal'), join(directory, WAL_FOLDER)];
-  const files = new Map<string, WalFile>();
-  for (const folder of folders) for (const file of await listSegments(folder)) files.set(file.name, file);
+  const files = await findSegments(folders);
   const { names, firstMissing } = followSegments(backup.startSegment, new Set(files.keys()), segmentBytes);
   const found = names.flatMap((name) => files.get(name) ?? []);
   const last = found.at(-1);
   if (!last)
-    throw new DomainError('conflict', `${directory} lacks the first WAL segment of its backup, ${firstMissing}`);
+    throw new DomainError(
+      'conflict',
+      `${directory} lacks the first WAL segment of backup ${backup.name}, ${firstMissing}`,
+    );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
-  if (until === undefined && firstMissing !== undefined) {
+  const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();
+  if (!isCovered && firstMissing !== undefined) {
     throw new DomainError('conflict', `WAL segment ${firstMissing} is missing; --to ${end} or earlier can be restored`);
   }
-  if (until !== undefined && Date.parse(until) > mtime.getTime()) {
+  if (!isCovered && until !== undefined) {
     throw new DomainError(
       'conflict',
       `--to must not be after the archived WAL, which ends at about ${end}, got ${until}; without --to, all of it is restored`,
@@ -140,15 +142,21 @@ async function findWal(
   return found;
 }
 
-/** @returns the segments in a folder; when a segment has a complete and an incomplete file, only the complete file. */
-async function listSegments(folder: string): Promise<readonly WalFile[]> {
+/**
+ * @returns the segments in the folders by name; when a segment has a complete and an incomplete file, only the complete
+ * file.
+ */
+async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<string, WalFile>> {
+  const listed = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder).catch(() => [])).map((file) => join(folder, file))),
+  );
   const files = new Map<string, WalFile>();
-  // Longest name first, so that the complete file of a segment replaces its `.partial` file in the map.
-  for (const file of (await readdir(folder).catch(() => [])).sort((a, b) => b.length - a.length)) {
-    const name = segmentName(file);
-    if (name !== undefined) files.set(name, { name, path: join(folder, file) });
+  // `.partial` files first, so that the complete file of a segment replaces its `.partial` file in the map.
+  for (const path of listed.flat().sort((a, b) => extname(b).length - extname(a).length)) {
+    const name = segmentName(basename(path));
+    if (name !== undefined) files.set(name, { name, path });
   }
-  return [...files.values()];
+  return files;
 }
 
 async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: string | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
  * written from then on with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
- * Both functions need nothing of the server but connections.
+ * Both functions reach the server only through connections.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,8 +34,8 @@ export interface BackupSource {
 
 export interface TakenBackup extends Backup {
   /**
-   * Whether a replication slot has kept the WAL since the start of the backup for the archive; if not, only the end of the
-   * backup can be restored.
+   * Whether the replication slot of the archive kept WAL when the backup began; if not, only the end of the backup can
+   * be restored.
    */
   readonly isArchived: boolean;
 }

@@ -68,7 +68,7 @@ const NEXT_DUE = `
     and coalesce(series.rollup_next, '-infinity') < ${boundarySql('kept.keep_raw_years')}
   order by variable.id limit 1`;
 
-// With `for share`, a change or removal of the policy waits until the step is committed.
+// With `for share`, a change or removal of the policy waits for the end of the step.
 const LOCK_RULE = `
   select rollup, time_zone_id as "timeZoneId",
          (extract(epoch from ${boundarySql('keep_raw_years')}) * 1000000)::int8 as "untilMicros"

@@ -1,7 +1,4 @@
-/**
- * The boundary: the date before which points are rolled up. The boundary moves once a month, so each variable
- * is rolled up once a month.
- */
+/** The boundary: the date before which points are rolled up. It moves once a month. */
 import type { Queryable } from '../platform/database/database.ts';
 import type { Micros } from '../points/point.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Counts the points and versions that a retention policy would delete now, and the rollups that it would insert.
- * Chunks of the points are counted oldest first. When less than a second of `MAX_COUNTING_MS` is left, no further chunk is
- * counted: the counts then end at `countedUntil`.
+ * Chunks are counted oldest first. When counting takes longer than `MAX_COUNTING_MS`, the counts end at `countedUntil`,
+ * the start of the first chunk that was not counted.
  */
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -20,7 +20,7 @@ export interface RetentionPreview {
   /** Number of superseded versions that would be deleted with the points. */
   readonly versionCount: number;
   readonly rollupCount: number;
-  /** Date of the first point that would be deleted; null when no point would be deleted. */
+  /** Date of the first point that would be deleted; null when `pointCount` is 0. */
   readonly firstDate: string | null;
   /** False when the counts cover only dates before `countedUntil`. */
   readonly isComplete: boolean;
@@ -30,7 +30,7 @@ export interface RetentionPreview {
 export type RetentionRule = Pick<Retention, 'keepRawYears' | 'rollup' | 'timeZoneId'>;
 
 const MAX_COUNTING_MS = 20_000;
-const MIN_STATEMENT_MS = 1000;
+const QUERY_CANCELED = '57014';
 
 const WANTED = `
   select id from variable
@@ -46,41 +46,46 @@ interface Counted {
 
 /**
  * @param owner an account stands for those of its variables that have no policy.
- * @throws {DatabaseError} query_canceled when one chunk takes longer than the time that is left and a second.
+ * @param maxMs maximum time of the counting. Default: `MAX_COUNTING_MS`.
  */
 export async function previewRetention(
   database: Database,
   owner: RetentionOwner,
   rule: RetentionRule,
+  maxMs: number = MAX_COUNTING_MS,
 ): Promise<RetentionPreview> {
   const untilMicros = await findBoundary(database, rule.keepRawYears);
-  const deadlineMs = performance.now() + MAX_COUNTING_MS;
+  const deadlineMs = performance.now() + maxMs;
   const chunks = await withTransaction(database, (transaction) =>
     findChunks(transaction, { fromMicros: Number.NEGATIVE_INFINITY, toMicros: untilMicros }),
   );
-  const byDate = [...chunks].sort((a, b) => a.fromMicros - b.fromMicros || (a.table < b.table ? -1 : 1));
+  const byDate = Map.groupBy(
+    [...chunks].sort((a, b) => a.fromMicros - b.fromMicros),
+    ({ fromMicros }) => fromMicros,
+  );
   const variableIds = new Set<number>();
   const counts = { points: 0, versions: 0, rollups: 0 };
   let [firstMicros, countedUntil, isComplete] = [null as number | null, untilMicros, true];
-  for (const chunk of byDate) {
-    const leftMs = deadlineMs - performance.now();
-    if (leftMs < MIN_STATEMENT_MS) {
-      [countedUntil, isComplete] = [chunk.fromMicros, false];
+  for (const [fromMicros, group] of byDate) {
+    const counted: (readonly [Chunk, Counted])[] = [];
+    for (const found of group) {
+      const chunk = { ...found, toMicros: Math.min(found.toMicros, untilMicros) };
+      const chunkCounts = await countChunk(database, owner, rule, chunk, deadlineMs - performance.now());
+      if (chunkCounts) counted.push([chunk, chunkCounts]);
+    }
+    // The counts of `point` and `point_version` must end at the same date.
+    if (counted.length < group.length) {
+      [countedUntil, isComplete] = [fromMicros, false];
       break;
     }
-    const counted = await countChunk(
-      database,
-      owner,
-      rule,
-      { ...chunk, toMicros: Math.min(chunk.toMicros, untilMicros) },
-      leftMs,
-    );
-    if (chunk.table === 'point_version') counts.versions += counted.points ?? 0;
-    else {
-      counts.points += counted.points ?? 0;
-      counts.rollups += counted.rollups;
-      firstMicros ??= counted.firstMicros;
-      for (const id of counted.variableIds ?? []) variableIds.add(id);
+    for (const [{ table }, found] of counted) {
+      if (table === 'point_version') counts.versions += found.points ?? 0;
+      else {
+        counts.points += found.points ?? 0;
+        counts.rollups += found.rollups;
+        firstMicros ??= found.firstMicros;
+        for (const id of found.variableIds ?? []) variableIds.add(id);
+      }
     }
   }
   return {
@@ -95,13 +100,15 @@ export async function previewRetention(
   };
 }
 
+/** @returns undefined when the counting takes longer than `leftMs`. */
 async function countChunk(
   database: Database,
   { accountId, variableId }: RetentionOwner,
   { rollup, timeZoneId }: RetentionRule,
   chunk: Chunk,
   leftMs: number,
-): Promise<Counted> {
+): Promise<Counted | undefined> {
+  if (leftMs < 1) return undefined;
   const { fromMicros, toMicros } = chunk;
   const bucket = rollup === 'Hour' ? 'hour' : 'day';
   const start = bucketStart(bucket, offsetSpans(timeZoneId, fromMicros, toMicros), 'date');
@@ -119,6 +126,9 @@ async function countChunk(
       );
       return rows[0] ?? { variableIds: null, points: null, rollups: 0, firstMicros: null };
     },
-    { readOnly: true, statementTimeoutMs: Math.ceil(leftMs) + MIN_STATEMENT_MS },
-  );
+    { readOnly: true, statementTimeoutMs: Math.ceil(leftMs) },
+  ).catch((error: { readonly code?: string }) => {
+    if (error.code === QUERY_CANCELED) return undefined;
+    throw error;
+  });
 }

@@ -104,7 +104,7 @@ export async function removeRetention(transaction: Transaction, owner: Retention
   return rowCount === 1;
 }
 
-/** @returns the IANA zone of the account, or of the variable's source, which by default has the zone of its site. */
+/** @returns the IANA zone of the variable's source, else of its site, else of the account, else UTC. */
 export async function zoneOf(queryable: Queryable, owner: RetentionOwner): Promise<string> {
   const { rows } = await queryable.query<{ zone: string | null }>(
     `select coalesce((select coalesce(source.time_zone_id, site.time_zone_id) from variable

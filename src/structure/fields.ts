@@ -10,7 +10,7 @@ const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 /** Text of at most 1000 characters that the database can store. */
 export const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
 
-/** A JSON object that the database can store, unchanged; zod's own record would drop a key `__proto__`. */
+/** A JSON object that the database can store. It is kept unchanged; zod's own record would drop a key `__proto__`. */
 export const jsonObjectSchema = z
   .custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

@@ -229,7 +229,7 @@ async function showFormProblems(
 /**
  * @returns the handler of PUT and PATCH: PUT changes the members in the body and keeps the others, PATCH applies RFC 6902
  * (R-A6, R-C4). The handler answers 204, or throws a DomainError: not_found, invalid_input, or conflict when a `test` of
- * the patch fails.
+ * the patch fails. It also throws what the functions in `options` throw.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;

@@ -100,7 +100,7 @@ const READ: Readonly<Record<string, z.ZodType>> = {
   '/account/features': numbered(z.string()),
 };
 
-/** Name of the operations of a catalogue: `Unit` in `createUnit`. */
+/** Name of an entry of the catalogue in operation ids: `Unit` in `createUnit`. */
 const toOperationName = ({ label }: OwnCatalogue): string =>
   label.replaceAll(/(?:^| )([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 

@@ -78,7 +78,7 @@ function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
   return answerPage(c, CATALOGUE_LIST.parse(c.req.url), items);
 }
 
-/** Answers a catalogue, or one page of it, with its total count. */
+/** Answers with the items, or one page of them, and their total count. */
 function answerPage(c: Context<CallerEnv>, query: QueryValues<typeof PAGING>, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
   return c.json(pageOf(items, toPaging(query)));

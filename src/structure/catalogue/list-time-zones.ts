@@ -10,8 +10,8 @@ export interface TimeZone {
 }
 
 /**
- * Returns a function that lists UTC, and the zones named after a region, such as Europe/Brussels, that both the database
- * and the runtime know (R-C8). The function reads them once, because PostgreSQL reads its whole tz directory for a list.
+ * Returns a function that lists UTC, and the zones with names such as Europe/Brussels that both the database and the
+ * runtime know (R-C8). The function keeps the list, because PostgreSQL reads its whole tz directory for a list.
  */
 export function timeZoneLister(queryable: Queryable): () => Promise<readonly TimeZone[]> {
   let known: readonly TimeZone[] | undefined;

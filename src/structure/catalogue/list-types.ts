@@ -1,4 +1,4 @@
-/** Lists the types and features that an account may use (R-C8): the built-in entries, then its own by id. */
+/** Lists the types that an account may use (R-C8): the built-in types, then its own by id. */
 import type { Queryable } from '../../platform/database/database.ts';
 import { AGGREGATE, type Aggregate, nameOf } from './enumerations.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account in a
- * hundred ways. A timer here cancels the statement, because `statement_timeout` would need a transaction, with two more
- * round trips.
+ * Limits the time of a query with a customFilter (R-C10, R-A14): a filter may compare every row of an account with 200
+ * values. A timer here cancels the statement, because `statement_timeout` would need a transaction, with two more round
+ * trips.
  */
 import type { Connection, Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

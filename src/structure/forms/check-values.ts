@@ -18,7 +18,7 @@ const EMPTY = {};
  * Checks clientData to be written.
  * @param written new clientData; undefined: not written; null: cleared.
  * @param former clientData stored now. Default: the resource is new.
- * @throws {DomainError} invalid_input with one detail for each problem that the write adds.
+ * @throws {DomainError} invalid_input with details of the problems that the write adds.
  */
 export async function assertFormValues(
   queryable: Queryable,
@@ -33,7 +33,10 @@ export async function assertFormValues(
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** @returns the problems of `written`, without the problems of values that are the same in `former`. */
+/**
+ * @returns the problems of `written`, at most 100 for each form, without the problems of values that are the same in
+ * `former`.
+ */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],
   written: unknown,
@@ -42,11 +45,11 @@ export function findNewProblems(
 ): readonly ErrorDetail[] {
   if (!hasMembers(written)) return [];
   return forms.flatMap((form) =>
-    findFormProblems(form, written)
-      .filter(
-        ({ keys }) => !isDeepStrictEqual(valueAt(former, keys), valueAt(written, keys)) || !isFilled(former, form),
-      )
-      .map((problem) => toDetail(root, problem)),
+    findFormProblems(
+      form,
+      written,
+      ({ keys }) => !isDeepStrictEqual(valueAt(former, keys), valueAt(written, keys)) || !isFilled(former, form),
+    ).map((problem) => toDetail(root, problem)),
   );
 }
 

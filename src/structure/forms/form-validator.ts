@@ -36,13 +36,26 @@ ajv.addFormat(ISO_DATE, { type: 'string', validate: isIsoDate });
  */
 const compiled = new LRUCache<string, ValidateFunction>({ max: 200 });
 
-/** @returns the problems of the values of a form in `clientData`; none where the form is absent or null. */
-export function findFormProblems(form: Definition, clientData: Members): readonly FormProblem[] {
+/**
+ * @param isWanted whether to report a problem.
+ * @returns the wanted problems of the values of a form in `clientData`; none where the form is absent or null.
+ */
+export function findFormProblems(
+  form: Definition,
+  clientData: Members,
+  isWanted: (problem: FormProblem) => boolean,
+): readonly FormProblem[] {
   const values = Object.hasOwn(clientData, form.name) ? clientData[form.name] : null;
   if (values === null || values === undefined) return [];
   const validate = validatorOf(form);
   if (validate(values)) return [];
-  return (validate.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => toProblem(form, error));
+  const problems: FormProblem[] = [];
+  for (const error of validate.errors ?? []) {
+    const problem = toProblem(form, error);
+    if (isWanted(problem)) problems.push(problem);
+    if (problems.length === MAX_PROBLEMS) break;
+  }
+  return problems;
 }
 
 function validatorOf({ groups }: Definition): ValidateFunction {

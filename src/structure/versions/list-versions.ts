@@ -7,7 +7,7 @@ export interface VersionInUse {
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /** Stored values with this tag: one per date with a tag, possibly several per date without. */
+  /** Number of stored values: with a tag at most one for each date, without a tag possibly several. */
   readonly pointCount: number;
 }
 

@@ -68,7 +68,7 @@ beforeAll(async () => {
   printed = [...printed, ...(await admin('backup', backups(), '--keep', '1'))];
   await push(hours(101, 2));
   await ingest();
-  // A segment of its own, so that the archive has more than one.
+  // Ends the WAL segment, so that the archive has more than one.
   await world.database.query('select pg_switch_wal()');
   await push([{ date: new Date(DAY + 30 * 3_600_000).toISOString(), value: 31 }]);
   instant = await readClock(world.database);
@@ -195,7 +195,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived until about 2\S+Z, \d+ kB behind$/);
   });
 
-  it('refuses a directory that is not empty and a running server, and says what to do', async () => {
+  it('refuses a directory with other files, the cluster of a running server, and a restore without TARGET', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');
@@ -225,16 +225,22 @@ describe('backup', () => {
     await expect(restore()).rejects.toThrow(/pg_verifybackup failed:\n.*pg_filenode.map/);
     const segments = readdirSync(join(other, 'wal')).sort();
     rmSync(join(other, 'wal', segments.at(-2) ?? ''));
-    await expect(restore()).rejects.toThrow(/must not be after the archived WAL/);
-    await expect(admin('restore', other, join(clusters.directory, 'none'))).rejects.toThrow(
-      /WAL segment 0\w+ is missing/,
-    );
+    const missing = /WAL segment 0\w+ is missing; --to 2\S+Z or earlier can be restored/;
+    await expect(restore()).rejects.toThrow(missing);
+    await expect(admin('restore', other, join(clusters.directory, 'none'))).rejects.toThrow(missing);
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('stops archiving in order on a signal, and then reports that no process archives', async () => {
+  it('ends the archive command with exit code 0 on SIGTERM; backups then fails, because no process archives', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
+    await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
+  });
+
+  it('a slot that no process has used yet is not reported as a gap', async () => {
+    await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
+    await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
+    await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 

@@ -2,8 +2,12 @@
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import { formatInstant } from '../../../src/platform/dates/instant-rules.ts';
+import { findChunks } from '../../../src/points/write/find-chunks.ts';
 import { applyRetention, type RetentionCounts } from '../../../src/retention/apply-retention.ts';
 import { describeRetention } from '../../../src/retention/describe-retention.ts';
+import { previewRetention } from '../../../src/retention/preview-retention.ts';
 import type { Row } from '../../support/answers/point-rows.ts';
 import { fetchRaw } from '../../support/clients/fetch-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -133,6 +137,27 @@ describe('retention: preview and job', () => {
     const { counts } = await apply();
     expect(counts.get(api.accountId)).toEqual({ points: 1, versions: 0, rollups: 1, variables: 1 });
     await manager.delete(path);
+  });
+
+  test('a preview that cannot count a later chunk in time counts the points before that chunk', async () => {
+    const variableId = await createVariable(manager, sourceId);
+    const dates = [BOUNDARY - 400 * DAY, BOUNDARY - 200 * DAY];
+    const data = dates.map((date) => ({ date: iso(date), value: 1 }));
+    await manager.post('/api/data', [{ variableId, data }]);
+    await api.ingest();
+    const later = (BOUNDARY - 200 * DAY) * 1000;
+    const preview = await withTransaction(api.database, async (transaction) => {
+      const chunk = (await findChunks(transaction, { fromMicros: later, toMicros: later + 1 })).find(
+        ({ table }) => table === 'point',
+      );
+      await transaction.query(`lock table ${chunk?.name} in access exclusive mode`);
+      const owner = { accountId: api.accountId, variableId };
+      const rule = { keepRawYears: YEARS, rollup: 'Day', timeZoneId: 'UTC' } as const;
+      const counted = await previewRetention(api.database, owner, rule, 2000);
+      return { counted, startsAt: formatInstant(chunk?.fromMicros ?? 0) };
+    });
+    expect(preview.counted).toMatchObject({ pointCount: 1, firstDate: iso(BOUNDARY - 400 * DAY), isComplete: false });
+    expect(preview.counted.countedUntil).toBe(preview.startsAt);
   });
 
   test('the policy of a variable without a time zone gets the zone of the site when its source has none', async () => {

@@ -77,6 +77,12 @@ describe('forms: a value', () => {
     ]);
   });
 
+  test('is refused also when more than 100 values that were stored before are problems', () => {
+    const stored = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`Old${index}`, 1]));
+    expect(problemsOf([FUEL], stored)).toHaveLength(100);
+    expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
+  });
+
   test('is checked in a field whose name has characters of JSON Pointer or is a property of every object', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },

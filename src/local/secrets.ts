@@ -1,4 +1,7 @@
-/** Random passwords and the webhook key of this checkout's stack, generated once and stored in `.local/secrets.json`, readable by its owner only. */
+/**
+ * Random passwords and the webhook key of this checkout's stack, generated once and stored in `.local/secrets.json`, which
+ * only its owner can read.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,8 +1,7 @@
 /**
- * Sends one message to one receiver, once, and returns the outcome (R-I3, R-I4). Deliveries, replays and trial sends all use
- * it; the callers decide when to send and whether to retry.
+ * Makes one attempt to send a message to its receiver, and returns the outcome (R-I3, R-I4). Deliveries, replays and trial
+ * sends all use it; the callers decide when to send and whether to retry.
  */
-
 import type { AddressRange } from '../../platform/address-ranges.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';

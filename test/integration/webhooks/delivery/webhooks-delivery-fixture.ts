@@ -1,4 +1,4 @@
-/** A service with its deliverer in this process, receivers on loopback, and helpers for tests of deliveries. */
+/** A service with its deliverer in this process, which may send to loopback, and helpers for tests of deliveries. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';

@@ -124,7 +124,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Browser sessions and refresh tokens of the caller end. Access tokens issued in an earlier second are refused, including the token of this request.',
+      'Browser sessions and refresh tokens of the caller end. Access tokens issued in an earlier second are refused.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

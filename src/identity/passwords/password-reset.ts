@@ -49,7 +49,10 @@ export interface PasswordReset {
   readonly sentTo: string | null;
 }
 
-/** Locks a valid link until the transaction ends, so that only one of two concurrent requests uses it (R-B11). */
+/**
+ * Locks a valid link until the transaction ends, so that only one of two concurrent requests uses it (R-B11).
+ * @returns undefined as `findResetUserName`.
+ */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
   const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
   return rows[0];

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios against limits measured in the same run. Runs all
- * sections without `--only`.
+ * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios of measurements to their limits. Runs all sections
+ * without `--only`.
  */
 import { readConfig } from '../../src/config.ts';
 import { prepareConsole } from '../../src/local/console-setup.ts';
@@ -52,7 +52,7 @@ interface Service {
   readonly readDelays: () => Promise<Delays>;
 }
 
-/** Runs `bench` against a service in separate processes. */
+/** Runs `bench` against a service in a process of its own. */
 async function withService<Result>(
   roles: readonly string[],
   bench: (service: Service) => Promise<Result>,

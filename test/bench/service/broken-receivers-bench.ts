@@ -56,7 +56,7 @@ export async function benchBrokenReceivers(database: Database, queueOptions: Que
     const p95Ms = await awaitAll(database, healthy);
     const tries = await database.query<{ count: number }>(COUNT_TRIES, [ids.slice(WEBHOOKS - BROKEN)]);
     process.stdout.write(`${tries.rows[0]?.count} tries at ${BROKEN} broken receivers for ${EVENTS} events each\n`);
-    const name = `${EVENTS} events, ${EVENTS_PER_SEC} a second, for ${WEBHOOKS} webhooks, ${BROKEN} broken: p95 of the healthy`;
+    const name = `${EVENTS} events, ${EVENTS_PER_SEC} per second, for ${WEBHOOKS} webhooks, ${BROKEN} broken: p95 of the healthy`;
     return figure(name, `of ${BAR_MS} ms`, 'ms', [[p95Ms, BAR_MS]]);
   } finally {
     await database.query(`delete from webhook where name = 'broken bench'`);

@@ -181,8 +181,8 @@ async function countFrames(page: Page, http: string, variableId: number): Promis
 }
 
 /**
- * @returns mebibytes by which the heap of the page grew while it followed a variable. A longer form prints the heap, the DOM
- * nodes and the event listeners at every fifteenth minute.
+ * Prints the heap, the DOM nodes and the event listeners of the page at the minutes of `minutesOfReport`.
+ * @returns mebibytes by which the heap grew while the page followed a variable.
  */
 async function growth(page: Page, http: string, api: ApiClient, variableId: number): Promise<number> {
   await page.goto(`${http}/console/variables/${variableId}`);

@@ -16,7 +16,7 @@ const SOURCES = 1000;
 const VARIABLES = 1000;
 const ELEMENTS = 10_000;
 const ROUNDS = 40;
-/** Pages before the measured ones: a fresh service runs its first hundred uncompiled, and the database has warm caches. */
+/** Rounds before the measured ones, in which V8 compiles the code of the service and the database fills its caches. */
 const WARM_UP = 60;
 const LOOK_UP_MS = 200;
 const CACHED_MS = 20;
@@ -155,7 +155,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
   );
 }
 
-/** @param work returns PAGE, or the number of pages: anything else is a mistake of the bench. */
+/** @param work must return PAGE, the number of rows or of hundreds of targets: anything else is a mistake of the bench. */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();

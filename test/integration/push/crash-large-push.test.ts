@@ -77,7 +77,7 @@ describe('push: an api killed while it writes a large push itself', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('after its commit, before its answer: the re-sent push is recognised as the same (R-D1, R-D7)', async () => {
+  test('after it sent the commit: the re-sent push is recognised as the same (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };

@@ -47,8 +47,8 @@ it('push: the audit trail lists who created, changed and deleted a mapper (R-B14
   const { body } = await api.manager.get(`/account/audit?targetId=${id}`);
   expect(body).toMatchObject([
     { action: 'MapperDeleted', targetName: 'New', userName: 'max', requestId: expect.any(String) },
-    { action: 'MapperUpdated', targetName: 'New' },
-    { action: 'MapperCreated', targetName: 'Old' },
+    { action: 'MapperUpdated', targetName: 'New', userName: 'max' },
+    { action: 'MapperCreated', targetName: 'Old', userName: 'max' },
   ]);
 });
 

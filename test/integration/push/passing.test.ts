@@ -99,7 +99,7 @@ const areHeld = (count: number, since = '-infinity') =>
 
 /**
  * Sends pushes concurrently until small pushes to both variables share a batch.
- * @returns the value of the last push to each.
+ * @returns the lowest value of the last pushes.
  */
 async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise<number> {
   for (let value = 10; ; value += 10) {
@@ -138,7 +138,7 @@ describe('push: while another push of the account rewrites stored points', () =>
       return open.rowCount === 0;
     });
     const [ofRewritten = [], ofOther = []] = await Promise.all([rewritten, other].map(versionsOf));
-    // Every push has a different value, which shows that none was written twice.
+    // Every push to a variable has a different value, which shows that none was written twice.
     for (const versions of [ofRewritten, ofOther]) {
       expect(versions.length).toBeGreaterThan(5);
       expect(new Set(versions).size).toBe(versions.length);

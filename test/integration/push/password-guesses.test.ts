@@ -1,4 +1,4 @@
-/** Wrong passwords slow the guesser, not the user's devices elsewhere (R-B11). */
+/** Wrong passwords block the guesser's address, not the user's devices at other addresses (R-B11). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passwordExchange } from '../../../src/identity/authentication/exchange-password.ts';
 import { systemClock } from '../../../src/platform/clock.ts';

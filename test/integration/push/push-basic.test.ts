@@ -227,23 +227,23 @@ describe('push: Basic with another issuer', () => {
   });
 
   it.each([
-    ['wrong credentials are 401', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }), 'invalid_token'],
+    ['wrong credentials', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }), 'invalid_token'],
     [
-      'a client unknown to the issuer is 503',
+      'a client unknown to the issuer',
       () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
     ],
     [
-      'no answer is 503',
+      'no answer',
       () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
     ],
     [
-      'an answer without a token is 503',
+      'an answer without a token',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
     ],
-  ])('%s (R-B7, R-A5)', async (_rule, exchange, code) => {
+  ])('is refused for %s, with a code that names the cause (R-B7, R-A5)', async (_cause, exchange, code) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

@@ -72,7 +72,7 @@ describe('push: an accepted push', () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
-    // An ingester that finds its variable locked by another writer leaves the batches to that writer.
+    // An ingester leaves a batch that another ingester has locked, and later batches of the same variable.
     const counts = await Promise.all([drain(), drain(), drain(), drain()]);
     expect(Math.max(...counts)).toBe(1);
     await api.ingest();
@@ -297,7 +297,7 @@ describe('push: a local date', () => {
 });
 
 describe('push: an invalid body', () => {
-  it('is refused with every problem and its path; nothing is stored (R-D1, R-A5)', async () => {
+  it('is refused with every problem and its path; no batch is stored (R-D1, R-A5)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const answer = await push([
@@ -350,7 +350,7 @@ describe('push: an invalid body', () => {
 
   it.each([
     ['cut off', '[\n{"variableId":1,', 'line 2, column'],
-    ['with a trailing comma', '[1,\n2,]', 'line 2, column 3'],
+    ['spoiled by a trailing comma', '[1,\n2,]', 'line 2, column 3'],
     ['empty', '', 'line 1, column 1'],
     ['followed by a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],

@@ -1,6 +1,6 @@
 /** Converts JSON by columns to rows. */
 
-/** @returns the rows of an object: element i of every array, other members as they are, and no label that is null. */
+/** @returns the rows of an object: element i of every array, and other members as they are; without null versions and tags. */
 export function rowsOfColumns(columns: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
   const dates = columns.date as readonly unknown[];
   return dates.map((_date, index) => {

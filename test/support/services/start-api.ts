@@ -32,7 +32,7 @@ export interface TestApi {
   readonly stranger: TestClient;
   /** Adds a user, who may push by default, to the account and signs in. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
-  /** Ingests every accepted push of the account, at most `maxRows` readings a transaction. */
+  /** Ingests every accepted push of the account, at most `maxRows` readings per transaction. */
   ingest(maxRows?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startTestApi(environment: Settings = {}): Promise<TestApi>
 
 /**
  * Starts the roles behind a TCP proxy to their database, for tests of faults. The proxy runs in this process and takes a
- * tenth of its CPU time, so other tests have none.
+ * tenth of its CPU time, so other tests have no proxy.
  */
 export async function startGatedTestApi(environment: Settings = {}): Promise<GatedTestApi> {
   const test = await createTestDatabase();

@@ -53,7 +53,7 @@ const auditEntry = z
     id: idSchema,
     accountId: idSchema
       .nullable()
-      .meta({ description: 'Account whose managers may read the entry; null: the operator only.' }),
+      .meta({ description: 'Account whose managers may read the entry; null: only ADMIN users.' }),
     date: instantSchema,
     userId: z.string(),
     userName: z.string(),

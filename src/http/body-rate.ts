@@ -41,7 +41,7 @@ const isOver = ({ complete, destroyed }: IncomingMessage): boolean => complete |
 
 /**
  * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by request
- * discards a table every few dozen requests, and each discarded table keeps its requests alive until a full garbage
+ * discards a hash table every few dozen requests, and each discarded table keeps its requests alive until a full garbage
  * collection. That cost a third of the processor time of small pushes (push/MEASUREMENTS.md).
  */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {

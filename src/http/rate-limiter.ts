@@ -2,7 +2,7 @@
  * Counts requests of all processes together in Redis (R-B15). While Redis is unavailable each process counts by itself:
  * a limit must not turn an outage of Redis into refusals.
  *
- * Our own instead of `rate-limiter-flexible` 11.4, which counts in fixed windows: with a limit of 60 it admits 119 requests
+ * `rate-limiter-flexible` 11.4 is not used, because it counts in fixed windows: with a limit of 60 it admits 119 requests
  * within 5 s around the end of a window and then refuses for up to 60 s; this meter admits 64 and refuses for 1 s.
  */
 import { LRUCache } from 'lru-cache';

@@ -53,7 +53,7 @@ export interface Parts {
   readonly limiter: RateLimiter;
   /** Rate limit of the requests of each user, over all interfaces. */
   readonly users: UserBudget;
-  /** Notified of every change to what users may do (R-B5). */
+  /** Invalidates the cached access of users in every process (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
   /** Progress of the background loops of this process, which `/health/ready` checks. */
   readonly progress: Progress;

@@ -12,7 +12,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFile {
   readonly type: string;
-  /** Whether the format of the file is compressed: such a file is read as `identity` only. */
+  /** Whether the format of the file is itself compressed; callers read such a file as `identity`. */
   readonly isCompressed: boolean;
   read(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -20,7 +20,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** @returns a function to call every few seconds; it resolves to the number of sessions it ended. */
+/** @returns a function to call about every second; it resolves to the number of sessions it ended. */
 export function createStalledSessionEnder(database: Queryable): () => Promise<number> {
   let known = new Map<number, { readonly bytes: number; readonly sinceMs: number }>();
   return async () => {

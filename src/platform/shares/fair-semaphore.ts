@@ -76,10 +76,7 @@ export function openFairSemaphore<Key extends number | string = number>(
   };
   const refuse = (accountId: Key): DomainError =>
     usedBy(accountId) >= permitsPerAccount
-      ? new DomainError(
-          'rate_limited',
-          `the ${holder} uses its ${permitsPerAccount} ${options.resource}; retry when one of them has ended`,
-        )
+      ? new DomainError('rate_limited', `the ${holder} uses its ${permitsPerAccount} ${options.resource}; retry later`)
       : new DomainError(
           'dependency_unavailable',
           `all ${permits} ${options.resource} of this process are in use; retry later`,

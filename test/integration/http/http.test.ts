@@ -184,7 +184,7 @@ describe('http: responses', () => {
     ['given', 'req-1.2:3_4'],
     ['generated when absent', undefined],
     ['replaced when it could break a log line', 'a b"c'],
-  ])('carry the request id %s, in header and error body (R-A10)', async (_what, given) => {
+  ])('carry a request id that is %s, in header and error body (R-A10)', async (_what, given) => {
     const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
     const id = answer.headers.get('x-request-id');
     expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });

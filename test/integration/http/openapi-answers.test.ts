@@ -88,7 +88,7 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: every GET operation without R, page or stream', () => {
+describe('openapi: each GET operation that needs no R and answers with no page or stream', () => {
   it('answers as described and not with an empty list (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {

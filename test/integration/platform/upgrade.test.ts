@@ -113,7 +113,7 @@ describe('upgrade: the fixture', () => {
 });
 
 describe('upgrade: identity and accounts', () => {
-  it('keeps the signing key, the only one', async () => {
+  it('keeps the signing key and adds none', async () => {
     const { keys } = await read<{ keys: { kid: string }[] }>('/realms/tidemark/protocol/openid-connect/certs');
     expect(keys.map(({ kid }) => kid)).toEqual([old.signingKid]);
   });

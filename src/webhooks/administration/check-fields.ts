@@ -78,7 +78,7 @@ async function findMissing(
         ? [
             {
               path: `$.filter.${list}[${index}]`,
-              message: `must be a ${table} of the account, ${table} ${id} does not exist`,
+              message: `must be the id of a ${table} of the account, got ${id}`,
             },
           ]
         : [],

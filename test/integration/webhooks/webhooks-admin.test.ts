@@ -410,13 +410,13 @@ describe('webhooks: filter', () => {
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, filter });
     expect(status).toBe(400);
     expect(body.details).toEqual([
-      { path: '$.filter.siteIds[1]', message: `must be a site of the account, site ${foreign.siteId} does not exist` },
+      { path: '$.filter.siteIds[1]', message: `must be the id of a site of the account, got ${foreign.siteId}` },
       {
         path: '$.filter.sourceIds[0]',
-        message: `must be a source of the account, source ${foreign.sourceId} does not exist`,
+        message: `must be the id of a source of the account, got ${foreign.sourceId}`,
       },
-      { path: '$.filter.sourceIds[1]', message: 'must be a source of the account, source 987654 does not exist' },
-      { path: '$.filter.variableIds[0]', message: 'must be a variable of the account, variable 987654 does not exist' },
+      { path: '$.filter.sourceIds[1]', message: 'must be the id of a source of the account, got 987654' },
+      { path: '$.filter.variableIds[0]', message: 'must be the id of a variable of the account, got 987654' },
     ]);
     const webhook = await createWebhook(api.manager);
     expect((await put(webhook, { filter: { siteIds: [foreign.siteId] } })).status).toBe(400);

@@ -147,6 +147,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     const verified = await verify(token);
     expect(verified).toMatchObject({ accountId: 12 });
     expect([...verified.roles]).toEqual(['MANAGER']);
+    expect(await verify(await old.sign('k1', { account: 13 }))).toMatchObject({ accountId: 13 });
     for (const account of ['x', '', null, -1, 1.5, [7]]) {
       expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
     }

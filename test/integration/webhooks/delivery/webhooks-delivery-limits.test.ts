@@ -75,7 +75,7 @@ test('webhook delivery: while a receiver hangs, other webhooks of this and anoth
   expect(ended).toEqual([]);
 });
 
-test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails every manager who is not locked, in their language (R-I3)', async () => {
+test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails the managers who have an address and are not locked, in their language (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });

@@ -89,7 +89,7 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum watches (WatchPoints, GET /data/watch) per process that read points at the same time; each uses one database connection.',
+    'Maximum database connections with which the watches (WatchPoints, GET /data/watch) of a process read points; long reads use at most half of them.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),
@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'Consecutive wrong passwords after which sign-in from their network is locked for SIGN_IN_LOCK_SEC.',
+    'Consecutive wrong passwords for a user from one network after which the user cannot sign in from that network for SIGN_IN_LOCK_SEC.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum bytes of push bodies in memory per process; further pushes are answered 503. An account may take at most half.',
+    'Maximum bytes of push bodies in memory per process; further pushes are answered 503. An account may take at most half, but a single body may take all.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),

@@ -6,7 +6,7 @@ import { isGuid } from '../platform/guid.ts';
 import { type FileFormat, type FileKind, MAX_WARNINGS, type RowError, type RowWarning } from './standard-file.ts';
 import { adviceFor } from './upload/attachment-advice.ts';
 
-/** `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Stored`: an attachment. */
+/** `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Stored`: an attachment. */
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
 /** A file as `GET /storage/{id}` and the events of `GET /storage/{id}/events` show it. */

@@ -1,6 +1,6 @@
 /**
- * Cache from the bytes of a row's key cells to the number of the key, so that looking up a cached key creates no strings.
- * `TargetTable` and `LabelTable` hold the texts and give the numbers. The cache is emptied when it is full.
+ * Caches the numbers that `TargetTable` and `LabelTable` give to keys. A key is the bytes of some cells of a row, so
+ * looking up a cached key creates no strings. The cache is emptied when it is full.
  */
 import type { RowCells } from './row-cells.ts';
 

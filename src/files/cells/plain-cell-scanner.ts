@@ -99,7 +99,8 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 /**
  * Reads the serial number of a date cell. Whole days and fraction are read separately, the fraction to 15 digits, so the
  * error is far less than a millisecond.
- * @returns days since the epoch of the workbook; NaN for another form, such as one with an exponent.
+ * @returns days since the epoch of the workbook; NaN for another form, such as one with an exponent, and for a negative
+ * number with a fraction.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;
@@ -113,5 +114,5 @@ export function plainSerial(bytes: Uint8Array, start: number, end: number): numb
     if (digit < 0 || digit > 9) return Number.NaN;
   }
   const fraction = plainNumber(bytes, point, readEnd);
-  return days >= 0 ? days + fraction : Number.NaN;
+  return bytes[start] !== DASH && days >= 0 ? days + fraction : Number.NaN;
 }

@@ -121,7 +121,7 @@ export class TargetTable {
   }
 }
 
-/** Copies a string, because a slice makes V8 keep the whole text. */
+/** Copies a string, because a slice makes V8 keep the whole text in memory. */
 export function copyOf(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }

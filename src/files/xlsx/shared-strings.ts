@@ -1,6 +1,6 @@
 /**
- * Reads the shared strings of a workbook, which are the texts that cells refer to by index, into one buffer, which takes
- * less memory than a million JavaScript strings.
+ * Reads the shared strings of a workbook (the texts that cells refer to by index) into one buffer, because a JavaScript
+ * string for each would take more memory.
  */
 import { FileRefusal } from '../standard-file.ts';
 import { MAX_CELL_BYTES } from './sheet-cells.ts';

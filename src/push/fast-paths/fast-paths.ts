@@ -80,7 +80,7 @@ export interface SmallPushServices extends SmallPushParts {
    * @returns false when the user exceeds the limit; the app then refuses the push.
    */
   readonly countPush: (userId: string) => boolean;
-  /** Records the duration of every answer in seconds. */
+  /** Records the duration of an answer in seconds. */
   readonly requestSeconds: Distribution;
   readonly log: Log;
   /** Stores a push together with the pushes that arrive at the same time. */

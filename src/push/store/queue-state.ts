@@ -22,8 +22,8 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true for a date that is not later than all stored dates, because a direct write does not
-// compare with stored points.
+// The second condition is true when a variable has a stored date at or after its first date of the push, because a direct
+// write does not compare with stored points.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -32,8 +32,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
- * @returns true when the push must be queued, because a batch with one of its variables waits (R-D6), or because it has
- * a date that is not later than the last stored date.
+ * @returns true when the push must be queued, because a batch with one of its variables waits (R-D6), or because a
+ * variable has a stored date at or after its first date of the push.
  */
 export async function mustQueue(
   queryable: Queryable,

@@ -1,7 +1,7 @@
 /**
- * Measures the sandbox without the calculator, from Node and back: what it adds to the same R code in a plain warm R process,
- * trivial runs per second of twenty accounts, three runs at a time, 100,000 points in and out, and memory after runs of a thousand
- * accounts.
+ * Measures the sandbox without the calculator, from Node and back: what it adds to the same R code in a plain warm R
+ * process; trivial runs of twenty accounts per second, three at a time; a run with 100,000 points in and out; and memory
+ * after runs of a thousand accounts.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

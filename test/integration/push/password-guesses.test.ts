@@ -70,7 +70,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('block a device that has pushed from the address of the guesser after twenty times as many guesses, at that address only (R-B11)', async () => {
+  it('block even a device that has pushed from the address of the guesser when they are twenty times as many, at that address only (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY, () => '192.0.2.3');

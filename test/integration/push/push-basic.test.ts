@@ -106,7 +106,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('is locked after too many wrong passwords, even for the right password; a cached exchange stays valid (R-B11)', async () => {
+  it('is refused after too many wrong passwords, even with the right password; a cached exchange stays valid (R-B11)', async () => {
     await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     const other = await addPusher('olga');

@@ -8,7 +8,7 @@ export interface Screen {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  /** True: the height follows the page, so that a picture shows the whole page. */
+  /** True when the height follows the page, so that a picture shows the whole page. */
   readonly isWholePage?: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface KeycloakDouble {
   readonly loggedOut: string[];
   /** Queries and bodies of execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
-  /** Every call of the admin interface, as `METHOD /path`. */
+  /** Every call of the admin API of users, as `METHOD /path`. */
   readonly calls: string[];
   /** Refuses all tokens issued so far. */
   expireTokens(): void;

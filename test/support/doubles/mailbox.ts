@@ -1,4 +1,4 @@
-/** SMTP server on loopback that parses and keeps every mail it receives. */
+/** SMTP server on loopback that parses and keeps the mails it receives, unless a test makes it refuse them. */
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';

@@ -67,6 +67,11 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
       { numRuns: 1000 },
     );
   });
+
+  it('leave a negative serial number with a fraction to the slower parser', () => {
+    expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
+    expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
+  });
 });
 
 function scan(text: string, pieceBytes: number): readonly (readonly [number, readonly string[]])[] {

@@ -103,6 +103,14 @@ describe('files: workbook', () => {
     expect(rest.points).not.toHaveLength(60_000);
     expect(rest.positions.at(-1)).toEqual(whole.positions.at(-1));
   });
+
+  it('reads two million brackets in attributes within 5 s of processor time', async () => {
+    const attributes = `a="${'>'.repeat(50_000)}"`;
+    const sheet = sheetOf(`${`<row ${attributes}></row>`.repeat(40)}${good(2)}`);
+    const { result, threadMs } = await measureThread(() => readParts({ sheet }, { limits: { maxRatio: 1e6 } }));
+    expect(result.points).toHaveLength(1);
+    expect(threadMs).toBeLessThan(5000);
+  });
 });
 
 describe('files: a workbook that cannot be read, or is a zip bomb, fails as a whole (R-E4)', () => {
@@ -177,14 +185,6 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     );
     const refusal = { name: 'FileRefusal', message: expect.stringMatching(message) };
     await expect(read(archive, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
-  });
-
-  it('reads two million brackets in attributes within 5 s of processor time', async () => {
-    const attributes = `a="${'>'.repeat(50_000)}"`;
-    const sheet = sheetOf(`${`<row ${attributes}></row>`.repeat(40)}${good(2)}`);
-    const { result, threadMs } = await measureThread(() => readParts({ sheet }, { limits: { maxRatio: 1e6 } }));
-    expect(result.points).toHaveLength(1);
-    expect(threadMs).toBeLessThan(5000);
   });
 
   it.each([

@@ -48,7 +48,8 @@ export function valueTable(chunks: AsyncIterable<ValueChunk>, shape: RowShape): 
  * Builds the rows of aggregates (R-G3).
  * @param functionOf aggregate function of each variable.
  * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in
- * use has a column; a row has a value in the column of its variable's function.
+ * use has a column; a row has a value in the column of its variable's function. The level `ValueVariableDate` has no
+ * `unitId`.
  */
 export function aggregateTable(
   chunks: AsyncIterable<AggregateChunk>,

@@ -110,7 +110,7 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The first instant from which the states of the variable are complete. Present when one side is an earlier state of which versions were removed.',
+        'The first instant from which the states of the variable are complete. Present when one side may lack versions that were removed.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:

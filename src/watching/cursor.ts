@@ -5,9 +5,9 @@
  *   byte 0      format, always 1
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
  *               difference to the previous id;
- *               0 at the beginning, otherwise 1 + greatest VersionTimestamp - VersionTimestamp of the position;
- *               except at the beginning: 0 for all dates, or 1 (since 1970) or 2 (before 1970) and the distance of the date
- *               from 1970
+ *               0 for the position AT_BEGINNING; for other positions 1 + greatest VersionTimestamp - their
+ *               VersionTimestamp, then 0 for all dates, or 1 (since 1970) or 2 (before 1970) and the distance of the
+ *               date from 1970
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';
@@ -62,7 +62,7 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosi
     const before = read();
     const position =
       before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
-    // Reading past the end gives NaN, so a truncated cursor is refused.
+    // Reading past the end gives NaN, so an incomplete position is refused.
     if (!(id <= MAX_INT4) || Number.isNaN(position.versionTimestamp) || Number.isNaN(position.dateMicros))
       return undefined;
     positions.set(id, position);

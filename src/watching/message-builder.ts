@@ -56,7 +56,7 @@ export class MessageBuilder {
     return full;
   }
 
-  /** Advances the position in a variable without new points. */
+  /** Advances the position in a variable without adding points. */
   advance(variableId: number, position: ChangePosition): void {
     this.#positions.set(variableId, position);
   }

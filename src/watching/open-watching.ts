@@ -20,7 +20,7 @@ import { resolveWatch, type WatchRequest } from './watch-request.ts';
 export interface WatchingServices {
   readonly authentication: Authentication;
   readonly log: Log;
-  /** Connections for requests, access checks and polls. */
+  /** Connections for requests and polls. */
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly queueOptions: PointNotificationOptions;
@@ -70,8 +70,8 @@ export interface WatchServer {
 // be a hundred million rows.
 const SORT_MS = 600_000;
 
-// A slow client may hold a snapshot for this multiple of the time that the database works for it: an open snapshot
-// blocks vacuum, but a new snapshot repeats the sort.
+// A slow client may hold a snapshot for READ_STALL_SEC plus this multiple of the time that the database works for it: an
+// open snapshot blocks vacuum, but a new snapshot repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
 // A watch may wait for a permit as long as a timer can run, which is 24 days.

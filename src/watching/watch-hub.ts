@@ -64,7 +64,7 @@ const MAX_IDS = 10_000;
 const stopped = () =>
   new DomainError('dependency_unavailable', 'the service is stopping; call again with the last cursor');
 
-/** The account and site of a variable, which decide who may read it, and its last write. */
+/** The account, site and source of a variable, which decide who may read it, and its last write. */
 interface VariableState {
   readonly variableId: number;
   readonly accountId: number;
@@ -251,8 +251,8 @@ async function findStates(
 }
 
 /**
- * Returns true when the state is unchanged since the previous poll, which has compared it with the watches; a watch
- * opened later has read it itself.
+ * Returns true when the state is unchanged since the previous poll. That poll has compared the state with the watches
+ * of its time, and a later watch has read the state itself.
  */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
@@ -264,7 +264,7 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/** Wakes the watch when it has missed a write; ends it when its user has lost access to the variable. */
+/** Wakes the watch when it has missed a write; ends it when the variable is deleted or its user has lost access to it. */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(notFound(variableId));
@@ -275,8 +275,8 @@ function compare({ watch, caller }: Entry, variableId: number, now: VariableStat
 }
 
 /**
- * Applies the result of an access check that began at `startMs`. When the check failed because a dependency was
- * unavailable, the watch ends only after MAX_UNCHECKED_MS without a successful check.
+ * Applies the result of an access check that began at `startMs`. When the check failed without a refusal, such as an
+ * unavailable dependency, the watch ends only after MAX_UNCHECKED_MS without a successful check.
  */
 function applyAccess(
   entry: Entry,

@@ -14,7 +14,7 @@ export const CHUNK_MICROS = 91 * 86_400_000_000;
 const LONG = 80;
 
 /**
- * Range of the short chunks, 1989-12-06 to 2049-09-22 (exclusive), as chunk numbers; both
+ * Range of the short chunks, 1989-12-07 to 2049-09-23 (exclusive), as chunk numbers; both
  * numbers are multiples of LONG.
  */
 const [FIRST, END] = [LONG, 4 * LONG];

@@ -105,7 +105,7 @@ async function* pageOf(
 }
 
 /**
- * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows.
+ * Writes `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary follows the rows, because it counts them.
  * `historyFrom` follows when a history cut concerns either side (R-F9), and `rawFrom` when retention has replaced early
  * points with rollups.
  */

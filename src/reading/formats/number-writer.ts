@@ -22,7 +22,7 @@ export const NUMBER_BYTES = 25;
 export function numberWriter(): (bytes: Uint8Array, at: number, value: number) => number {
   let last = 0;
   return (bytes, at, value) => {
-    // Writes -0.0, because JSON parsers read -0 as the integer 0, without its sign.
+    // Writes -0.0, because some JSON parsers read -0 as the integer 0, without its sign.
     if (value === 0) return writeAscii(bytes, at, Object.is(value, -0) ? NEGATIVE_ZERO : '0');
     const size = Math.abs(value);
     const decimals = hasDecimals(size, last) ? last : findDecimals(size);

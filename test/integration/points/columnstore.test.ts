@@ -1,4 +1,4 @@
-/** Compression of chunks that are no longer written, where the edition of TimescaleDB supports it (architecture 7). */
+/** Compression of chunks that are no longer written, where the edition of TimescaleDB supports it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
@@ -66,7 +66,7 @@ const writeHours = (variableId: number, base: number, count = 24) =>
     Array.from({ length: count }, (_, hour): WrittenPoint => [DAY + hour * 3_600_000_000, base + hour]),
   );
 
-it('points: with the Apache edition of TimescaleDB, no call compresses a chunk (architecture 7)', async (test) => {
+it('points: with the Apache edition of TimescaleDB, no call compresses a chunk', async (test) => {
   if (await isCommunity()) test.skip('the Community edition is installed (TIMESCALEDB_BUILD)');
   const variableId = await store.addVariable({ isVersioned: true });
   await writeHours(variableId, 1);
@@ -79,7 +79,7 @@ it('points: with the Apache edition of TimescaleDB, no call compresses a chunk (
 });
 
 describe('points: with the Community edition of TimescaleDB', () => {
-  it('a chunk without writes is compressed, later corrections too, and all its versions are the same as before (architecture 7, R-F5)', async (test) => {
+  it('a chunk without writes is compressed, later corrections too, and all its versions are the same as before (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps one index page and no maps, also after corrections, and is measured exactly (architecture 7)', async (test) => {
+  it('a small compressed chunk keeps one index page and no maps, also after corrections, and is measured exactly', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
@@ -130,7 +130,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(measured).toBeCloseTo(rows[0]?.bytes ?? 0, 0);
   });
 
-  it('batches of current points stay inline when they exceed 2 kB (architecture 7)', async (test) => {
+  it('batches of current points stay inline when they exceed 2 kB', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     const start = Date.UTC(1999, 6, 1) * 1000;
@@ -161,7 +161,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await store.read(variableId)).toHaveLength(480);
   });
 
-  it('a chunk that was just written is not compressed, and one in use is compressed by a later call (architecture 7)', async (test) => {
+  it('a chunk that was just written is not compressed, and one in use is compressed by a later call', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);
@@ -180,7 +180,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  it('current points are compressed in batches of at most 240 (architecture 7)', async (test) => {
+  it('current points are compressed in batches of at most 240', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     await writeHours(variableId, 1, 1000);
@@ -202,7 +202,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await largestBatch()).toBe(240);
   });
 
-  it('a chunk is not compressed while a read has an older snapshot, in which its points would be missing (architecture 7, R-F5)', async (test) => {
+  it('a chunk is not compressed while a read has an older snapshot, in which its points would be missing (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2012, 0, 1) * 1000, 7]]);
@@ -218,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: a failure of enable_columnstore does not fail the migration (architecture 7)', async () => {
+it('points: a failure of enable_columnstore does not fail the migration', async () => {
   const warnings: unknown[] = [];
   const log = Object.assign(createLog('silent', 'test'), {
     warn: (_details: unknown, message: string) => warnings.push(message),

@@ -1,4 +1,4 @@
-/** Packing of chunks in rows (architecture 7). */
+/** Packing of chunks in rows. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
@@ -63,7 +63,7 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
 };
 
 describe('points: the indexes of a chunk that stays in rows', () => {
-  it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (architecture 7, R-F5)', async (test) => {
+  it('are rebuilt once after a revision of the whole chunk, and the stored points stay the same (R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('every chunk is compressed at once');
     const variableId = await store.addVariable({ isVersioned: true });
     const write = (base: number) =>

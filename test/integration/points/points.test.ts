@@ -36,9 +36,9 @@ describe('points: a write at a variable and date', () => {
         [2, 'V2'],
       ],
     ],
-    ['a stored VersionTag replaces its entry (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
+    ['a stored VersionTag written again replaces its version (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
     [
-      'a replaced VersionTag becomes the latest (R-F2)',
+      'a replaced version becomes the latest (R-F2)',
       true,
       ['V1', 'V2', 'V1'],
       [

@@ -43,7 +43,7 @@ describe('points: a purge of versions', () => {
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
     const { status, body } = await admin.post(`/variables/${variableId}/purgeVersions`, undefined);
-    // Two dates, each with three tagged versions and one untagged.
+    // The purge removes three tagged versions and one untagged version of each of the two dates.
     expect({ status, body }).toEqual({ status: 200, body: { variableId, removedVersionCount: 8 } });
     expect(await versionsOf(variableId)).toEqual([
       ['V5', 2],

@@ -51,7 +51,7 @@ test('points: a VersionTag replaces its earlier version in a history chunk that 
   ]);
 });
 
-test('points: dates centuries apart create few long chunks; dates from 1989 to 2049 create short chunks (architecture 2)', async () => {
+test('points: dates centuries apart create few long chunks; dates from 1990 to 2049 create short chunks', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const years = Array.from({ length: 500 }, (_, index) => 1700 + index);
   const points = (value: number) => years.map((year): WrittenPoint => [Date.UTC(year, 6, 1) * 1000, year + value]);

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import type { ClientHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createGrpcReader } from '../../support/clients/grpc-client.ts';
 import { openUnread, openUnreadCall } from '../../support/clients/unread-reads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
@@ -87,15 +89,15 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('further reads of an account are answered 429 with Retry-After while the maximum number of its reads waits, and another account can read (R-A14)', async () => {
+  test('while the maximum number of its reads waits, an account gets 429 with Retry-After over REST and RESOURCE_EXHAUSTED over gRPC, and another account can read (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(refused.headers.get('retry-after')).toBe('2');
-    const call = openUnreadCall(api.grpcAddress, { variableIds: [many] }, api.manager.token);
-    opened.push(call);
-    await eventually('the refusal of the call', async () => api.parts.reads.waiting() === WAITERS);
+    const reader = createGrpcReader(api.grpcAddress, api.manager.token);
+    const failure = await reader.refusalOf({ variableIds: [few] }).finally(() => reader.close());
+    expect(failure).toMatchObject({ code: GrpcStatus.RESOURCE_EXHAUSTED, reason: 'rate_limited' });
     expect((await api.stranger.get(`/data?variableId=${others}&itemsPerPage=1&pageNumber=0`)).status).toBe(200);
   });
 

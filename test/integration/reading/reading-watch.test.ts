@@ -106,7 +106,7 @@ describe('watch (server-sent events): delivery', () => {
     await first.until(3);
     first.close();
     await push(variableId, [4, 5]);
-    // Rewrites a date that the reader has received, which creates a new version.
+    // Overwrites the value of a date that the reader has received.
     await push(variableId, [2]);
     const second = await watch(request, api.manager, first.cursor());
     expect((await second.until(3)).map(({ value }) => value).sort()).toEqual([2, 4, 5]);

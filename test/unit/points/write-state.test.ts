@@ -1,4 +1,4 @@
-/** How a plan uses the high-water mark: the new write state of a variable, and the sequences of stored dates that the write touches (§9.2, R-F1 to R-F4). */
+/** How a plan uses the high-water mark: the new write state of a variable, and the runs of stored dates that the write touches (§9.2, R-F1 to R-F4). */
 import { describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import type { PointEntry } from '../../../src/points/point.ts';
@@ -91,10 +91,10 @@ describe('write plan: runs of stored dates', () => {
     const { chunks } = plan([[MARK, 0]], { versionLimit: 3 });
     expect([...chunks.values()].map(({ superseded }) => superseded.versionLimits)).toEqual([[3]]);
   });
+});
 
-  it('keeps superseded rows of the write apart from current ones, and no empty buffers (§9.2)', () => {
-    expect(plan([[MARK, 0]]).earlier).toEqual([]);
-    const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
-    expect([current.length, earlier.length]).toEqual([1, 1]);
-  });
+it('write plan: keeps superseded rows of the write apart from current ones, and no empty buffers (§9.2)', () => {
+  expect(plan([[MARK, 0]]).earlier).toEqual([]);
+  const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
+  expect([current.length, earlier.length]).toEqual([1, 1]);
 });

@@ -1,6 +1,6 @@
 /**
  * Query plans of the statements of writes and removals, with enough rows for the planner to have a choice: index
- * lookups, and only on the affected chunks (architecture 2).
+ * lookups, and only on the affected chunks.
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
@@ -122,7 +122,7 @@ function expectByKeys(scans: readonly { readonly how: string; readonly by: strin
   }
 }
 
-it('points: chunks in the database have the bounds that chunk-rules computes (architecture 2)', async () => {
+it('points: chunks in the database have the bounds that chunk-rules computes', async () => {
   const chunks = await inTransaction((transaction) => findChunks(transaction));
   expect(chunks.length).toBeGreaterThan(2 * CHUNKS);
   for (const { fromMicros, toMicros } of chunks) {
@@ -132,7 +132,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes (ar
 
 describe('points: statements on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'the step "%s" finds the rows of runs of dates by index scans (architecture 2)',
+    'the step "%s" finds the rows of runs of dates by index scans',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -226,7 +226,7 @@ describe('points: only the affected chunks are locked', () => {
       ),
     ]);
 
-  it('by a write with dates far apart (architecture 2)', async () => {
+  it('by a write with dates far apart', async () => {
     await inTransaction(write);
     expect(await countLocked(write)).toBe(2 * dates.length);
   });

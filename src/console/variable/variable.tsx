@@ -35,7 +35,7 @@ export function VariablePage() {
     if (isFirst) void refetch();
   }, [isFirst, refetch]);
   const error = context.error ?? bounds.error;
-  if (error) return <Problem error={error} onRetry={() => void context.refetch()} />;
+  if (error) return <Problem error={error} onRetry={() => void Promise.all([context.refetch(), refetch()])} />;
   if (!context.data || bounds.data === undefined) return <Skeleton height={420} radius="md" />;
   if (bounds.data !== null) return <Charted key={variableId} context={context.data} bounds={bounds.data} live={live} />;
   return (

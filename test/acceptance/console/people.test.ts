@@ -119,6 +119,9 @@ test('console people: an administrator creates a client, replaces its secret, wh
   await page.getByText('Last replaced').waitFor();
   const second = (await secret.textContent()) ?? '';
   expect([first.length, second.length, first === second]).toEqual([32, 32, false]);
+  await page.getByRole('link', { name: 'All clients' }).click();
+  await page.getByRole('link', { name: 'mill-import' }).click();
+  expect(await secret.textContent()).toBe(second);
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('button', { name: 'Enable' }).waitFor();

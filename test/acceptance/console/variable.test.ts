@@ -125,6 +125,19 @@ test('console variable: of 180,000 live points at most 60,000 are kept, and the 
   await close();
 });
 
+test('console variable: after a failed read of the points, "Try again" reads them and shows the chart', async () => {
+  const window = await stack.open(MANAGER, '/console/find');
+  const { page, close } = window;
+  const isFirst = (url: URL) => url.pathname === '/data' && url.searchParams.get('pagingOrder') === 'ASC';
+  await page.route(isFirst, (route) => route.fulfill({ status: 500, json: { code: 'internal_error', message: 'no' } }));
+  await page.goto(`${stack.origin}/console/variables/${ids.heat}`);
+  await page.getByRole('alert').waitFor();
+  await page.unroute(isFirst);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('[data-points]').waitFor();
+  await close();
+});
+
 test('console variable: a second variable is found by its name, drawn on an axis of its unit, and added to the address', async () => {
   const window = await openVariable(ids.power);
   const { page, complaints, close } = window;

@@ -18,7 +18,7 @@ import { ClientForm } from './client-form.tsx';
 import { useClients } from './client-queries.ts';
 import { SecretCard } from './secret-card.tsx';
 
-/** Secrets of clients created since the page was loaded. */
+/** Newest secrets of clients that were created, or whose secret was replaced, since the page was loaded. */
 const secrets = new Map<string, string>();
 
 /** @param id id of a client, or `new`. */
@@ -86,6 +86,10 @@ function StoredClient({ client }: { readonly client: Client }) {
   const { t } = useTranslation('people');
   const { clientId, name, isPublic, isEnabled, isBuiltIn, createdDate } = client;
   const [secret, setSecret] = useState(() => secrets.get(clientId));
+  const keepSecret = (replaced: string | undefined) => {
+    if (replaced !== undefined) secrets.set(clientId, replaced);
+    setSecret(replaced);
+  };
   return (
     <>
       {secret !== undefined && <SecretCard secret={secret} />}
@@ -102,7 +106,7 @@ function StoredClient({ client }: { readonly client: Client }) {
         </p>
         {isBuiltIn ? <p className={classes.bar}>{t('clients.builtIn')}</p> : <Settings client={client} />}
       </section>
-      {!isPublic && <ReplaceSecret client={client} onReplaced={setSecret} />}
+      {!isPublic && <ReplaceSecret client={client} onReplaced={keepSecret} />}
     </>
   );
 }

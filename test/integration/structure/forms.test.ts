@@ -268,7 +268,7 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sites/${ownSite}`, { clientData: { F: { G: { a: 1, 'b c': 2, d: 1 } } }, name: 'renamed' });
     expect(await takeRequests()).toEqual([]);
     await put(`/sources/${ownSource}`, { clientData: {} });
-    // The relay reads the first dates of the inputs, and only while no chunk can be compressed.
+    // The relay reads the first dates of the inputs only while no chunk can be compressed.
     expect(await behindClosedGate(api.database, takeRequests)).toEqual([{ variableId: bySource, ...whole }]);
     await put(`/sites/${other}`, { clientData: { X: [1] } });
     expect(await takeRequests()).toEqual([{ variableId: byOther, ...whole }]);

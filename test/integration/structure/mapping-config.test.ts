@@ -50,7 +50,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(moving).toMatchObject(taken(variableId, sourceId));
   });
 
-  it('one of several concurrent writes wins; the others are answered 409 with the id of its variable', async () => {
+  it('one of several concurrent writes wins; the others are answered 409 with the id of the variable that it wrote', async () => {
     const { sourceId } = await make();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>

@@ -1,4 +1,4 @@
-/** The catalogue of units, and reading points in a requested unit (R-C8, R-G3). */
+/** Catalogues, the entries that accounts add to them, and reading points in a requested unit (R-C8, R-G3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

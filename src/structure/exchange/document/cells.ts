@@ -1,12 +1,12 @@
 /**
  * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. A text that is
- * empty, in quotes or surrounded by white space is a JSON string. A text longer than a cell continues in further rows,
- * which have `true` in the column `continued`.
+ * empty, in quotes, or begins or ends with white space is a JSON string. A text longer than a cell continues in further
+ * rows, which have `true` in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
-/** Maximum characters that are written to a cell; the format ends at 32,767. */
+/** Maximum characters that are written to a cell; the format allows 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 
 /** Converts a row to one row of cells, or to several when a text is longer than a cell; the last cell is `continued`. */
@@ -41,7 +41,7 @@ function toCell(value: unknown): WorkbookCell {
 }
 
 /**
- * @returns false when the text is empty, quoted or surrounded by white space: a cell then needs it as a JSON string.
+ * @returns false when the text is empty, quoted, or begins or ends with white space: a cell then has it as a JSON string.
  */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);

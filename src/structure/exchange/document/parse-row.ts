@@ -15,7 +15,7 @@ export interface StagedRow {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
-  /** JSON object with the stored value of each column. */
+  /** JSON object: the stored values by column, or the members of a row of `catalogues` or `forms`. */
   readonly members: string;
   /** JSON of the declaration; `null` clears it; undefined: the row has none. */
   readonly calculated: string | undefined;
@@ -30,7 +30,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Values that columns get from null: their defaults in the database. */
+/** Values that some columns get from null: their defaults in the database. Other columns become null. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -82,7 +82,7 @@ function textOf(value: unknown): string | undefined {
 /** Identifiers that are stored without white space around them. */
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
-/** Reads how a row, an input or a form refers to a resource. */
+/** Reads the key by which a row, an input or a form names a resource. @returns undefined when there is none. */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
   const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];
   const key =

@@ -1,4 +1,4 @@
-/** Reads the structure of an account as rows of a document, in id order, a batch at a time (R-B9). */
+/** Reads the structure of an account as rows of a document, a batch at a time (R-B9). */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../../platform/database/database.ts';
 import { WHOLE } from '../../../platform/http/paging.ts';

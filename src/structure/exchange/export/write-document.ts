@@ -1,4 +1,4 @@
-/** Writes the rows of a document as JSON, one row a line, or as a workbook with a sheet for each kind. */
+/** Writes the rows of a document as JSON, one row per line, or as a workbook with a sheet for each list. */
 import { type WorkbookRow, writeWorkbook } from '../../../platform/http/workbook-writer.ts';
 import { toCells } from '../document/cells.ts';
 import { CONTINUED, FORMAT, LIST_NAMES, type ListName, listMembers } from '../document/kinds.ts';

@@ -119,7 +119,7 @@ async function receiveImport(
   try {
     const sizeBytes = await storeContent(database, target, body);
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the document is empty');
-    await queueImport(database, id, sizeBytes);
+    await queueImport(database, { id, accountId: caller.accountId, sizeBytes }, maxWaiting);
   } catch (error) {
     // If this fails too, the purge deletes the import.
     await dropImport(database, id).catch(() => {});

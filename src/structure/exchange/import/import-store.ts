@@ -2,7 +2,7 @@
  * The stored imports of accounts: creation, states, results and retention. Managers see the imports of their account.
  */
 import type { Caller } from '../../../identity/caller/caller.ts';
-import type { Queryable } from '../../../platform/database/database.ts';
+import { type Database, type Queryable, withTransaction } from '../../../platform/database/database.ts';
 import { MAX_UPLOAD_HOURS, type PartTable } from '../../../platform/database/stored-parts.ts';
 import { DomainError, type ErrorDetail } from '../../../platform/errors.ts';
 import { isGuid } from '../../../platform/guid.ts';
@@ -120,9 +120,13 @@ export async function findImportProblems(queryable: Queryable, id: string): Prom
 /** Imports that wait or are being processed; the condition of the index `structure_import_waiting`. */
 const UNDER_WAY = `state in ('Queued', 'Processing')`;
 
+/** First key of the advisory locks that let one import of an account at a time join the queue. */
+const QUEUE_LOCK_CLASS = 0x7371;
+
 /**
  * Creates an import whose document arrives.
- * @param maxWaiting maximum number of imports of the account that wait or are being processed.
+ * @param maxWaiting maximum number of imports of the account that wait or are being processed. Documents that still
+ * arrive are not counted here; `queueImport` counts again.
  * @throws {DomainError} queue_full when that many wait or are being processed already.
  */
 export async function insertImport(
@@ -150,21 +154,36 @@ export async function insertImport(
     ],
   );
   const id = rows[0]?.id;
-  if (id === undefined) {
-    const rule = `an account may have at most ${maxWaiting} imports that wait or are being processed`;
-    throw new DomainError('queue_full', `${rule}; try again when one has ended`);
-  }
+  if (id === undefined) throw queueFull(maxWaiting);
   return id;
 }
 
-/** Queues an import whose document is stored. */
-export async function queueImport(queryable: Queryable, id: string, sizeBytes: number): Promise<void> {
-  await queryable.query(
-    `update structure_import set state = 'Queued', size_bytes = $2, uploaded_date = clock_timestamp(),
-            place = nextval('structure_import_place')
-     where id = $1`,
-    [id, sizeBytes],
-  );
+function queueFull(maxWaiting: number): DomainError {
+  const rule = `an account may have at most ${maxWaiting} imports that wait or are being processed`;
+  return new DomainError('queue_full', `${rule}; try again when one has ended`);
+}
+
+/**
+ * Queues an import whose document is stored.
+ * @param maxWaiting maximum number of imports of the account that wait or are being processed.
+ * @throws {DomainError} queue_full when other documents that arrived meanwhile have filled the queue.
+ */
+export async function queueImport(
+  database: Database,
+  { id, accountId, sizeBytes }: Pick<TakenImport, 'id' | 'accountId' | 'sizeBytes'>,
+  maxWaiting: number,
+): Promise<void> {
+  const isQueued = await withTransaction(database, async (transaction) => {
+    await transaction.query('select pg_advisory_xact_lock($1, $2)', [QUEUE_LOCK_CLASS, accountId]);
+    const { rowCount } = await transaction.query(
+      `update structure_import set state = 'Queued', size_bytes = $2, uploaded_date = clock_timestamp(),
+              place = nextval('structure_import_place')
+       where id = $1 and (select count(*) from structure_import where account_id = $3 and ${UNDER_WAY}) < $4`,
+      [id, sizeBytes, accountId, maxWaiting],
+    );
+    return rowCount === 1;
+  });
+  if (!isQueued) throw queueFull(maxWaiting);
 }
 
 /** Removes an import whose document did not arrive. */

@@ -36,7 +36,7 @@ export class RowBatches {
   #characters = 0;
   #rowCount = 0;
 
-  /** Collects rows into batches. @param send resolves when the batch is stored. */
+  /** Collects rows into batches. @param send passes a batch on; `add` waits until it resolves. */
   constructor(maxRows: number, send: (batch: StagedBatch) => Promise<void>) {
     this.#maxRows = maxRows;
     this.#send = send;
@@ -83,7 +83,10 @@ function parseListed(kind: ListName, place: string, pathOf: (member: string) => 
   return kind === 'forms' ? parseFormRow(place, pathOf, value) : parseRow(kind, place, pathOf, value);
 }
 
-/** @returns the kind that a list or sheet is named after, in any case; a sheet may be continued as `variables 2`. */
+/**
+ * @returns the kind that a list or sheet is named after, in any case; undefined for another name. A sheet may be continued
+ * as `variables 2`.
+ */
 export function kindCalled(name: string): ListName | undefined {
   const plain = name.trim().toLowerCase().replace(/ \d+$/, '');
   return LIST_NAMES.find((kind) => kind === plain);

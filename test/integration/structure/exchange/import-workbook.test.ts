@@ -114,7 +114,7 @@ describe('structure import: forms', () => {
     sites: [{ name: 'S', clientData: { Building: { Main: { Area: 12, Use: 'shop' } } } }, { name: 'T' }],
   };
 
-  test('move between accounts with ranges, choices and units, as JSON and as xlsx; what-if shows what differs (R-A13, R-C11)', async () => {
+  test('move between accounts with ranges, choices and units; the rows of an import show what changes (R-A13, R-C11)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, document, { whatIf: true })).toMatchObject({
       problems: [],

@@ -82,7 +82,7 @@ describe('structure: a site, source or variable', () => {
     expect(variable).toMatchObject({ status: 200, body: { sourceId: source.body.id, sourceName: 'x', name: '' } });
   });
 
-  it('accepts what GET returns at every displayLevel, and loses nothing (part C)', async () => {
+  it('accepts what GET returns at every displayLevel, and loses nothing (R-C4–C6)', async () => {
     for (const kind of await createEach()) {
       const before = await read(kind);
       for (const level of LEVELS[kind.name] ?? []) {
@@ -93,7 +93,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('is created by a POST of the body that GET returned for another resource (part C)', async () => {
+  it('is created by a POST of the body that GET returned for another resource (R-C4–C6)', async () => {
     const [site, source, variable] = await createEach();
     // A source has each mappingConfig once, so a variable is copied to another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
@@ -208,7 +208,7 @@ describe('structure: PATCH', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('accepts the first segment of a path in any case (part C)', async () => {
+  it('accepts the first segment of a path in any case (R-A3)', async () => {
     const [site] = (await createEach()) as [Kind];
     const operations = [
       { op: 'replace', path: '/City', value: 'Gent' },

@@ -43,7 +43,7 @@ export interface ProcessServices {
 }
 
 /** First key of the advisory locks that let one process at a time work on the imports of an account. */
-export const IMPORT_LOCK_CLASS = 0x7369;
+const IMPORT_LOCK_CLASS = 0x7369;
 /** A statement of an import may compare or write a million rows. */
 const TRANSACTION = { statementTimeoutMs: 1_800_000 } as const;
 const UNIQUE_VIOLATION = '23505';

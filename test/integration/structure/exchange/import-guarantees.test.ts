@@ -1,7 +1,7 @@
 /**
  * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure unchanged,
- * other accounts are not delayed, and memory does not grow with the document. Greater values of `EXCHANGE_RUNS` and
- * `IMPORT_MEBIBYTES` make the tests longer and more thorough.
+ * other accounts are not delayed, the queue of an account is limited, and memory does not grow with the document. Greater
+ * values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -209,6 +209,20 @@ describe('structure exchange: ten accounts that import and export at once', () =
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
+});
+
+describe('structure import: the queue of an account', () => {
+  test('holds five imports, also when eight documents arrive at once; the others are answered 503 (R-A14)', async () => {
+    const client = await stack.newAccount();
+    const post = () => client.post<{ id?: string; code?: string }>('/structure/import', {});
+    const answers = await Promise.all(Array.from({ length: 8 }, post));
+    const refused = answers.filter(({ status }) => status !== 202);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([503, 'queue_full']));
+    const importer = stack.startImporter();
+    for (const { body } of answers) if (body.id) await stack.ended(client, body.id);
+    expect((await post()).status).toBe(202);
+    await importer.stop();
+  });
 });
 
 describe('structure import: the memory', () => {

@@ -1,6 +1,5 @@
 /** `POST /structure/import` of JSON: what it creates, changes, leaves and refuses. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IMPORT_LOCK_CLASS } from '../../../../src/structure/exchange/import/process-import.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { createStructure } from '../../../support/fixtures/structure.ts';
 import { type ExchangeStack, type Row, type StructureDocument, startExchangeStack } from './exchange-fixture.ts';
@@ -475,21 +474,6 @@ describe('structure import: a request', () => {
     const response = await fetch(`${stack.api.origin}/structure/import/${id}/events`, { headers });
     const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('event:'));
     expect(events.at(-1)).toMatch(/^event: end\ndata: .*"state":"Completed"/);
-  });
-
-  test('is refused with 503 when five imports of its account wait, also when eight documents arrive at once (R-A14)', async () => {
-    const manager = await stack.newAccount();
-    const holder = await stack.api.database.connect();
-    await holder.query('select pg_advisory_lock($1, $2)', [IMPORT_LOCK_CLASS, manager.accountId]);
-    const post = () => manager.post<{ id?: string; code?: string }>('/structure/import', {});
-    const answers = await Promise.all(Array.from({ length: 8 }, post));
-    const refused = answers.filter(({ status }) => status !== 202);
-    expect(refused).toHaveLength(3);
-    for (const { status, body } of refused) expect([status, body.code]).toEqual([503, 'queue_full']);
-    await holder.query('select pg_advisory_unlock($1, $2)', [IMPORT_LOCK_CLASS, manager.accountId]);
-    holder.release();
-    for (const { body } of answers) if (body.id) await stack.ended(manager, body.id);
-    expect((await post()).status).toBe(202);
   });
 
   test('changes no other account, and keeps a site that the document does not name (R-A5)', async () => {

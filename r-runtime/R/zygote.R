@@ -98,7 +98,7 @@ runner_main <- function(result_fd, limits) {
   dir.create(tempdir(), showWarnings = FALSE, mode = "0700")
   request <- read_request()
   .C("tm_close_request", PACKAGE = "sandbox")
-  # The seed is a checksum of the inputs: a retry and a preview on the same inputs draw the same numbers.
+  # The seed is a checksum of the five globals: a retry and a preview with the same globals draw the same numbers.
   set.seed(request$seed)
   if (request$files != "none") draw_into_files(request$files)
   report_line <- function(line) .C("tm_reach_line", line, PACKAGE = "sandbox")
@@ -111,7 +111,7 @@ runner_main <- function(result_fd, limits) {
   .C("tm_exit", 0L, PACKAGE = "sandbox")
 }
 
-# Freezes every object reachable from the namespaces, the functions of base and the search path (../src/freeze.c).
+# Freezes objects reachable from the namespaces, base, the search path and the options (../src/freeze.c).
 freeze <- function() {
   roots <- list(
     globalenv(), baseenv(), as.list(baseenv(), all.names = TRUE), .Internal(getNamespaceRegistry()),

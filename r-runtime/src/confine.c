@@ -78,7 +78,7 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
-  /* A failed write is a fault only with namespaces: in MODE_RLIMITS_ONLY the container may have no /proc. */
+  /* A failed write is a fault only with namespaces: in MODE_RLIMITS_ONLY there may be no /proc. */
   if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
   return NO_ERROR;
 }
@@ -114,7 +114,7 @@ static struct stage_error mount_tmp(const struct run_header *h) {
 
 /* Descriptor 0 is the request, 1 and 2 the captured text, 3 the result, 4 control; all others are closed. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
-  /* Copies to numbers above 64 first: a target must not overwrite a source. */
+  /* Copies to numbers from 64 on first: a target must not overwrite a source. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);

@@ -23,7 +23,7 @@ R_FUNCTION ptrdiff_t Rf_xlength(SEXP);
 R_FUNCTION void MARK_NOT_MUTABLE(SEXP);
 R_FUNCTION SEXP R_NilValue;
 
-/* Constant pools of compiled code, noted by freeze.c; further ones are left as they are. */
+/* Maximum constant pools of compiled code that are gathered; freeze.c notes them. Further pools are left as they are. */
 #define MAX_POOLS (1u << 17)
 static SEXP *pools;
 static size_t pool_count;

@@ -1,5 +1,5 @@
 /*
- * Sets the reference counts of all objects of the zygote to their maximum before it forks. R stores reference counts inside
+ * Sets the reference counts of objects of the zygote to their maximum before it forks. R stores reference counts inside
  * objects, so a run that only calls functions of packages would write to their pages and copy them; R never changes a count
  * at its maximum, and copies such an object before it changes it. Objects that a run creates are counted as usual. (Compare
  * Python's gc.freeze().) Best effort: where R lacks a function used here, runs are slower, with equal results.
@@ -101,7 +101,7 @@ static void visit_parts(struct walk *w, SEXP object) {
 }
 
 /*
- * @param roots R list that reaches every object.
+ * @param roots R list; the objects that it reaches are frozen.
  * @return roots: .Call must return an R object.
  */
 SEXP tm_freeze(SEXP roots) {

@@ -83,7 +83,7 @@ void open_networks(const struct zygote *z, struct networks *n) {
 
 /*
  * Gives the next supervisor a network namespace that no run uses.
- * @return the namespace, in which the caller sets `supervisor`; NULL when each run makes its own namespace.
+ * @return the namespace, in which the caller sets `supervisor`; NULL when the run makes its own namespace.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;

@@ -1,6 +1,6 @@
 /*
- * Copies ahead of time the pages that every run writes to. A trivial run copies a thousand of the pages it shares with the
- * zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting runner touches
+ * Copies ahead of time the pages that nearly every run writes to. A trivial run copies hundreds of the pages it shares with
+ * the zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting runner touches
  * them. Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE

@@ -14,7 +14,7 @@
 #define BUFFER_BYTES 16384
 #define UTF8 1 /* R's encoding CE_UTF8 (Rinternals.h) */
 
-/* Functions and values that libR offers to packages, declared here because no file needs R's headers. */
+/* Functions and values that libR offers to packages, declared here so that no file needs R's headers. */
 extern SEXP Rf_allocVector(unsigned, ptrdiff_t), Rf_protect(SEXP), Rf_mkCharLenCE(const char *, int, int), Rf_mkChar(const char *);
 extern SEXP Rf_ScalarLogical(int);
 extern SEXP Rf_setAttrib(SEXP, SEXP, SEXP), Rf_mkString(const char *);
@@ -42,7 +42,7 @@ static size_t read_some(struct reader *r, void *bytes, size_t capacity) {
   return (size_t)n;
 }
 
-/* Large columns are read into their vector, past the buffer. */
+/* Large columns are read directly into their vector, without the buffer. */
 static void take(struct reader *r, void *bytes, size_t size) {
   for (char *at = bytes; size > 0;) {
     if (r->from == r->to && size >= BUFFER_BYTES) {

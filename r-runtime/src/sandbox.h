@@ -17,7 +17,7 @@
 #define MAX_RUNS 256
 #define SPARES 2
 
-/* How the sandbox contains a run: with namespaces, or with resource limits only. */
+/* How the sandbox contains a run: with namespaces, or only with rlimits and the system-call filter. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
 /* Kinds of chunk in the answer to a request (../FRAMES.md). */

@@ -83,7 +83,7 @@ static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREA
 static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
-/* The only pid allowed for prlimit64, where 0 is the caller, and for kill, where 0 is the caller's process group. */
+/* The only pid allowed for prlimit64, where 0 is the caller, and for kill without namespaces, where 0 is the caller's group. */
 static const unsigned SELF[] = {0};
 
 #define COUNT(array) (sizeof array / sizeof *array)

@@ -1,8 +1,8 @@
 /*
  * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
  * connection and runner, enforces the limits that rlimits cannot (wall time, total CPU time, total processes, total
- * memory, answer size), and reports how the run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so
- * only it can write the trailer.
+ * memory, answer size), and reports how the run ended. It trusts no byte that a script can have written. Only the supervisor
+ * holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -123,7 +123,7 @@ static void send_result(struct run *r) {
 }
 
 /*
- * Keeps the first max_text_bytes and counts the rest: a script that prints gigabytes neither blocks nor fills the
+ * Keeps the first max_text_bytes and counts all bytes: a script that prints gigabytes neither blocks nor fills the
  * supervisor's memory.
  */
 static int read_captured(struct run *r) {

@@ -1,7 +1,7 @@
 /*
  * Measures the total usage of all processes of a run from the container's /proc. Rlimits count per process, and an
- * unprivileged supervisor cannot create control groups. The runner is pid 1 of its namespace, so it is an ancestor of every
- * process that a script starts, orphans included.
+ * unprivileged supervisor cannot create control groups. A runner that is pid 1 of its namespace is an ancestor of every
+ * process that its script starts, orphans included.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -126,8 +126,8 @@ static void reap_ended(struct spares *s) {
 }
 
 /*
- * Kills waiting supervisors that send no heartbeat: they would accept connections and not answer. The next iteration of
- * keep_spares forks others.
+ * Kills waiting supervisors that send no heartbeat: they would accept connections and not answer. keep_spares
+ * then forks others.
  */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();

@@ -48,7 +48,7 @@ export function parseDuration(text: string): CivilDuration | undefined {
 /**
  * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or
  * an ISO 8601 duration (R-G2).
- * @returns undefined for other text, and for more than 100 years.
+ * @returns undefined for other text, and when the months, the days or the clock time exceed 100 years.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {
   const trimmed = text.trim();

@@ -49,7 +49,7 @@ const input = z.object({
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete. Present when the input reads an earlier state, whose versions may have been removed.',
+      'The instant from which the states of the variable are complete. Present when versions that the input could have read were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:

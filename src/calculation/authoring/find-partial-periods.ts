@@ -1,6 +1,6 @@
 /**
- * Warns of periods by which a script groups its inputs, but of which the inputs may hold only a part: a run then computes
- * the first and the last period of its window from only some of their points (R-H6, R-H9). Pure; validate uses it.
+ * Warns when a script groups inputs by periods of which a window may hold only a part: a run then computes the first and
+ * the last period of the window from only some of their points (R-H6, R-H9). Pure; validate uses it.
  */
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';

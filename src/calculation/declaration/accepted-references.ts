@@ -55,21 +55,25 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * @returns true when `given` has no note and is the saved declaration, as it was stored or as answers show it.
+ * @returns true when `given` has no note and is otherwise the saved declaration, as it was stored or as answers show it.
  * Such a declaration is not checked, because the rules may have become stricter after it was saved.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
+  if (hasNote(given)) return false;
   const [first, second] = [comparable(saved), comparable(given)];
   return first !== undefined && first === second;
 }
 
+function hasNote(declaration: unknown): boolean {
+  return Object.entries(declaration ?? {}).some(([name, value]) => name.toLowerCase() === 'note' && value);
+}
+
 /**
- * @returns JSON with sorted names, without nulls, and without the members that an answer adds
- * (present-declarations.ts); undefined for a declaration with a note, and for a value that is not an object.
+ * @returns JSON with sorted names, without nulls, the note, and the members that an answer adds
+ * (present-declarations.ts); undefined for a value that is not an object.
  */
 function comparable(declaration: unknown): string | undefined {
   if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return undefined;
-  if (Object.entries(declaration).some(([name, value]) => name.toLowerCase() === 'note' && value)) return undefined;
   const { calculatedVariableFormulas, ...named } = nameMembers(declaration as Readonly<Record<string, unknown>>);
   const formulas = calculatedVariableFormulas.map((formula) => ({
     ...formula,

@@ -193,7 +193,11 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
   return (given: Readonly<Partial<Record<From | To, unknown>>>, context: z.RefinementCtx): void => {
     const [begin, end] = [given[from], given[to]].map((instant) => instantMicros(instant as string | null));
     if (begin === undefined || end === undefined || !isWrong(begin, end)) return;
-    context.addIssue({ code: 'custom', path: [to], message: `${rule ?? 'must not be earlier than'} ${from}` });
+    context.addIssue({
+      code: 'custom',
+      path: [to],
+      message: `${rule ?? 'must not be earlier than'} ${from}, got ${given[to]}`,
+    });
   };
 }
 

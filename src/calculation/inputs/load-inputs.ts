@@ -47,8 +47,8 @@ export interface InputRecord {
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The instant from which the states of the variable are complete; present when the input reads an earlier state
-   * (R-F9).
+   * The instant from which the states of the variable are complete; present when versions that the input could have read
+   * were deleted (R-F9).
    */
   readonly historyFrom?: string;
   /**
@@ -62,7 +62,7 @@ export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
-  /** Dates for which every aligned input has all points of each period; undefined when no window limits them. */
+  /** The dates in whole periods of all aligned inputs; undefined when no aligned input limits them. */
   readonly whole: DateRange | undefined;
 }
 

@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates whose periods its aligned inputs hold completely. */
+  /** For each planned formula, the dates in whole periods of all its aligned inputs. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];
@@ -96,7 +96,8 @@ interface Loaded {
 
 /**
  * @returns the outputs, or why the run failed: a script that fails is a result, not an exception (R-H11).
- * @throws the signal's reason when aborted; {DomainError} dependency_unavailable; {SandboxUnavailableError}.
+ * @throws the signal's reason when aborted; {DomainError} dependency_unavailable;
+ * {SandboxUnavailableError} when R cannot be reached.
  */
 export async function compute(
   services: ComputeServices,
@@ -158,8 +159,8 @@ function conclude(
 }
 
 /**
- * @returns the dates whose rows are stored: the period of the formula, limited to periods that the aligned inputs hold
- * completely.
+ * @returns the dates whose rows are stored: the period of the formula, limited to the whole periods of its aligned
+ * inputs.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,

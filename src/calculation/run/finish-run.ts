@@ -107,8 +107,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended in `MAX_CAUSED_FAULTS` of the last
- * `MAX_ATTEMPTS` runs, each of the same script and while no other script ran in it.
+ * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended in `MAX_CAUSED_FAULTS` of the variable's last
+ * `MAX_ATTEMPTS` runs, each of the same script and without another script in the sandbox.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

@@ -31,7 +31,7 @@ export interface OutputCounts {
   readonly dropped: number;
   /** Rows at dates outside the validity of the formula, or in periods that its aligned inputs hold only in part. */
   readonly outside: number;
-  /** Rows with the date, and the Version, of a later row, which is stored instead. */
+  /** Rows with the same date and Version as a later row, which is stored instead. */
   readonly merged: number;
   readonly stored: number;
 }

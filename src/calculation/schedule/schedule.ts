@@ -13,7 +13,7 @@ export interface Schedule {
   readonly timeZoneId: string | null;
 }
 
-/** A schedule that is due, with the first and last missed instant. */
+/** A schedule that is due, with the first and the last instant for which it has not fired. */
 export interface DueSchedule {
   readonly variableId: number;
   readonly firstMillis: number;

@@ -35,7 +35,9 @@ const updateState = z
         from: instantSchema,
         to: instantSchema,
         requestedDate: instantSchema,
-        notBeforeDate: instantSchema.meta({ description: 'Earliest start. Later than `requestedDate` for a retry.' }),
+        notBeforeDate: instantSchema.meta({
+          description: 'Earliest start. Later than `requestedDate` for a delayed request.',
+        }),
         attempt: z.int().min(0),
       }),
     ),

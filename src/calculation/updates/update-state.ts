@@ -36,7 +36,7 @@ export interface UpdateState {
     readonly from: string;
     readonly to: string;
     readonly requestedDate: string;
-    /** Earliest instant at which the run may start; later than `requestedDate` for a retry. */
+    /** Earliest instant at which the run may start; later than `requestedDate` for a delayed request. */
     readonly notBeforeDate: string;
     readonly attempt: number;
   }[];

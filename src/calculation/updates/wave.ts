@@ -42,9 +42,9 @@ interface WaveRun {
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
-  /** State of the run; `Changed` for an input that the change itself wrote. */
+  /** State of the run; `Changed` for an input without a run in this wave. */
   readonly state: string;
-  /** Null for an input without a run in this wave. */
+  /** Null when `state` is `Changed`. */
   readonly trigger: string | null;
 }
 

@@ -38,14 +38,14 @@ const listed = async (query: string) =>
   (await api.manager.get<Shown[]>(`/variables?sourceId=${sourceId}&${query}`)).body.map(({ id }) => id);
 const INPUT = '$.calculated.calculatedVariableFormulas[0].variables';
 
-/** Creates a calculated variable with two inputs, and deletes the first input. */
-async function withDeletedInput() {
+/** Creates a calculated variable with two inputs, and deletes the first input. @param members of the declaration. */
+async function withDeletedInput(members: object = {}) {
   const [gone, kept] = [await addInput(), await addInput()];
   const declaration = calculated('a + b', [
     { alias: 'a', variableId: gone },
     { alias: 'b', variableId: kept },
   ]);
-  const id = await createVariable(api.manager, sourceId, { name: 'Sum', calculated: declaration });
+  const id = await createVariable(api.manager, sourceId, { name: 'Sum', calculated: { ...declaration, ...members } });
   await remove(pathOf(gone));
   return { id, gone, kept, declaration };
 }
@@ -106,21 +106,27 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(await run(id)).toMatchObject(outcome);
   });
 
-  test('a declaration that the rules of a later version would refuse can be sent back as it was read', async () => {
-    const { id } = await withDeletedInput();
-    for (const table of ['variable', 'declaration_save']) {
-      const column = table === 'variable' ? 'id' : 'variable_id';
-      await api.database.query(
-        `update ${table} set calculated = jsonb_set(calculated, '{calculatedVariableFormulas,0,variables,1,alias}', '"1 b"')
+  test.each([
+    ['without a note', {}],
+    ['with a note', { note: 'why' }],
+  ])(
+    'a declaration saved %s, which the rules of a later version would refuse, can be sent back as it was read',
+    async (_, members) => {
+      const { id } = await withDeletedInput(members);
+      for (const table of ['variable', 'declaration_save']) {
+        const column = table === 'variable' ? 'id' : 'variable_id';
+        await api.database.query(
+          `update ${table} set calculated = jsonb_set(calculated, '{calculatedVariableFormulas,0,variables,1,alias}', '"1 b"')
          where ${column} = $1`,
-        [id],
-      );
-    }
-    expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'x' })).toMatchObject({ status: 204 });
-    const { calculated: shown } = (await read(id)) as unknown as { calculated: object };
-    const edited = { ...shown, friendlyName: 'edited' };
-    expect(await api.manager.put(pathOf(id), { calculated: edited })).toMatchObject({ status: 400 });
-  });
+          [id],
+        );
+      }
+      expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'x' })).toMatchObject({ status: 204 });
+      const { calculated: shown } = (await read(id)) as unknown as { calculated: object };
+      const edited = { ...shown, friendlyName: 'edited' };
+      expect(await api.manager.put(pathOf(id), { calculated: edited })).toMatchObject({ status: 400 });
+    },
+  );
 });
 
 describe('declaration: an input changed its unit after the declaration was saved (R-H1, R-C8)', () => {

@@ -1,4 +1,4 @@
-/** Accounts share the slots of a calculator: how much the requests of one account may delay another (R-K3). */
+/** Accounts share the slots of a calculator: how much the requests of one account may delay another (R-A14). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
@@ -108,7 +108,7 @@ async function timeRuns(accountId: number, id: number): Promise<readonly number[
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
 
 describe('calculator: accounts', () => {
-  test('p95 of runs stays below 3 × its idle value, plus 150 ms, while another account runs sleeping scripts and previews (R-K3)', async () => {
+  test('p95 of runs stays below 3 × its idle value, plus 150 ms, while another account runs sleeping scripts and previews (R-A14)', async () => {
     start();
     const honest = await addVariable(other);
     const quiet = p95(await timeRuns(other, honest));
@@ -138,7 +138,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('a run that gives its slot back is recorded, not counted as an attempt, and repeated (R-K2, R-K3)', async () => {
+  test('a run that gives its slot back is recorded, not counted as an attempt, and repeated (R-K2, R-A14)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run precedes most of the forced runs that wait in its account (R-H5, R-K3)', async () => {
+  test('a triggered run precedes most of the forced runs that wait in its account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('are stopped when the client disconnects, and free their slot (R-H9, R-K3)', async () => {
+  test('are stopped when the client disconnects, and free their slot (R-H9, R-A14)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -256,7 +256,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('are limited to 20 per account at a time; further previews are refused with queue_full (R-H9, R-K3)', async () => {
+  test('are limited to 20 per account at a time; further previews are refused with queue_full (R-H9, R-A14)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

@@ -50,7 +50,7 @@ const waiting = async (accountId: number) =>
   (await store.database.query('select from push_batch where account_id = $1', [accountId])).rowCount ?? 0;
 
 describe('ingester: fairness', () => {
-  test('a batch of one account is written before the end of a long backlog of another account (R-K3)', async () => {
+  test('a batch of one account is written before the end of a long backlog of another account (R-A14)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     const other = await addAccount(store.database, 'South');
     await acceptBatches(store.accountId, variableId, BACKLOG);
@@ -69,7 +69,7 @@ describe('ingester: fairness', () => {
 });
 
 describe('ingester: a batch that cannot be written', () => {
-  test('is set aside after five attempts and kept with the reason; later batches are written (R-D1, R-K3)', async () => {
+  test('is set aside after five attempts and kept with the reason; later batches are written (R-D1, R-A15)', async () => {
     const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);

@@ -45,19 +45,13 @@ test.each([
   }
 });
 
-test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T12:00:00Z'])(
-  'civil buckets: the bucket of %s holds both days of which the clock repeats an hour (R-H6)',
+test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T03:00:00Z', '2010-11-07T12:00:00Z'])(
+  "civil buckets: the bucket of %s is 6 and 7 November in St John's, where the clock went back past midnight (R-H6)",
   (instant) => {
     expect(bucketBegin(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));
     expect(bucketEnd(at(instant), 'day', 'America/St_Johns')).toBe(at('2010-11-08T03:30:00Z'));
   },
 );
-
-test('civil buckets: after the clock returned to the old date, the day begins with that date and ends with the next date (R-H6)', () => {
-  const instant = at('2010-11-07T03:00:00Z');
-  expect(bucketBegin(instant, 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));
-  expect(bucketEnd(instant, 'day', 'America/St_Johns')).toBe(at('2010-11-08T03:30:00Z'));
-});
 
 test('civil buckets: days, weeks, months and years end where the next one begins (R-H6)', () => {
   const bounds = (['day', 'week', 'month', 'year'] as const).map((bucket) => {

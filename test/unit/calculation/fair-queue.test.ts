@@ -36,7 +36,7 @@ function open(slots: number) {
 const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
 
 describe('fair queue: accounts', () => {
-  test('get about equal seconds of the slots, not equal numbers of runs (R-K3)', () => {
+  test('get about equal seconds of the slots, not equal numbers of runs (R-A14)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
     const served = serve({ [A]: 1000, [B]: 100 }, 110);
@@ -45,7 +45,7 @@ describe('fair queue: accounts', () => {
     expect(ofB).toBeGreaterThan(90);
   });
 
-  test('an account without waiting runs gains no credit for that time (R-K3)', () => {
+  test('an account without waiting runs gains no credit for that time (R-A14)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 40; turn += 1) add(A);
     serve({ [A]: 100 }, 20);
@@ -55,7 +55,7 @@ describe('fair queue: accounts', () => {
     expect(served.filter((account) => account === A).length).toBeGreaterThanOrEqual(6);
   });
 
-  test('a thousand accounts leave nothing in memory once they are idle (R-K3)', () => {
+  test('a thousand accounts leave nothing in memory once they are idle (R-A14)', () => {
     const { queue, add, serve } = open(2);
     for (let account = 1; account <= 1000; account += 1) add(account);
     serve({}, 999);
@@ -64,7 +64,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('an account in debt is served when no other waits, and its debt ends with the last waiting run (R-K3)', () => {
+  test('an account in debt is served when no other waits, and its debt ends with the last waiting run (R-A14)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);
@@ -74,7 +74,7 @@ describe('fair queue: accounts', () => {
 });
 
 describe('fair queue: slots', () => {
-  test('an account alone borrows all slots; it gives back the slot of its newest run when another account waits (R-K3)', () => {
+  test('an account alone borrows all slots; it gives back the slot of its newest run when another account waits (R-A14)', () => {
     const { queue, add, startAll } = open(4);
     for (let turn = 0; turn < 5; turn += 1) add(A);
     const started = startAll();
@@ -89,7 +89,7 @@ describe('fair queue: slots', () => {
     expect(accounts(startAll())).toEqual([B]);
   });
 
-  test('an account within its share gives nothing back (R-K3)', () => {
+  test('an account within its share gives nothing back (R-A14)', () => {
     const { queue, add, startAll } = open(2);
     add(A);
     add(B);
@@ -98,7 +98,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('a variable whose run gave back its slot does not borrow again for ten minutes (R-K3)', () => {
+  test('a variable whose run gave back its slot does not borrow again for ten minutes (R-A14)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);

@@ -272,12 +272,12 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });
 
-  test('without a result, output about memory means that the run exceeded its memory limit (R-H7)', () => {
+  test('without a result, output about a failed allocation means that the run exceeded its memory limit (R-H7)', () => {
     const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });
 
-  test('without a result, any other exit is a script error (R-H7)', () => {
+  test('without a result and output, an exit with code 3 is a script error (R-H7)', () => {
     expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
   });
 });

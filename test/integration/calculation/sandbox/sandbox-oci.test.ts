@@ -79,7 +79,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
   });
   afterAll(() => pool?.close());
 
-  test('opens only when its self-check finds that scripts are isolated, and runs scripts (R-H7)', async () => {
+  test('passes the self-check of its isolation, and runs a script (R-H7)', async () => {
     const job = jobOf('list(TimeSeries = inputVariables$a$TimeSeries)', { inputs: [inputOf('a', regularSeries(4))] });
     expect(await pool.run(job)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(0, 1, 2, 3) } });
   });
@@ -101,7 +101,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('every other hostile script ends as expected; honest runs beside and after them work and find no trace (R-H7)', async () => {
+  test('every other hostile script ends as expected; honest runs beside them work, and the next run finds no trace (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

@@ -1,6 +1,6 @@
 /**
  * Gauges of the work that waits in the database. A scrape runs the queries, at most every 5 s; each query has a time
- * limit and uses an index. Every process reports the numbers of the whole service.
+ * limit. Every process reports the numbers of the whole service.
  */
 import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,4 +1,4 @@
-/** Gauges of backlogs in `/metrics`: exact, and read by index among many finished rows (R-A9). */
+/** Gauges of backlogs in `/metrics`: exact, and without a scan of tables that hold many finished rows (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALCULATION_BACKLOG } from '../../../src/calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../../../src/files/file-metrics.ts';

@@ -122,7 +122,7 @@ async function writeBatches(
   return written;
 }
 
-/** Marks the operations as Processing after 200 ms (R-D7), so that most short writes need no mark. */
+/** Marks the operations as Processing after 200 ms (R-D7), so that a short write needs no mark. */
 function markWhenSlow(database: Database, operationIds: readonly number[], takenDate: string): NodeJS.Timeout {
   // A failure to mark the operations must not fail the write, because the state Processing only informs clients.
   return setTimeout(() => void markProcessing(database, operationIds, takenDate).catch(() => {}), MARK_AFTER_MS);

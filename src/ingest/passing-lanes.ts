@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
 
-/** Delay after which other batches may be written beside a long write. Most writes end earlier. */
+/** Time after which a write counts as long, so that other batches may be written beside it. */
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;

@@ -1,9 +1,10 @@
 /**
- * Group commit: pushes of any accounts that arrive while a group is being stored form the next group. A group costs one
- * statement and one flush of the WAL. No push is delayed to fill a group. Pushes of one user are never in two groups at
- * the same time, because the second group would wait for the lock that orders the user's pushes (R-D6,
- * store/turn-lock.ts) until the first group is flushed; this halved the throughput of 64 clients. If a group fails
- * although the database is available, its pushes are stored one by one, so that one push cannot make other pushes fail.
+ * Group commit: stores pushes of any accounts together, so that a group costs one statement and one flush of the WAL.
+ * Pushes that must wait for a running group form the next group. No push is delayed to fill a group. Pushes of one user
+ * are never in two groups at the same time, because the second group would wait for the lock that orders the user's
+ * pushes (R-D6, store/turn-lock.ts) until the first group is flushed; this halved the throughput of 64 clients. If a
+ * group fails although the database is available, its pushes are stored one by one, so that one push cannot make other
+ * pushes fail.
  */
 
 import type { Database } from '../../platform/database/database.ts';
@@ -33,7 +34,7 @@ const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
-/** Opens the group commit: pushes that arrive during a commit share the next commit (R-D6). */
+/** Opens the group commit (R-D6). @param join combines plain pushes of one user into one operation. */
 export function openGroupCommit(database: Database, join: FastPaths['toSharedOperation']): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();

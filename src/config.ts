@@ -50,15 +50,15 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Seconds a client may stop receiving points before its read is cancelled and the connection is freed; 2 while another account waits for a connection.',
+    'Seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; 2 while another account waits for a connection.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
-    'Minimum bytes of points per second, before compression, that a client must receive on average over READ_STALL_SEC. 0: no minimum.',
+    'Minimum bytes per second of a streamed answer, before compression, that a client must receive on average over READ_STALL_SEC. 0: no minimum.',
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
-    'Maximum seconds that an answer with points, or a GET /data/watch, may take.',
+    'Maximum seconds that a streamed answer or a GET /data/watch may take.',
   ),
   REDIS_URL: secret(
     serverUrl('redis', 'rediss'),

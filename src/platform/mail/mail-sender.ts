@@ -49,8 +49,8 @@ const KEPT_DAYS = 30;
 
 /**
  * Starts the sender; it runs until `stop`. Without a transport, mails wait in the outbox. An attempt that fails is
- * repeated after 10, 20, 40 … seconds, at most an hour, for five days; a mail that the server refuses permanently is
- * not repeated.
+ * repeated after 10, 20, 40 … seconds, at most an hour, until five days after the mail was queued; a mail that the
+ * server refuses permanently is not repeated.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; mails wait');

@@ -22,7 +22,7 @@ const FIND = `
   order by account_id, source_id, trimmed`;
 
 /**
- * @returns one line for each mappingConfig that several variables of a source have, without white space around it, and
+ * @returns one line for each mappingConfig that several variables of a source have, ignoring white space around it, then
  * advice; one line when there is none.
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {

@@ -102,7 +102,7 @@ interface ChangeOptions {
 const asStored: Present = async (_queryable, _accountId, items) => items;
 const asGiven: Settle = async (_transaction, _current, members) => ({ members, dateZones: [] });
 
-/** @returns the builder of a condition that a column is one of the values of a parameter. */
+/** @returns a function that builds the SQL condition that `column` has one of the values of a parameter. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
 export interface ListingParts extends ListingServices {

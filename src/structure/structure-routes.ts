@@ -44,7 +44,8 @@ export interface Declarations {
    * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
    * the variable. Call it within `inTurn`, unless `calculated` is null or undefined.
    * @param calculated declaration as received; undefined keeps the stored one.
-   * @throws {DomainError} invalid_input; calculation_cycle when the variable would trigger itself or close a cycle.
+   * @throws {DomainError} invalid_input; calculation_cycle when the variable would trigger itself or close a cycle;
+   * dependency_unavailable as `lockGraph`.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**

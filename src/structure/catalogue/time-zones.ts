@@ -1,7 +1,7 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day; on a day with a clock change, per quarter of an hour. A quarter of an hour with
- * a clock change is not cached: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
+ * Offsets are cached per zone and day; on a day with a clock change, per quarter of an hour. A quarter in which the clock
+ * changes is not cached, such as 0:00 in Newfoundland, which changed its clock at 0:01 until 2011.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -77,7 +77,7 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * Returns the clock of an IANA zone (R-D4). An ambiguous local date is the later instant; a skipped local date moves
+ * Returns the clock of an IANA zone (R-D4). An ambiguous local date becomes the later instant; a skipped local date moves
  * forward by the gap. The clock of an unknown zone throws RangeError when it is called.
  */
 export function localClock(timeZoneId: string): LocalClock {

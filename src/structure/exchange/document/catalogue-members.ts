@@ -9,7 +9,7 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** Catalogue whose entries a member of a row names. */
+/** For each list of resources: member of a row → catalogue of the entry that the member names. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },

@@ -140,8 +140,8 @@ async function finish(
   ]);
   await noteProgress(database, id, { phase: 'Comparing' });
   const rowCount = Object.values(note.counts).reduce((sum, count) => sum + count, 0);
-  // ANALYZE runs outside the transaction of the plan: its lock lasts until the end of its transaction, and imports of
-  // other accounts would wait for the lock.
+  // ANALYZE runs outside the transaction of the plan: imports of other accounts would wait for its lock until the end of
+  // that transaction.
   if (rowCount >= ANALYZED_ROWS) await connection.query('analyze structure_import_row');
   const pathOf = pathsOf(note);
   const plan = async (transaction: Transaction): Promise<number> =>

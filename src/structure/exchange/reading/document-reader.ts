@@ -34,7 +34,7 @@ const HEAP_MEBIBYTES = 320;
 const BUFFER_MEBIBYTES = 160;
 
 /**
- * Yields the rows of a document, batch by batch, then the findings besides rows.
+ * Yields the rows of a document, batch by batch, then what the reader reports besides rows.
  * @param readStored reads a part of the document; its errors are rethrown.
  * @param signal when aborted, ends the reader process.
  * @throws {DocumentRefusal} when the document cannot be read to its end.

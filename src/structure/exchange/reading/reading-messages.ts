@@ -1,4 +1,7 @@
-/** Messages between the process that reads a document and the importer. The process asks and waits; it has no database. */
+/**
+ * Messages between the process that reads a document and the importer. The process has no database, so it asks the
+ * importer for the parts of the document.
+ */
 import type { StoredPart } from '../../../platform/database/stored-parts.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';

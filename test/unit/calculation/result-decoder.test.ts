@@ -51,8 +51,10 @@ describe('result decoder', () => {
   test('a large result keeps its columns and texts (R-H3)', async () => {
     const { decoded } = await decodeTimed(frameOfTags(100_000));
     const { series } = decoded as Extract<ResultFrame, { status: 'ok' }>;
-    expect([series.dates[99_999], series.tags?.codes[99_999]]).toEqual([99_999, 99_999]);
-    expect(series.tags?.texts.at(99_999)).toBe('{"n":"99999"}');
+    const rows = Array.from({ length: 100_000 }, (_, row) => row);
+    expect([series.dates, series.values]).toEqual([Float64Array.from(rows), Float64Array.from(rows)]);
+    expect(series.tags?.codes).toEqual(Int32Array.from(rows));
+    expect(rows.map((row) => series.tags?.texts.at(row))).toEqual(rows.map((row) => `{"n":"${row}"}`));
     const plan = planOutput(series, { isVersioned: true, defaultVersion: 'v' });
     const [slice] = plan.kind === 'ok' ? plan.output.slices() : [];
     expect(slice?.at(-1)).toMatchObject({ value: 19_999, labels: { tags: '{"n":"19999","version":"v"}' } });

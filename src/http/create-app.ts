@@ -114,8 +114,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of other origins call the service, with preflight. On its own paths, the issuer decides by the registered
- * client. Browsers send no cookies or saved passwords: a script can only use credentials of its own.
+ * Lets pages of these origins call the service, with preflight. On its own paths, the issuer decides by the registered
+ * client. A script cannot read the answer to a request that carries cookies or a saved password.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({

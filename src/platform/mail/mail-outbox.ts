@@ -95,7 +95,10 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
   );
 }
 
-/** Claims the mail that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it. */
+/**
+ * Claims the mail that has been due longest, with a lease of `leaseMs`, during which no other sender can claim it.
+ * @returns undefined when no mail is due.
+ */
 export async function claimMail(database: Queryable, leaseMs: number): Promise<WaitingMail | undefined> {
   const { rows } = await database.query<WaitingMail>(
     `with due as (

@@ -38,7 +38,7 @@ export interface ZipArchive {
   has(name: string): boolean;
   /** Inflated size of an entry, in bytes; 0 when it does not exist. */
   sizeOf(name: string): number;
-  /** Yields the inflated entry in chunks. @throws {ArchiveRefusal} damaged_file. */
+  /** Yields the inflated entry in chunks. @throws {ArchiveRefusal} damaged_file; the error of `readPart`. */
   read(name: string): AsyncGenerator<Buffer>;
 }
 
@@ -46,7 +46,10 @@ const MAX_ENTRIES = 10_000;
 const [STORED, DEFLATED] = [0, 8];
 const INFLATED_CHUNK_BYTES = 1 << 18;
 
-/** Reads and checks the directory (R-E4). @throws {ArchiveRefusal} wrong_format, encrypted, zip_bomb, damaged_file. */
+/**
+ * Reads and checks the directory (R-E4).
+ * @throws {ArchiveRefusal} wrong_format, encrypted, zip_bomb, damaged_file; the error of `readPart`.
+ */
 export async function openZipArchive(source: PartSource, limits: ArchiveLimits): Promise<ZipArchive> {
   const zip = await refusing(() =>
     fromRandomAccessReaderPromise(new PartReader(source), source.sizeBytes, { lazyEntries: true, autoClose: false }),

@@ -31,7 +31,7 @@ const row = z
     date: instantSchema,
     rawValue: value.optional().meta({
       description:
-        'Value of a point that is not aggregated: as it was pushed, divided by the `divider` that the variable then had.',
+        'Value of a point that is not aggregated: as it was pushed, divided by the `divider` that the variable then had, and converted when `unitId` is given.',
     }),
     ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),

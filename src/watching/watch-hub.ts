@@ -1,8 +1,8 @@
 /**
  * Work that all watches of a process share, for gRPC and HTTP, so that idle watches cost almost nothing: one
  * subscription to point notifications, one poll of all watched variables every few seconds for lost
- * notifications, and one access check per second (R-B5). A notification only marks a variable as changed; the
- * points always come from the database.
+ * notifications, and one access check of each token per second (R-B5). A notification only marks a variable as
+ * changed; the points always come from the database.
  */
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -275,8 +275,8 @@ function compare({ watch, caller }: Entry, variableId: number, now: VariableStat
 }
 
 /**
- * Applies the result of an access check that began at `startMs`. When the check failed without a refusal, such as an
- * unavailable dependency, the watch ends only after MAX_UNCHECKED_MS without a successful check.
+ * Applies the result of an access check that began at `startMs`. When the check failed without a refusal, for example
+ * because a dependency was unavailable, the watch ends only after MAX_UNCHECKED_MS without a successful check.
  */
 function applyAccess(
   entry: Entry,

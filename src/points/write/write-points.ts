@@ -37,7 +37,7 @@ export interface WriteResult {
 // the look-up takes 1 ms, as long as copying 500 rows.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
-/** Maximum time of a statement that writes a batch or a chunk of a file: creating and opening chunks takes long. */
+/** Maximum time of a statement that writes a batch or a part of a file: creating and opening chunks takes long. */
 export const WRITE_TIMEOUT_MS = 600_000;
 
 /** Maximum rows of a short write, which takes milliseconds. */

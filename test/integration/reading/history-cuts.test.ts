@@ -20,7 +20,7 @@ let api: TestApi;
 let manager: TestClient;
 let reader: GrpcReader;
 let sourceId: number;
-/** Four untagged corrections with a limit of two: the first two were removed. */
+/** Four untagged versions with a limit of two: the first two were removed. */
 let cut: number;
 /** Two versions, both kept. */
 let whole: number;

@@ -188,7 +188,7 @@ describe('reading: Parquet rows (R-A13)', () => {
     ]);
   });
 
-  test('are written in pieces of one row group, so memory holds one group', async () => {
+  test('are written in pieces of one row group each', async () => {
     const values = Array.from({ length: 20_000 }, (_, row) => row + 0.5);
     const ids = values.map((_, row) => row % 4);
     const pieces: Uint8Array[] = [];

@@ -85,7 +85,10 @@ const run = z
     variableId: idSchema,
     state: z.enum(RUN_STATES),
     outcome: z.string().nullable(),
-    message: z.string().nullable().meta({ description: 'Why the run failed; written for the author of the script.' }),
+    message: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the run failed or was abandoned; written for the author of the script.' }),
     trigger: z.enum(RUN_TRIGGERS),
     from: instantSchema,
     to: instantSchema,
@@ -97,9 +100,9 @@ const run = z
     startedDate: instantSchema,
     finishedDate: instantSchema.nullable(),
     ancestors: z.array(idSchema),
-    causes: z
-      .array(idSchema)
-      .meta({ description: 'Inputs whose change triggered the run; empty for a schedule or a forced update.' }),
+    causes: z.array(idSchema).meta({
+      description: 'Inputs whose change triggered the run; empty for a schedule, a form value or a forced update.',
+    }),
     formulas: z.array(formula),
     inputs: z.array(input),
     notes: z.object(notes),
@@ -123,9 +126,10 @@ const replay = z
     ...{ runId: idSchema, variableId: idSchema, declarationHash: z.string() },
     outcome: z.string(),
     message: z.string().nullable(),
-    isReproduced: z
-      .boolean()
-      .meta({ description: 'The run had the same inputs, and its points are stored with the values of the replay.' }),
+    isReproduced: z.boolean().meta({
+      description:
+        'Each input had as many points as in the run, and the points of the run are stored with the values of the replay.',
+    }),
     counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
     differences: z
       .array(

@@ -60,7 +60,7 @@ export const INSTANTS_QUERY = declareQuery({
     ),
   ),
   from: momentParameter(
-    'Earliest instant, inclusive, such as `validFrom` of a formula. Default: the first instant after now.',
+    'Earliest instant, inclusive, such as `validFrom` of a formula. Instants up to now are left out.',
   ),
   until: momentParameter('Latest instant, exclusive.'),
   count: integerParameter('Maximum number of instants.', { min: 1, max: 100, default: 5 }),

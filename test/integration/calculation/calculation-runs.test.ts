@@ -103,7 +103,7 @@ describe('calculation: a run over many points', () => {
 describe('calculation: the versions of a run', () => {
   test('are recorded with the run, so a version later than the end of the run leads to the run too (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
-    // A stored version from the future: the run's version is later than it, and the next version later than the run's.
+    // A stored VersionTimestamp in the future makes the versions of the run later still, and so later than the run's end.
     await store.write(variableId, [[START, 0]]);
     await store.database.query(
       `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,

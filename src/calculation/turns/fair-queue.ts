@@ -4,9 +4,9 @@
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits while another
  * account with a waiting turn has credit.
- * - While others wait, an account holds at most its share, half of the slots, rounded up. Beyond its share it borrows slots, and gives
- * them back when another account waits: the newest run is stopped and repeated. The variable of a stopped run does not
- * borrow again for 10 minutes.
+ * - While others wait, an account holds at most its share, half of the slots, rounded up. Beyond its share it borrows
+ * slots, and gives them back when another account waits: the newest run is stopped and repeated. The variable of a
+ * stopped run does not borrow again for 10 minutes.
  * - Within an account, previews and runs alternate, and nine of ten runs are triggered runs while background runs
  * (scheduled, forced) wait.
  */

@@ -78,7 +78,7 @@ test('validate: the warning about a partial day names line, input and remedy; an
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(
-    'line 3 groups by day, but the window of a may begin or end within a day, so that only part of its points are read; ' +
+    'line 3 groups by day, but the window of a may begin or end within a day, so that only some of its points are read; ' +
       'declare "alignTo": "Day"',
   );
   expect(findPartialPeriods(formulaOf({}), ['inputVariables$b'], buckets, '$')).toEqual([]);

@@ -6,7 +6,7 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../pl
 import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
-/** Maximum length of names and other short texts: that of a mail address (RFC 5321 §4.5.3.1), the default user name. */
+/** Maximum length of names and other short texts. A mail address (RFC 5321 §4.5.3.1) fits: it is the default user name. */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
 /** Maximum length of a list of claims, features, sites or sources. */

@@ -14,6 +14,7 @@ import { toPaging, WHOLE } from '../../platform/http/paging.ts';
 import { answerListing } from '../../platform/streaming/stream-listing.ts';
 import { type AuditScope, countAudit, listAudit, writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
+import { shown } from '../field-schemas.ts';
 import { listAccountFeatures } from '../members/features.ts';
 import { parsePathNumber } from '../path-number.ts';
 import type { AccountServices } from '../services.ts';
@@ -142,7 +143,8 @@ export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<A
     .get('/user/updatePasswordLink', (c) => {
       const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        throw PASSWORD_LINK_QUERY.error('returnUrl', 'must be one of the addresses in the setting RETURN_URLS');
+        const rule = 'must be one of the addresses in the setting RETURN_URLS';
+        throw PASSWORD_LINK_QUERY.error('returnUrl', `${rule}, got ${shown(returnUrl)}`);
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });
     })

@@ -82,7 +82,7 @@ export const MAX_AUDIT_PAGE = 10_000;
 /** Values of the query parameter `scope`. */
 export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 
-/** Entries to list: the entries of one account, the entries of no account (the operator's), or all. */
+/** Entries to list: the entries of one account, the entries of no account (`operator`), or all. */
 export type AuditScope =
   | { readonly kind: 'account'; readonly accountId: number }
   | { readonly kind: 'operator' }

@@ -44,7 +44,7 @@ interface ExistingUser {
  * member and keeps the role, which also applies to the other accounts. Unless that user has proven the mail address,
  * the password is revoked and a temporary one is mailed.
  * @throws {DomainError} not_found when the token is unknown, used or expired; conflict as `joinAccount` and
- *   `finishNewUser`; dependency_unavailable as `finishNewUser`.
+ *   `finishNewUser`; dependency_unavailable when the directory fails.
  */
 export async function acceptInvitation(
   transaction: Transaction,

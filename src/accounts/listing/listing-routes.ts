@@ -100,7 +100,7 @@ function viewRoutes(services: UserListingServices): Hono<AccountEnv> {
     });
 }
 
-/** Changes a view and writes it to the audit trail, because all members of the account use views. */
+/** Changes a view and audits the change, because all members of the account use views. */
 function changeView(
   c: Context<AccountEnv>,
   database: Database,

@@ -5,7 +5,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
 import { BUILT_IN_TYPES, listOwnEntries } from '../../structure/catalogue/list-types.ts';
-import type { WrittenFeature } from '../field-schemas.ts';
+import { shown, type WrittenFeature } from '../field-schemas.ts';
 
 export type FeatureKind = 'Feature' | 'SecondaryAccess';
 export type FeatureLevel = 'None' | 'Read' | 'Write' | 'Admin';
@@ -51,7 +51,7 @@ export async function listUserFeatures(
   return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));
 }
 
-/** Features that the account added; secondary accesses are built in. */
+/** @returns the features that the account added; none for secondary accesses, which are built in. */
 async function listOwnFeatures(
   database: Queryable,
   accountId: number,
@@ -100,7 +100,11 @@ export async function saveUserFeatures(
   const problems = written.flatMap((feature, index) => {
     const limit = findFeature(limits, feature);
     const path = `${root}[${index}]`;
-    if (!limit) return [{ path, message: `must name one of ${limits.map(({ name }) => name).join(', ')}` }];
+    if (!limit) {
+      const names = limits.map(({ name }) => name).join(', ');
+      const given = shown(feature.id ?? feature.name ?? undefined);
+      return [{ path, message: `must name one of ${names}, got ${given}` }];
+    }
     if (RANK[feature.level] > RANK[limit.level]) {
       return [
         { path: `${path}.level`, message: `must be at most ${limit.level} in this account, got ${feature.level}` },

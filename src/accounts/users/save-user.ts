@@ -175,7 +175,7 @@ export async function saveLock(
      where id = $1 and (not $2 or $3::timestamptz is null or $3 > now())`,
     [userId, isLocked, until, reason],
   );
-  if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
+  if (rowCount === 0) throw invalidInput([{ path: '$.until', message: `must be in the future, got ${until}` }]);
   if (!isLocked) await clearFailures(transaction, userId);
   const lock = until ? 'locked_for_a_while' : 'locked';
   await directory.setLock(transaction, userId, isLocked ? lock : 'unlocked');

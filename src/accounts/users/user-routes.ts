@@ -98,7 +98,7 @@ type MemberWork = (
   readonly details: Record<string, unknown>;
 }>;
 
-/** Changes data a member has in the caller's account, and writes it to the audit trail. */
+/** Changes the data of a member in the caller's account, and audits the change. */
 function changeMember(services: AccountServices, c: Context<AccountEnv>, work: MemberWork): Promise<Response> {
   return changeHandler(services, async (transaction) => {
     const target = await lockTargetUser(transaction, c.var.caller, idOf(c));

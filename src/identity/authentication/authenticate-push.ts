@@ -37,9 +37,9 @@ const MAX_CACHED = 5000;
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**
- * Opens the authentication by bearer token and HTTP Basic (R-B7). The middleware sets `c.var.caller`, or throws
- * {DomainError}; an answer 401 has `WWW-Authenticate`. All middleware shares the exchanged passwords. Permissions are
- * checked later.
+ * @returns a function that creates middleware for a scope; all of it shares one cache of exchanged passwords. The
+ * middleware accepts a bearer token or HTTP Basic (R-B7), and sets `c.var.caller` or throws {DomainError}; an answer 401
+ * has `WWW-Authenticate`. Permissions are checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
   const { exchangePassword } = authentication;

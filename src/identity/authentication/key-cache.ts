@@ -5,7 +5,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
-/** Minimum milliseconds between two reloads, so that tokens with made-up key ids do not cause one each. */
+/** Minimum milliseconds between two reloads of cached keys: tokens with made-up key ids must not cause a reload each. */
 const MIN_REREAD_MS = 1000;
 
 type GetKey = ReturnType<typeof createLocalJWKSet>;

@@ -172,7 +172,7 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
   }
 }
 
-/** Hands a failure of a page to the app that mounts the issuer, which answers it like any other failure. */
+/** Hands a failure outside oidc-provider, such as one of a page, to the app that mounts the issuer. */
 async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();

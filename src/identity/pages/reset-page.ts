@@ -25,7 +25,10 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
   sendPage(ctx, { language, title: texts.forgotTitle, body: html`${paragraphHtml(texts.forgotLead)}\n${form}` });
 }
 
-/** Maximum mails per user and period, because anyone who knows a user name can request them. */
+/**
+ * A user who got this many mails within the period gets no more: anyone who knows a user name can request them.
+ * Concurrent requests may exceed the number, because it is checked without a lock.
+ */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 

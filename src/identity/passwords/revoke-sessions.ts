@@ -1,4 +1,4 @@
-/** Revokes a user's sessions at the embedded issuer: browser sessions and refresh tokens. */
+/** Revokes a user's sessions at the embedded issuer (browser sessions and refresh tokens), and a user's access tokens. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 export interface KeptSession {

@@ -6,8 +6,8 @@
  * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many different
  *   wrong passwords, so that a guesser behind the same address does not stop the device. A device that repeats one of the
  *   last 16 wrong passwords of its network is not counted again.
- * - Against distributed guessing, 20 times `maxFailures` wrong passwords within `lockSec`, from networks without a right
- *   password in the last 30 days, block all such networks.
+ * - Against distributed guessing, all networks without a right password in the last 30 days are blocked when those that
+ *   failed within `lockSec` have counted 20 times `maxFailures` wrong passwords together.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -105,8 +105,8 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// A network that reaches the limit is announced once per lock, in the statement that counts: as an event and in the audit trail.
-// The commit is asynchronous, so that counting takes no longer than for an unknown user; a crash may lose the last counts.
+// A lock is announced in the statement that counts: as an event and in the audit trail. The commit is asynchronous, so
+// that counting takes no longer than for an unknown user; a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (

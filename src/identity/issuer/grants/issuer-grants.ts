@@ -54,9 +54,9 @@ const NOT_SET_UP = 'Account is not fully set up';
 
 /**
  * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
- * @throws invalid_request without a user name or password; invalid_scope as `decideScopes`; invalid_grant for wrong
- * credentials, a temporary password, and as `getHolder`; the app that mounts the issuer answers a `DomainError` of
- * `signIn`
+ * The app that mounts the issuer answers a `DomainError` of `signIn`.
+ * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
+ * invalid_scope as `decideScopes`; invalid_request and invalid_grant as `getHolder`
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -166,9 +166,9 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the active
- * account (R-B4).
- * @param keptAccountId account of the sign-in being refreshed.
+ * Decides user and account of a token: the requested account, else the account kept from the sign-in, else the account
+ * that `findTokenUser` chooses (R-B4).
+ * @param keptAccountId account of the sign-in whose code or refresh token is used.
  * @throws invalid_request when the requested account is not a number; invalid_grant when the user is unknown or locked,
  * has no access to the account, or has a temporary password (not checked with `actor`)
  */

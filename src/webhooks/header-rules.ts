@@ -24,7 +24,7 @@ export interface HeaderProblem {
 /**
  * Validates the headers of a webhook (R-I1).
  * @param headers as given by a client.
- * @returns every problem; empty when the headers may be sent.
+ * @returns the problems, at most one per header; empty when the headers may be sent.
  */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);

@@ -86,7 +86,7 @@ const FIND_NEXT = `
   ) next
   where id = $1 and is_enabled`;
 
-/** @returns undefined when the webhook does not exist. @throws {Error} when its secrets or headers cannot be opened. */
+/** @returns undefined when the webhook has no row. @throws {Error} when its secrets or headers cannot be opened. */
 export async function findReceiver(
   queryable: Queryable,
   vault: SecretVault,
@@ -121,7 +121,7 @@ export async function claimAttempts(
   }));
 }
 
-/** Releases claims of attempts that were not sent (R-K2). */
+/** Releases the claims of attempts that have no outcome (R-K2). */
 export async function releaseClaims(queryable: Queryable, attempts: readonly ClaimedAttempt[]): Promise<void> {
   if (attempts.length === 0) return;
   await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
@@ -133,7 +133,10 @@ export async function findDueWebhooks(queryable: Queryable): Promise<readonly st
   return rows.map(({ id }) => id);
 }
 
-/** @returns milliseconds until the next unclaimed attempt of a webhook may be sent; Infinity without one or when it is disabled. */
+/**
+ * @returns milliseconds until the first unclaimed attempt of an enabled webhook is due and the pause of the webhook is over;
+ *   Infinity when there is no such attempt.
+ */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
   const { rows } = await queryable.query<{ delayMs: number }>({
     name: 'webhook-next-due',

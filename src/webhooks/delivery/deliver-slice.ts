@@ -38,7 +38,7 @@ export interface DeliveryServices {
 
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
-/** After this many attempts a lane waits until all their outcomes are written: back-pressure while the database is unavailable. */
+/** After this many attempts a lane waits for the writes of their outcomes: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
 
 /**

@@ -1,4 +1,4 @@
-/** Ends the pending attempts of a disabled webhook. */
+/** Ends the waiting attempts of a disabled webhook. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 // Attempts in flight end with their own outcome and are not retried.

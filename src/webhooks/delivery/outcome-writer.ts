@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when the outcome is written, when its claim was lost, or after `patienceMs`. */
+  /** Resolves after the outcome was written, its claim was found lost, or `patienceMs` passed. */
   write(ended: EndedAttempt): Promise<void>;
 }
 

@@ -76,7 +76,7 @@ type Parents = ReadonlyMap<number, Data>;
 
 function toOccurrence(event: OutboxEvent, part: Data, parents: Parents): Pick<Occurrence, 'data' | 'concerns'> {
   if (event.type === 'DataPointsWritten') {
-    // Leaves out `wave`, the id of a chain of calculations, which is internal.
+    // Leaves out the internal members `wave` and `requestId`.
     const variables = readVariables(event);
     return { data: { variables: variables.map((variable) => ({ ...parents.get(variable.variableId), ...variable })) } };
   }

@@ -1,6 +1,6 @@
 /**
  * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; one match is enough.
- * An occurrence of many variables is narrowed to the matching ones; without a match there is no message.
+ * An occurrence whose data lists variables is narrowed to the matching ones; without a match there is no message.
  */
 import type { WebhookFilter } from '../webhook.ts';
 

@@ -23,7 +23,7 @@ export interface WebhookHistory {
   readonly request?: SentRequest;
   readonly response?: ReceivedResponse;
   readonly error?: string;
-  /** When a Pending attempt is due, or when the message of a Failed one is sent again. */
+  /** When a Pending attempt is due, or when the retry of a Failed attempt was planned for. */
   readonly nextAttemptDate?: string;
 }
 

@@ -11,8 +11,8 @@ export interface LocatedProblem {
 }
 
 /**
- * @returns every error of a placeholder, or else the first JSON error of a JSON template (R-I1). A JSON template without
- *   problems renders valid JSON for every message of every event type.
+ * @returns the error of a template that is too long, else all errors of placeholders, else the first JSON error (R-I1).
+ *   A JSON template without problems renders valid JSON for every message of every event type.
  */
 export function validateTemplate(text: string, contentType: string): readonly LocatedProblem[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {

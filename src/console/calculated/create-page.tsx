@@ -37,9 +37,9 @@ const EMPTY: Wanted = { name: '', granularity: '1', timeBase: 'Hour', unitId: nu
 /** Renders the route; `input` in the address is the first input. Each first input has a draft of its own. */
 export function CreatePage() {
   const { input } = route.useSearch();
-  const { accountId, mayManage } = useSession();
+  const { mayManage } = useSession();
   if (!mayManage) return <Forbidden />;
-  const key = `new-variable.${accountId}.${input ?? ''}`;
+  const key = `new-variable.${input ?? ''}`;
   return <CreateForm key={key} draftKey={key} input={input} />;
 }
 

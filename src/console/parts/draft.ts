@@ -1,5 +1,6 @@
 /** Drafts: unsaved work in local storage, which survives a reload until it is saved or discarded. */
 import { useCallback, useState } from 'react';
+import { useSession } from '../session/session.tsx';
 
 const PREFIX = 'tidemark.draft.';
 
@@ -23,25 +24,31 @@ export function writeDraft(key: string, value: unknown): void {
   }
 }
 
+/** @returns the key under which `useDraft` stores the draft of an account. */
+export function draftKey(accountId: number | undefined, key: string): string {
+  return `${accountId}.${key}`;
+}
+
 /**
- * Keeps state that survives a reload. When the key changes, mount the component again.
+ * Keeps state that survives a reload; each account has its own. When the key changes, mount the component again.
  * @returns the value, a setter, and a function that removes the draft and sets the saved value, or another one.
  */
 export function useDraft<Value>(key: string, saved: Value) {
-  const [value, setValue] = useState(() => readDraft<Value>(key) ?? saved);
+  const name = draftKey(useSession().accountId, key);
+  const [value, setValue] = useState(() => readDraft<Value>(name) ?? saved);
   const change = useCallback(
     (next: Value) => {
       setValue(next);
-      writeDraft(key, next);
+      writeDraft(name, next);
     },
-    [key],
+    [name],
   );
   const drop = useCallback(
     (next: Value = saved) => {
       setValue(next);
-      writeDraft(key, undefined);
+      writeDraft(name, undefined);
     },
-    [key, saved],
+    [name, saved],
   );
   return [value, change, drop] as const;
 }

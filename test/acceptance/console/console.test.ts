@@ -84,13 +84,19 @@ test('console: tabs that open at the same time are all signed in, and none ends 
   await Promise.all(tabs.map(({ close }) => close()));
 });
 
-test('console: after a person switches accounts, the menu names the new account (R-B4)', async () => {
+test('console: after a person switches accounts, the menu names the new account, and drafts of the former account are not shown (R-B4)', async () => {
   const other = await stack.world.addAccount('Elsewhere');
-  await stack.world.addUser('both@example.test', { accountIds: [stack.world.accountId, other] });
-  const { page, complaints, close } = await stack.open('both@example.test');
+  await stack.world.addUser('both@example.test', { role: 'MANAGER', accountIds: [stack.world.accountId, other] });
+  const { page, complaints, close } = await stack.open('both@example.test', '/console/settings');
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Draft of the former account');
+  await page.getByText('Not saved yet').waitFor();
   await page.getByRole('button', { name: 'Menu of' }).click();
   await page.getByRole('menuitem', { name: 'Elsewhere' }).click();
   await page.getByRole('button', { name: 'Menu of' }).getByText('Elsewhere').waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await eventually('the name of the new account', async () => (await name.inputValue()) === 'Elsewhere');
+  expect(await page.getByText('Not saved yet').count()).toBe(0);
   expect(complaints).toEqual([]);
   await close();
 });

@@ -5,10 +5,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { readDraft, useDraft } from '../../parts/draft.ts';
+import { draftKey, readDraft, useDraft } from '../../parts/draft.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
+import { useSession } from '../../session/session.tsx';
 import { AddEntry } from './add-entry.tsx';
 import { CALLS, CATALOGUES, type Catalogue, type Entry, isOwn, useEntries } from './catalogue-calls.ts';
 
@@ -69,8 +70,9 @@ interface OwnProps {
 function Own({ catalogue, entries }: OwnProps) {
   const { t } = useTranslation('settings');
   const queries = useQueryClient();
+  const { accountId } = useSession();
   const [editedId, setEditedId] = useState(
-    () => entries.find(({ id }) => readDraft(renameKey(catalogue, id)) !== undefined)?.id,
+    () => entries.find(({ id }) => readDraft(draftKey(accountId, renameKey(catalogue, id))) !== undefined)?.id,
   );
   const renew = () => queries.invalidateQueries({ queryKey: [catalogue] });
   const remove = useMutation({ mutationFn: CALLS[catalogue].remove, onSuccess: renew });

@@ -93,6 +93,7 @@ describe('admin: create-account', () => {
     expect((await api.database.query('select from account')).rowCount).toBe(before.rowCount);
     const users = await api.database.query(`select from app_user where user_name = 'new@east.example'`);
     expect(users.rowCount).toBe(0);
+    expect((await api.database.query(`select from oidc_client where client_id = 'east'`)).rowCount).toBe(0);
   });
 });
 
@@ -214,7 +215,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('names the operator of the process without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('without --as, names the operator of the process; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');

@@ -67,7 +67,7 @@ describe('accounts: GET /account', () => {
     });
   });
 
-  it('an unknown displayLevel is 400, no bearer 401 (§4.1, R-A5)', async () => {
+  it('an unknown displayLevel is 400; a request without a bearer token is 401 (§4.1, R-A5)', async () => {
     expect((await user.get('/account?displayLevel=x')).status).toBe(400);
     expect((await fetch(`${api.origin}/account`)).status).toBe(401);
   });
@@ -259,7 +259,7 @@ describe('accounts: the audit trail', () => {
     for (const from of ['yesterday', '2026-02-30T00:00:00Z', '2026-13-01']) {
       expect([from, (await api.manager.get(`/account/audit?from=${from}`)).status]).toEqual([from, 400]);
     }
-    // As in reads: a date before the first possible one leaves the period open (R-A11).
+    // A date of the year 1 is accepted (R-A11).
     expect((await api.manager.get('/account/audit?from=0001-01-01T00:00:00')).status).toBe(200);
     expect((await api.manager.get('/account/audit?action=x')).status).toBe(400);
     for (const name of ['userId', 'targetId']) {

@@ -216,6 +216,18 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
+  it('the error about an unknown feature lists the features and says what it got (R-A5)', async () => {
+    const path = `/account/user/${uma}/features`;
+    for (const [feature, got] of [
+      [{ id: 99 }, '99'],
+      [{ name: 'Nothing' }, '"Nothing"'],
+      [{}, 'nothing'],
+    ] as const) {
+      const { body } = await api.manager.post<Body>(path, [{ ...feature, level: 'Read' }]);
+      expect(body.message).toMatch(new RegExp(`^\\$\\[0\\] must name one of Structure, .*, got ${got}$`));
+    }
+  });
+
   it('a USER sees a site from the grant until it is revoked (§4.2, R-B9)', async () => {
     const siteId = await createSite(api.manager);
     const una = await userIdOf(api, 'una');
@@ -340,10 +352,13 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock requires isLocked, a future end and another user than the caller; an end without a zone is UTC (R-B11, R-A11)', async () => {
+  it('a lock requires isLocked and another user than the caller; its end must be in the future, and is UTC without a zone (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
-    expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);
+    expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('$.until must be in the future, got 2020-01-01T00:00:00') },
+    });
     for (const until of ['tomorrow', '2030-02-30T00:00:00Z', '9999-12-31T23:59:59-12:00']) {
       expect([until, (await lock(uma, { isLocked: true, until })).status]).toEqual([until, 400]);
     }

@@ -177,12 +177,12 @@ describe('identity: rate limits', () => {
     expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'rate_limited' });
   });
 
-  it('that are counted in memory are added up in Redis, so that all processes see them (R-B15)', async () => {
+  it('add up in Redis what each process counts in memory, so that all processes see it (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
       await connected(one, two);
-      // One process has counted half of the limit in Redis; the other process has counted the other half in memory.
+      // One process counts half of the limit in Redis; the other process counts the other half in memory.
       for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
       for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
       await eventually('the settlement', async () => (await one.count('k', 20)) > 0);
@@ -197,7 +197,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of users count the first half of a budget in memory: exactly within a process, and soon over all processes (R-B15)', async () => {
+  it('of users are exact within a process; another process lets at most half a budget more pass (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));

@@ -25,7 +25,7 @@ const SILENT = createLog('silent', 'test');
 export const CLIENT = { clientId: 'demo', secret: 's3cret/with+signs' };
 export { PASSWORD };
 
-/** A clock that the test sets. */
+/** A clock that the test advances. */
 export interface TestClock extends Clock {
   advanceSec(seconds: number): void;
 }

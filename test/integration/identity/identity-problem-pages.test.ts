@@ -15,7 +15,7 @@ interface Asked {
   readonly method?: string;
   readonly accept?: string;
   readonly language?: string;
-  /** Each test has its own client address, because attempts are counted by address. */
+  /** Address of the client. Each test of too many attempts has its own, because attempts are counted by address. */
   readonly address?: string;
 }
 
@@ -90,7 +90,7 @@ describe('identity: an address of the issuer', () => {
   });
 
   it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s, which does not exist, answers browsers with a page about expiry and programs in JSON (R-B11)',
+    '%s, which names an unknown token or interaction, answers browsers with a page about expiry and programs in JSON (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },

@@ -188,7 +188,7 @@ describe('identity: a refresh', () => {
     expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 
-  it('is refused once the user is locked or no longer a member (R-B5)', async () => {
+  it('is refused while the user is locked or not a member (R-B5)', async () => {
     const uma = await tokenForMax({ username: 'uma' });
     await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
     expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });

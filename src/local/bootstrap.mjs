@@ -1,7 +1,8 @@
 /**
  * First step of every npm script: plain JavaScript without packages, for Node 20 or newer. It installs missing Debian
- * packages with apt and npm packages with `npm ci`, then runs `src/local/commands/<command>.ts` under the Node that
- * package-lock.json pins. It forwards signals and exits with the command's code.
+ * packages with apt (not for `check` and `admin`) and npm packages with `npm ci`, then runs
+ * `src/local/commands/<command>.ts` under the Node that package-lock.json pins. It forwards signals and exits with the
+ * command's code.
  *
  *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check|pictures [arguments]
  */

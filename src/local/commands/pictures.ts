@@ -33,7 +33,7 @@ const PICTURES: readonly (Picture & { readonly variable: string })[] = [
     name: 'versions',
     variable: DEMAND,
     path: '?v=compare&left=label%3Aweek-ahead-forecast&right=label%3Ameasured&from=2000-08-14T00:00:00Z&to=2000-08-20T00:00:00Z',
-    // Shows the heading, the chart, the version bar and the first changes.
+    // A window of this size shows the heading, the chart, the version bar and the first changes.
     size: { width: 1140, height: 1010 },
     prepare: async (page) => {
       await page.getByRole('region', { name: 'Changes' }).getByRole('table').waitFor();

@@ -1,4 +1,4 @@
-# Highest hourly demand of every civil day, dated at its local midnight, with the hour of the peak as a tag.
+# Highest hourly demand of every complete civil day, dated at its local midnight, with the hour of the peak as a tag.
 library(lubridate)
 
 hours <- inputVariables$hourly$TimeSeries

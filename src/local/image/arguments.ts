@@ -55,7 +55,7 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 
 /**
  * @returns host:port of the published port of a service, on its first network that is not internal.
- * @throws {Error} when the service publishes no port.
+ * @throws {Error} when the service publishes no port or has no such network.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {
   const service = file.services[name];

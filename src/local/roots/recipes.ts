@@ -63,7 +63,7 @@ export function databaseRecipe(environment: Readonly<Record<string, string | und
     packages: readPackages(join(CHECKOUT, DATABASE_PACKAGES)),
     hooks: [
       ...ADD_SERVICE_USER,
-      // Removes the cluster that the package creates on installation; the stack's own cluster is mounted at /data.
+      // Removes the cluster that the package creates on installation; the stack's own cluster is below /data.
       'rm -rf "$1"/var/lib/postgresql/17 "$1"/etc/postgresql/17',
       'mkdir -m 755 "$1/data"',
       ...(isOwnBuild ? overlays : []),

@@ -16,7 +16,7 @@ export interface ExternalServices {
   readonly redisUrl: string;
 }
 
-/** @returns the services the environment names; undefined without both URLs. @throws {SetupError} when one URL is missing. */
+/** @returns the services the environment names; undefined when neither URL is set. @throws {SetupError} when only one is set. */
 export function readExternalServices(
   environment: Readonly<Record<string, string | undefined>>,
 ): ExternalServices | undefined {

@@ -32,7 +32,7 @@ export interface Services {
   readonly serverUrl: string;
   readonly redisUrl: string;
   readonly launcher: LauncherKind;
-  /** Resolves with the name of the first service that ends by itself. */
+  /** Resolves with the name of the first service that ends, by itself or by `stop`. */
   readonly firstEnded: Promise<string>;
   stop(): Promise<void>;
 }

@@ -12,7 +12,7 @@ const DATABASE = 'tidemark';
 export interface StackServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Resolves with the name of the first own service that ends by itself. */
+  /** Resolves with the name of the first own service that ends, by itself or by `stop`. */
   readonly firstEnded: Promise<string>;
   /** Stops the stack's own services; external services keep running. */
   stop(): Promise<void>;

@@ -23,7 +23,7 @@ export interface WebhookHistory {
   readonly request?: SentRequest;
   readonly response?: ReceivedResponse;
   readonly error?: string;
-  /** When a Pending attempt is due, or when the retry of a Failed attempt was planned for. */
+  /** Due date of a Pending attempt, or planned date of the retry of a Failed one. */
   readonly nextAttemptDate?: string;
 }
 

@@ -25,7 +25,7 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
-  /** Queues the failed batches (dead letters) of one account or of all accounts again. @returns their number. */
+  /** Queues again the failed batches (dead letters) of one account or of all accounts. @returns their number. */
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Encrypts the secrets of webhooks with the first key of WEBHOOK_KEYS. @returns a line for the operator. */
   readonly renewWebhookSecrets: () => Promise<string>;
@@ -36,7 +36,7 @@ export interface AdminServices {
    * @param accountId default: all accounts.
    */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
-  /** @returns lines about the variables that share a mappingConfig within a source. Works before the migrations. */
+  /** @returns lines about the variables that share a mappingConfig within a source. Works before the migrations ran. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns lines about the variables whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
@@ -75,7 +75,7 @@ export const ADMIN_USAGE = `admin <command>
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
   rotate-webhook-keys                    encrypts the secrets and headers of all webhooks with the first key of
-                                         WEBHOOK_KEYS; afterwards the other keys may be removed, after 24 hours
+                                         WEBHOOK_KEYS; the other keys may be removed 24 hours later
   retry-batches [--account ID]           queues failed batches of pushes again
   storage                                prints the disk space of stored points by account, in rows and in columns
   retention [--account ID]               prints every retention policy and what it would delete now; changes nothing

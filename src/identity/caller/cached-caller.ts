@@ -1,6 +1,6 @@
 /**
  * Looks up the caller of a bearer token in the caches only, without waiting: for handlers that answer most requests
- * synchronously. A token that is not cached, or lacks the scope, is left to `authenticate`.
+ * synchronously. `authenticate` decides when token or caller is not cached, or the token lacks the scope.
  */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';

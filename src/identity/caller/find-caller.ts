@@ -20,7 +20,7 @@ const REVOKED = 'the token was revoked; sign in again';
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
 export interface CallerCache extends FindCaller {
-  /** @returns the cached caller; undefined: the database must be queried. */
+  /** @returns the cached caller; undefined when none is cached or the token is revoked. */
   findCached(token: VerifiedToken): Caller | undefined;
   /** Removes these users from the cache, or all users. Call it after the commit of their change. */
   invalidate(userIds: readonly string[] | undefined): void;

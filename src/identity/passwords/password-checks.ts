@@ -1,7 +1,7 @@
 /**
- * Limits concurrent password checks (R-B11, R-A14). A check occupies a thread of the pool and a core for about 40 ms. Each
- * client network checks one password at a time. All networks together leave a core and a thread to other work, unless the
- * machine has one core only.
+ * Limits concurrent password checks of a process (R-B11, R-A14). A check occupies a thread of the pool and a core for about
+ * 40 ms. Each client network checks one password at a time. All networks together leave a core and a thread to other work,
+ * unless the machine has one core only.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';

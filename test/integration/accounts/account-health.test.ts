@@ -42,7 +42,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('have had no point for three steps of their granularity and for silentAfterHours; the newest come first (R-C6)', async () => {
+  it('have had no point for three steps of their granularity and for silentAfterHours; those with the newest points come first (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');

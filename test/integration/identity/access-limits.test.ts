@@ -161,7 +161,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of password checks make the token endpoint answer 429 when too many checks of a network wait (R-B11, R-B15)', async () => {
+  it('refuse a token request with 429 when too many password checks of its network wait (R-B11, R-B15)', async () => {
     const network = '192.0.2.6';
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const checks = Array.from({ length: 251 }, () => checkInTurn(network, () => ended));

@@ -31,7 +31,7 @@ function leaveBuild(parent: string, pid: number): string {
   return directory;
 }
 
-test('build directories: the next build removes directories of dead processes and keeps directories of live processes', () => {
+test('build directories: the sweep removes the directory of a dead process and keeps the directory of a live process', () => {
   const parent = makeParent();
   const dead = leaveBuild(parent, DEAD_PID);
   const live = makeBuildDirectory(parent);

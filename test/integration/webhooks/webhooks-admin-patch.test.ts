@@ -18,6 +18,7 @@ const create = () =>
     headers: { 'X-A': 'a', 'X-B': 'b' },
     filter: { siteIds: [siteId] },
     bodyTemplate: '{}',
+    httpMethod: 'PUT',
   });
 const path = ({ id }: SeenWebhook) => `/account/webhooks/${id}`;
 const read = async (webhook: SeenWebhook) => (await api.manager.get<SeenWebhook>(path(webhook))).body;

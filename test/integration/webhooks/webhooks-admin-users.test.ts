@@ -1,4 +1,4 @@
-/** Visibility of webhooks to a USER (R-B9): sites, receivers and outcomes within site access only. */
+/** Which webhooks a USER sees, and which of their members (R-B9). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { userIdOf } from '../../support/fixtures/people.ts';

@@ -147,7 +147,7 @@ describe('webhook delivery: a deliverer killed', () => {
     expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
   }, 60_000);
 
-  test('between the response and its commit: the message is sent again under the same id (R-I3, R-K3)', async () => {
+  test('between the response and the commit of its outcome: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
     // A failed attempt is written in a transaction of several statements; PostgreSQL may finish a single statement
     // although its client is dead.

@@ -7,7 +7,7 @@ import type { Row, Span, VersionLine, World } from './world.ts';
 // The database adds values in an order of its own, so aggregates may differ by rounding. Other values must be equal.
 const TOLERANCE = 1e-9;
 
-/** @throws {Error} naming file, line, and what was expected and read; or the error of a command that expects none. */
+/** @throws {Error} naming file, line, and what was expected and read; or the error of a command that expects no error. */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);
 }

@@ -19,10 +19,7 @@ export const END_OF_FILE = 'the end of the file';
 
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
-/**
- * Cursor over the tokens of a file. Methods that take a token throw an error with its position when another token was
- * expected.
- */
+/** Cursor over the tokens of a file. `due`, `text` and `word` throw an error with the position of a token they refuse. */
 export interface Cursor {
   readonly file: string;
   /** The next token, or a later one. */

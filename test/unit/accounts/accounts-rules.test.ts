@@ -27,7 +27,7 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
 
-describe('account: the error for a refused field names the value (R-A5)', () => {
+describe('account: the error for a refused field states the rule and what was got (R-A5)', () => {
   test.each([
     ['mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
     ['language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],

@@ -1,4 +1,4 @@
-/** Guarantees of compose.yaml for every service, and how image:check parses it and turns it into containers. */
+/** Guarantees of compose.yaml, and how image:check parses it and turns its services into containers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

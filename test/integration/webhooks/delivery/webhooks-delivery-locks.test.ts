@@ -81,7 +81,7 @@ test.each(['Succeeded', 'Failed'] as const)(
 );
 
 /**
- * Adds a message that was sent `days` days ago.
+ * Adds a message that was stored `days` days ago.
  * @returns the ids of the message and its attempt.
  */
 async function addOld(webhookId: string, days: number): Promise<{ readonly eventId: string; readonly id: string }> {

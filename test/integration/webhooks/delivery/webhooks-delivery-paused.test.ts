@@ -30,7 +30,7 @@ async function addPaused(waiting: number): Promise<string> {
   return webhookId;
 }
 
-test('webhook delivery: a replay ignores the pause of its receiver, also after a lost wake-up (R-I5, R-K3)', async () => {
+test('webhook delivery: a replay whose wake-up was lost is sent during the pause of its receiver (R-I5, R-K3)', async () => {
   const webhookId = await addPaused(2);
   const { rows } = await delivery.api.database.query<{ eventId: string }>(
     `insert into webhook_attempt (event_id, webhook_id, attempt, is_replay)

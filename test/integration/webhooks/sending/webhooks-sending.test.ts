@@ -51,7 +51,7 @@ describe('webhook sending: the request to a receiver', () => {
     expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772366400');
   });
 
-  test('has the method and headers of the webhook, which never replace those of the service (R-I1, R-I3)', async () => {
+  test('has the method and headers of the webhook, which do not replace headers of the service (R-I1, R-I3)', async () => {
     const own = {
       'Content-Type': 'text/plain',
       'X-Mine': '1',

@@ -73,7 +73,7 @@ export async function getFile(queryable: Queryable, caller: Caller, fileId: stri
   const isManager = caller.role !== 'USER';
   const values = [fileId, caller.accountId, isManager, caller.userId];
   const [row] = isGuid(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
-  if (!row) throw new DomainError('not_found', `File ${fileId} does not exist`);
+  if (!row) throw new DomainError('not_found', `file ${fileId} does not exist`);
   return toStatus(row);
 }
 

@@ -19,7 +19,7 @@ export type RowErrorCode =
 
 /** A row that was rejected, with the reason. */
 export interface RowError {
-  /** Row number as in a spreadsheet: the header is row 1. */
+  /** Row number as in a spreadsheet: the first row of the file, usually the header, is row 1. */
   readonly row: number;
   readonly code: RowErrorCode;
   /** One or more reasons, separated by semicolons; `code` is the code of the first reason. */

@@ -33,7 +33,7 @@ export interface PushWarning {
   readonly message: string;
 }
 
-/** @returns the answer to a push whose operation is stored (R-D1). */
+/** @returns the answer to a push or a replay (R-D1). */
 export function toAnswer(operation: AnsweredOperation): PushAnswer {
   const { label, acceptedElements, acceptedReadings, rejected, warnings, timeZones } = operation;
   const accepted = { elements: acceptedElements, readings: acceptedReadings };

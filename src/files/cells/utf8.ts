@@ -1,6 +1,6 @@
 /**
- * Decodes UTF-8 that was read as latin1. Parsers read latin1, one character per byte: searching is fast, and offsets in
- * the text are offsets in the file.
+ * Decodes UTF-8 that was read as latin1. Parsers read latin1, one character per byte: searching is fast, and an offset in
+ * the text is an offset in the bytes.
  */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const NOT_ASCII = /[\x80-\xff]/;

@@ -22,7 +22,7 @@ export interface CsvHead {
 /**
  * Reads dialect and columns from the first part of a CSV (R-E2).
  * @param bytes the first part of the file, with the whole header.
- * @throws {FileRefusal} when the file is not CSV, the header cannot be read, or it lacks or repeats a column.
+ * @throws {FileRefusal} when the file is empty or not CSV, or its header cannot be read, or lacks or repeats a column.
  */
 export function readHead(bytes: Buffer): CsvHead {
   const text = bytes.toString('latin1');

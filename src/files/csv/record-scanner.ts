@@ -7,7 +7,7 @@
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
-/** The separator and quote of a CSV, one character each. */
+/** The delimiter and the line end of a CSV, one character each. */
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';

@@ -32,7 +32,8 @@ export interface FileParser {
   /**
    * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
-   * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
+   * @throws {ParserDeath} when the process ended while it parsed the file.
+   * @throws {Error} when the parser reports a bug or a fault of the machine; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
   /** Ends the idle parser processes. */

@@ -24,10 +24,10 @@ export interface IngestFileServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly parser: FileParser;
-  /** Divides the time for writing chunks fairly among accounts. */
+  /** Divides the time for parsing and writing fairly among accounts. */
   readonly pace: AccountPace;
   readonly limits: FileLimits;
-  /** Relays events after each commit; must not reject. Readers see points before the whole file is written. */
+  /** Relays events after each commit; must not reject. */
   readonly onWritten: () => Promise<void>;
   readonly metrics: FileMetrics;
   readonly log: Log;

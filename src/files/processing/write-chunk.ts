@@ -85,7 +85,7 @@ async function warnOfRefused(
   }
 }
 
-/** Splits the tuples into slices, so that COPY starts with the first slice while the others are being sent. */
+/** Splits the tuples into slices, which COPY sends one by one. */
 function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
   const batches: Buffer[] = [];
   for (let start = 0; start < byteLength; start += BATCH_BYTES) {

@@ -1,7 +1,8 @@
 /**
  * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of the
- * file. A file name with an extension other than .csv and .xlsx makes the file an attachment, except that other formats
- * of workbooks are refused. The body may be gzip; the limit applies to the inflated size (R-A4).
+ * file. A file name with an extension other than .csv and .xlsx makes the file an attachment. Other formats of workbooks
+ * are refused, and so is a raw body whose extension contradicts its Content-Type. The body may be gzip; the limit applies
+ * to the inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -14,7 +15,7 @@ import type { FileFormat } from '../standard-file.ts';
 import { findPart } from './read-form.ts';
 import { fileTooLarge, type Upload } from './store-file.ts';
 
-// Bytes that a form may have besides the file: boundaries and headers.
+// Bytes that a form may have besides the file: boundaries, headers and other parts.
 const FORM_BYTES = 1 << 20;
 const MAX_FILENAME = 255;
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };

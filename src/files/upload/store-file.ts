@@ -84,8 +84,9 @@ export async function storeFile(
 
 function assertTaken(bound: BudgetBound | undefined): void {
   if (!bound) return;
-  const others = bound.of === 'total' ? 'all uploads' : `other uploads of this ${bound.of}`;
-  throw new DomainError('queue_full', `the file needs memory, but ${others} use ${bound.held} bytes; try again later`);
+  const uploads = bound.of === 'total' ? 'all uploads' : `the uploads of this ${bound.of}`;
+  const message = `the file needs more memory, but ${uploads} already use ${bound.held} bytes; try again later`;
+  throw new DomainError('queue_full', message);
 }
 
 async function insertFile(

@@ -47,8 +47,7 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
     if (rows.isChunk()) await emitRows(false);
   }
   scanner.end();
-  if (!rows.collector)
-    throw new FileRefusal('empty_file', 'the first sheet must have a header and rows, got an empty sheet');
+  if (!rows.collector) throw new FileRefusal('empty_file', 'the first sheet must have a header, got an empty sheet');
   await emitRows(true);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. When it returns, the
- * push is committed (R-D1); the ingester writes the points, unless a direct write has written them.
+ * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. The ingester writes the
+ * points, unless a direct write has written them.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
@@ -31,7 +31,7 @@ export interface AcceptServices {
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// The first attempt, a retry after stale targets, and a retry after a re-send whose 24 hours have just passed.
+// The first attempt, a retry after stale targets, and a retry when the push repeats one of more than 24 hours ago.
 const MAX_ATTEMPTS = 3;
 
 /** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */

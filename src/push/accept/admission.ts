@@ -100,7 +100,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
   const fits = (accountId: number): boolean => total + (byAccount.get(accountId) ?? 0) < maxBytes;
   const hasCapacity = (accountId: number): boolean => {
     if (readAtMs === Number.NEGATIVE_INFINITY) return false;
-    // Refreshes in the background; only a refusal waits for the new sizes.
+    // Refreshes in the background; a push waits for the new sizes only when the known sizes would refuse it.
     if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
     return fits(accountId);
   };

@@ -63,7 +63,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
       new Promise((resolve, reject) => {
         const turn = turnKey(submission.accountId, submission.push.userId);
         waiting.push({ ...submission, turn, resolve, reject });
-        // `run` stores the waiting pushes of all accounts, so it runs for all.
+        // `run` stores pushes of all accounts, so its connection must not count towards the share of one account.
         if (groups < MAX_GROUPS && !busy.has(turn)) void runForAll(run);
       }),
   };

@@ -14,7 +14,7 @@ import type { GroupOutcome, NewOperation, StoreOutcome } from '../store/new-oper
 import type { TargetCache } from '../target-cache.ts';
 
 export interface FastPaths {
-  /** Wraps the app: answers small plain pushes of cached callers itself and passes every other request on to the app. */
+  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all others. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
    * Throws the error that `handleSmallPushes` got while it stored the request, if any.
@@ -35,7 +35,7 @@ export interface FastPaths {
   tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
 }
 
-/** A push that may share a row of `push_operation` with other pushes of its user; its operation contains only counts. */
+/** A push that may share a row of `push_operation` with other pushes of its user. */
 export interface PlainPush {
   readonly userId: string;
   /** Null when the label of the push is also its request id. */

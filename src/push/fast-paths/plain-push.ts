@@ -1,7 +1,7 @@
 /**
  * Defines plain pushes: pushes of moderate size in the standard format, with the default time-out, and without a label of
- * the client, rejected elements, warnings or repeats. The operation of a plain push contains only counts, so plain pushes
- * of one user that are stored together share a row of `push_operation` (migration 0018).
+ * the client, rejected elements, warnings or repeats. Plain pushes of one user that are stored together share a row of
+ * `push_operation` (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';

@@ -22,8 +22,8 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when a variable has a stored date at or after its first date of the push, because a direct
-// write does not compare with stored points.
+// The second condition is true when a variable has a stored date at or after its first date of the push: a direct write
+// is only for new dates.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)

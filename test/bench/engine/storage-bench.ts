@@ -1,8 +1,8 @@
 /**
  * Compares compressed points with the same points in rows: bytes, reads and revisions. 40 variables with two years of
  * 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows, and measurements
- * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; 84 million rows take 20
- * GB of disk.
+ * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the 84 million rows of
+ * 400 variables take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -20,7 +20,7 @@ import { addStoredSource, addStoredVariables } from '../../support/fixtures/stor
 import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
-/** Days of four chunks are revised; a variable is revised once in each, so that each round finds its batches compressed. */
+/** Number of chunks with a revised day, once per variable, so that each round finds compressed batches. */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };
 const VERSIONS = 3;

@@ -17,7 +17,7 @@ const ZONE = 'Europe/Brussels';
 const YEAR = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
 const IN_YEAR = `date >= '2025-01-01Z' and date < '2026-01-01Z'`;
 const CORRECTED_POINTS = 96;
-/** Milliseconds after which a correction of a day should be readable. */
+/** Milliseconds within which a correction of a day should be readable. */
 const READABLE_MS = 50;
 
 interface Measured {

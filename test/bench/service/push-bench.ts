@@ -93,7 +93,7 @@ async function delaysOfLargest(
 
 /**
  * @returns the seconds from the first request until every point can be read.
- * @param elements of a push.
+ * @param elements number of elements of each push.
  */
 async function timePush(
   database: Database,

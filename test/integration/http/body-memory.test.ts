@@ -100,7 +100,9 @@ describe('files: memory of uploads', () => {
     expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]/) });
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
-      message: expect.stringMatching(/^the file needs memory, but other uploads of this (account|user) use \d+ bytes/),
+      message: expect.stringMatching(
+        /^the file needs more memory, but the uploads of this (account|user) already use \d+ bytes/,
+      ),
     });
     const headers = { Authorization: `Bearer ${api.stranger.token}`, 'Content-Type': 'text/csv' };
     const upload = () => fetch(`${api.origin}${UPLOAD}`, { method: 'POST', headers, body: 'variableId,date,value\n' });

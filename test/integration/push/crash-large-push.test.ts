@@ -88,7 +88,7 @@ describe('push: an api killed while it writes a large push itself', () => {
   }, 60_000);
 });
 
-/** Counts the stored rows. */
+/** Numbers of stored rows. */
 interface Stored {
   readonly points: number;
   readonly versions: number;

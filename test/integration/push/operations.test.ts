@@ -233,7 +233,7 @@ describe('push: an operation', () => {
 });
 
 describe('push: a re-sent push', () => {
-  it('under the same label is the same operation: it has the same answer and is written once (R-D7)', async () => {
+  it('under the same label is the same operation: it has the same answer and is queued once (R-D7)', async () => {
     const label = newLabel();
     const body = [...one(variableId, 5), ...one(2_000_000_000)];
     const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];

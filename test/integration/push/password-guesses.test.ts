@@ -53,7 +53,7 @@ async function guess(userName: string, count: number, networkOf: (guess: number)
 const signIn = (userName: string) => requestToken(api.origin, passwordGrant(userName));
 
 describe.concurrent('push: wrong Basic passwords', () => {
-  it('block the address of the guesser, but not a device at another address that no process has cached (R-B11)', async () => {
+  it('block the address of the guesser, but not a device at another address, even without a cached password (R-B11)', async () => {
     await addDevice('one');
     await guess('one', 2 * MAX_FAILURES, () => '192.0.2.1');
     expect(await push('one', PASSWORD, '192.0.2.1')).toBe(401);
@@ -70,7 +70,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('block even a device that has pushed from the address of the guesser when they are twenty times as many, at that address only (R-B11)', async () => {
+  it('at twenty times the limit also block a device that has pushed from the address of the guesser, at that address only (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY, () => '192.0.2.3');

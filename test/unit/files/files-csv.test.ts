@@ -69,7 +69,7 @@ describe('files: CSV', () => {
     ['\n', 2],
     ['\r\n', 2],
     ['\r\r\n', 2],
-  ])('with line ends %j, other line ends within quoted cells do not end the row (R-E2)', async (end, count) => {
+  ])('with line ends %j, a line end within a quoted cell does not end the row (R-E2)', async (end, count) => {
     const lines = [`note,${HEADER}`, `"a\nb",7,${DATE},1`, `"c\rd\r\ne",8,${DATE},2`, ''];
     expect(await values(lines.join(end))).toHaveLength(count);
   });

@@ -13,7 +13,7 @@ interface Reading {
 }
 
 interface Element {
-  /** The target; 0: the element has none. */
+  /** Id of the target variable; 0 when the element has no target. */
   readonly variableId: number;
   readonly readings: readonly Reading[];
   readonly divider: number;

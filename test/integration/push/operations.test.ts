@@ -448,8 +448,11 @@ describe('push: rejected elements', () => {
       `update push_operation set accepted_date = accepted_date - interval '31 days' where label = any($1)`,
       [[old, waiting]],
     );
+    const { id } = (await find(old)).body;
     expect(await purgeOldOperations(api.database, 30)).toBe(1);
     expect((await find(old)).status).toBe(404);
+    const { rowCount } = await api.database.query('select from push_rejection where operation_id = $1', [id]);
+    expect(rowCount).toBe(0);
     expect(await rejectedOf(young)).toHaveLength(1);
     expect((await find(waiting)).body.state).toBe('Queued');
   });

@@ -14,11 +14,11 @@ export interface Screen {
 
 export interface Tab {
   open(url: string): Promise<void>;
-  /** Waits until the heading is this. */
+  /** Waits until the heading is `title`. */
   untilTitle(title: string): Promise<void>;
-  /** Waits until the page holds this text. */
+  /** Waits until the page contains `text`. */
   untilText(text: string): Promise<void>;
-  /** Waits until the address begins with this. @returns the whole address. */
+  /** Waits until the address begins with `start`. @returns the whole address. */
   untilAddress(start: string): Promise<string>;
   /** Replaces the content of the field with this id. */
   type(id: string, text: string): Promise<void>;
@@ -42,7 +42,7 @@ export interface Tab {
   scrollBy(pixels: number): Promise<void>;
   /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
-  /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
+  /** @returns texts whose contrast is below the minimum of WCAG 2.2. @param texts selector of the checked elements. */
   lowContrast(texts?: string): Promise<readonly string[]>;
   /** @returns a PNG of the window. */
   screenshot(): Promise<Buffer>;

@@ -91,7 +91,7 @@ export interface GrpcReader {
 
 const DEADLINE_MS = 20_000;
 
-/** @param token undefined: no credentials. */
+/** @param token undefined for calls without credentials. */
 export function createGrpcReader(address: string, token: string | undefined): GrpcReader {
   const client = new DataPoints(address, credentials.createInsecure());
   const metadata = new Metadata();

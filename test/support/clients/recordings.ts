@@ -82,8 +82,8 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 
 /**
  * Objects may have more members than expected; a list has as many items, unless it ends with `{{more}}`. `{{absent}}`:
- * no such member. `{{any}}`: any value. Any other placeholder takes the value at its first use and keeps it; tokens are
- * renewed.
+ * no such member. `{{any}}`: any value. Any other placeholder takes the value at its first use and keeps it, or takes a
+ * new value at each use when its name ends with `Token`.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

@@ -30,7 +30,7 @@ export interface TestClient {
 }
 
 /**
- * @param token undefined calls without credentials.
+ * @param token undefined for calls without credentials.
  * @param check sees every answer.
  */
 export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {

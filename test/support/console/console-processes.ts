@@ -64,7 +64,7 @@ async function start(): Promise<Running> {
   const environment = { ...world.environment, CONSOLE_DIRECTORY: inject('consoleDirectory'), R_ROOT: testRRoot() };
   const [roles, browser] = await Promise.all([
     startRoles(['api', 'ingester', 'calculator', 'deliverer'], environment),
-    // The worker's signal handlers are its own; the closed pipe ends the browser.
+    // The worker handles its signals itself; when it ends, the closed pipe ends the browser.
     chromium.launch({ executablePath: program, args: FLAGS, handleSIGTERM: false, handleSIGHUP: false }),
   ]);
   const onExit = () => void roles.kill();

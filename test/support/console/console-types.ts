@@ -1,7 +1,6 @@
 /**
  * Types of the console's calls, from the same description that `/openapi.json` serves. Leaves out request headers,
- * error answers and operations that the console does not call, so that the file stays readable and changes only with
- * the calls.
+ * error answers, and paths that the console does not call, so that the file stays readable and changes seldom.
  */
 import { registerHooks } from 'node:module';
 import { readConfig } from '../../../src/config.ts';
@@ -74,7 +73,7 @@ function reduceOperations(operations: Readonly<Record<string, Json>>): Json {
   );
 }
 
-/** Keeps only JSON, because the console asks openapi-fetch for nothing else. */
+/** Keeps only JSON if an answer has it, because the console then asks openapi-fetch for nothing else. */
 function jsonOf(content: unknown): object {
   const types = (content ?? {}) as Readonly<Record<string, unknown>>;
   return JSON_TYPE in types ? { [JSON_TYPE]: types[JSON_TYPE] } : types;

@@ -68,7 +68,7 @@ function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period:
   });
 }
 
-/** Starts of all buckets of the period; an open end stops at the first or last bucket found. */
+/** @returns the start of each bucket of the period; an open end of the period stops at the first or last bucket found. */
 function axisOf(
   found: readonly ModelBucket[],
   { bucket, timeZoneId }: Aggregation & { readonly bucket: Exclude<Bucket, 'all'> },

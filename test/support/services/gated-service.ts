@@ -1,7 +1,7 @@
 /**
  * The product's roles behind TCP proxies (tcp-gate.ts) to their database and Redis, with an input and a variable that
- * doubles it, for tests of faulty networks. Each has a database of its own, so that several can be tested at the same
- * time.
+ * doubles it, for tests of faulty networks. Each service has a database of its own, so that several can be tested at the
+ * same time.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';
@@ -21,9 +21,9 @@ export interface GatedService {
   readonly redisGate: TcpGate;
   /** Pushes; the nth push sends the value n at hour n. @returns the answer. */
   push(): ReturnType<ApiClient['post']>;
-  /** Pushes, repeats the push while the answer is 503, as shipped clients do, and then waits for the computed point. */
+  /** Repeats a push until it is accepted, and then waits for the computed point. */
   expectPushToBeComputed(withinMs: number): Promise<void>;
-  /** Waits until the computed points are these. */
+  /** Waits until the computed points have these values. */
   expectComputed(...values: readonly number[]): Promise<void>;
   readiness(): Promise<{ readonly status: string; readonly checks: Readonly<Record<string, string>> }>;
   /** Waits until readiness has this status. */

@@ -1,6 +1,6 @@
 /**
- * Set-up of a whole run: TimescaleDB and Redis with empty data, a migrated template database, the R root file system.
- * Test files use them through `stack.ts`.
+ * Set-up of a whole run: TimescaleDB and Redis with empty data, a migrated template database, the R root file system and
+ * the built console.
  */
 import type { TestProject } from 'vitest/node';
 import { prepareCalculator } from '../../../src/local/calculator-setup.ts';

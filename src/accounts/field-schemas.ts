@@ -39,7 +39,7 @@ export const emailSchema = shortTextSchema.trim().refine((address) => MAIL_ADDRE
   error: ({ input }) => `must be a mail address such as name@example.com, got ${shown(input)}`,
 });
 
-/** ISO 639-1 code in any case; a region after it (`fr-BE`) is dropped. */
+/** ISO 639-1 code, ignoring case; a region after it (`fr-BE`) is dropped. */
 export const languageSchema = z
   .string()
   .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
@@ -48,7 +48,7 @@ export const languageSchema = z
   })
   .meta({ type: 'string', examples: ['en', 'fr'] });
 
-/** A role: its name in any case, or `{id, name}`, where the id equals the name (§5). */
+/** A role: its name, ignoring case, or `{id, name}`, where the id equals the name (§5). */
 export const roleSchema = z.preprocess(
   (value) => {
     const role = typeof value === 'object' && value !== null ? roleName(value) : value;

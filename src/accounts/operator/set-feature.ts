@@ -28,7 +28,7 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature unless the account has a feature of this name, in any case. Sets the level when it is given.
+ * Adds the feature unless the account has one of this name, ignoring case. Sets the level when it is given.
  * @throws {DomainError} invalid_input for an unknown level; conflict as `addEntry`.
  */
 async function setFeature(

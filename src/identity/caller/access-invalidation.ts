@@ -1,6 +1,6 @@
 /**
  * Invalidation of the caller caches of all processes over Redis, after a change to what users may do (R-B5). Redis may
- * lose a message; a cached caller expires after ACCESS_CACHE_SEC in any case.
+ * lose a message; a cached caller expires after ACCESS_CACHE_SEC anyway.
  */
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';

@@ -1,7 +1,7 @@
 /**
  * Rotation of signing keys: which key signs, when a new key is due, and which keys have expired. A new key is published
- * before it signs, so that verifiers that cache the key set know it by then. An old key stays until its last token has
- * expired.
+ * before it signs, so that verifiers that cache the key set know it by then. An old key stays at least until its
+ * last token has expired.
  */
 export interface KeyAge {
   readonly kid: string;

@@ -31,7 +31,7 @@ afterAll(() => api.close());
 const read = async () => (await admin.get<Installation>('/admin/operate')).body;
 
 describe('accounts: GET /admin/operate', () => {
-  it('is for administrators only (R-B6)', async () => {
+  it('is for administrators only (R-B8)', async () => {
     expect(await api.manager.get('/admin/operate')).toMatchObject({ status: 403 });
     expect(await admin.get('/admin/operate')).toMatchObject({ status: 200 });
   });

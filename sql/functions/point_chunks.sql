@@ -1,5 +1,5 @@
--- The chunks of both tables of points, with their state. TimescaleDB's own view of chunks takes five times as long,
--- which is half the time of a small write, and names neither the table of the columns nor rows beside them. This
+-- The chunks of both tables of points, with their state. TimescaleDB's own view of chunks takes five times as long (half
+-- the time of a small write), and shows neither the table of the columns nor whether a chunk also has rows. This
 -- function therefore reads the catalogue, whose tables changed in 2.26 (chunk.dropped), 2.28 (chunk_constraint) and
 -- 2.29 (chunk.relid). The function is created again when the version of TimescaleDB has changed. It is not a view,
 -- because a view would make `alter extension` fail.

@@ -1,13 +1,13 @@
 /**
- * Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and watches react to this
- * event.
+ * Appends the `DataPointsWritten` event of a write or a deletion to the outbox. Calculations, webhooks and watches react
+ * to this event.
  */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { WrittenRange } from './point.ts';
 
-/** Payload of `DataPointsWritten`: the first and last written date of each variable, both inclusive. */
+/** Payload of `DataPointsWritten`: the first and last changed date of each variable, both inclusive. */
 export interface PointsWritten {
   readonly variables: readonly {
     readonly variableId: number;
@@ -35,7 +35,7 @@ export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**
  * Appends one `DataPointsWritten` event in the transaction of the write, or none when `ranges` is empty.
- * @param ranges dates that the write changed, one range per variable of the account.
+ * @param ranges changed dates, one range per changed variable; all variables belong to the account.
  */
 export async function announcePoints(
   transaction: Transaction,

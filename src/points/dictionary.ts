@@ -145,7 +145,7 @@ async function findTexts(
   return found;
 }
 
-/** Adds an id only when it differs from the previous row, because adjacent rows mostly have the same labels. */
+/** Adds an id only when it differs from the id before it, because adjacent rows mostly have the same labels. */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const column of columns) {

@@ -2,8 +2,8 @@
 import { type Labels, NO_ID } from './dictionary.ts';
 import type { PointChunk } from './point.ts';
 
-// Maximum bytes of labels in a message, so that the message stays below the default limit of clients, 4 MiB; the
-// other columns take less than half of it.
+// Maximum bytes of labels in a message. The other columns take less than 2 MiB, so the message stays below 4 MiB, the
+// default limit of clients.
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**

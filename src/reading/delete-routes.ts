@@ -45,7 +45,7 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   });
 }
 
-/** Members that a read request needs and a deletion does not use. */
+/** Members of a read request that the body of a deletion lacks. */
 const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, locationOf } as const;
 
 /** Maps the parameters `from` and `to` to the member names of this body. */

@@ -2,7 +2,7 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface ReadMetrics {
-  /** Counts points and buckets that were passed to the format writers. */
+  /** Counts points, buckets and compared dates that were read for answers. */
   readonly points: Count;
   /** Counts bytes of answers before compression. */
   readonly bytes: Count;

@@ -54,7 +54,7 @@ const byColumns = z
   })
   .meta({
     id: 'PointColumns',
-    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has a label. After ${OBJECT_ROWS.toLocaleString('en')} rows the variable continues in another object.`,
+    description: `Rows of one variable as arrays of equal length, for \`displayLevel=Columns\`. \`version\` and \`tags\` are absent when no row has a label. An object has at most ${OBJECT_ROWS.toLocaleString('en')} rows; further rows of the variable follow in another object.`,
   });
 const rows = z.array(row);
 
@@ -142,7 +142,7 @@ const origin = z
   .meta({
     id: 'Origin',
     description:
-      'The push, file or run that a version came from. The ids, `filename` and `userId` are absent when the caller may not read the operation or file, or when it was deleted.',
+      'The push, file or run that a version came from. A push or file that the caller may not read has only `kind` and its date; a deleted push or file has only `kind`.',
   });
 
 const versionOrigins = z
@@ -150,7 +150,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one origin. Several pushes, at most 20, when they were written together and each had points of the variable; they are in the order in which they took effect. Empty when no record is kept.',
+        'Usually one origin. Several pushes, at most 20, when they were written together and each may have had points of the variable; they are in the order in which they took effect. Empty when no record is kept.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -188,7 +188,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the id of each event is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream also ends when the token expires or the caller loses access. Needs a bearer token.`,
+    description: `Server-sent events; the id of each event is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {

@@ -1,7 +1,7 @@
 /**
  * Records the pushes or the file that a write came from: one row of `write_origin` for each `WriteStamp` of the write,
  * usually one. Points need no column for it, because VersionTimestamp and variable identify the write. Calculation runs
- * have no row here: the record of a run contains the VersionTimestamps that it stored.
+ * have no row here: the record of a run contains the first and the last VersionTimestamp that it stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';

@@ -1,6 +1,7 @@
 /**
  * Finds the variables of a read whose early points have been rolled up (retention). Reads of dates before `rawFromMicros`
- * return only the points that are still stored; aggregates include the rollups.
+ * return only the points that are still stored. Aggregates include the rollups, unless the read is by VersionTag or tags, or of
+ * every version.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';

@@ -67,7 +67,7 @@ export async function refuseRolledUp(
   return { accepted: accepted.filter(({ length }) => length > 0), refused };
 }
 
-/** Finds the first and last written date before the boundary, for variables with rollups. */
+/** Finds the first and last written date before the boundary of each variable that has a boundary. */
 function findEarlyDates(
   batches: readonly Buffer[],
   series: ReadonlyMap<number, Series>,

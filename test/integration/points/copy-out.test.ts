@@ -107,7 +107,7 @@ describe('points: a CopyOut that fails', () => {
   test.each([
     ['before its first row', 'select 1 / 0'],
     ['after many rows', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
-    ['as a statement', 'select nothing from nowhere'],
+    ['when the statement is parsed', 'select nothing from nowhere'],
   ])('%s: reports the error and leaves the connection usable (R-G4)', async (_when, rows) => {
     await withConnection(database, async (connection) => {
       await expect(collect(connection, new CopyOut(copying(rows)))).rejects.toMatchObject({

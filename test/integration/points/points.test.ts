@@ -181,8 +181,8 @@ describe('points: a write at a variable and date', () => {
   });
 });
 
-describe('points: turning isVersioned off', () => {
-  it('keeps the versions readable until the next write at that date replaces them (R-C6, R-F4)', async () => {
+describe('points: turning isVersioned', () => {
+  it('off keeps the versions readable until the next write at that date replaces them (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -207,7 +207,7 @@ describe('points: turning isVersioned off', () => {
     ]);
   });
 
-  it('and on again starts from the single stored row (R-F4)', async () => {
+  it('on starts from the single stored row (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);

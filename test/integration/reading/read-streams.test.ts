@@ -274,7 +274,7 @@ describe('read streams: limits', () => {
   };
   const ofAll = (): PointSelection => ({ ...selection, variableIds: [variableId] });
 
-  test('a reader that stalls for longer than stallMs loses its connection to others (R-G4)', async () => {
+  test('a reader that stalls for longer than stallMs loses its connection, which frees its place in the pool (R-G4)', async () => {
     const points = streamPoints(openReader({ stallMs: 200 }), ofAll());
     await points.next();
     await hasEnded();

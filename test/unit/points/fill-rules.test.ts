@@ -51,7 +51,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('without buckets fills the whole period, or nothing when the period is open (R-G1)', () => {
+  test('without buckets fills the whole period, or nothing when the period is open or empty (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],

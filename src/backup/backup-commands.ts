@@ -27,7 +27,7 @@ export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 
 
 /**
  * @returns the commands by name. A command throws a DomainError `invalid_input` for invalid arguments, and what the
- * function that it calls throws.
+ * function that it calls throws. `backups` throws `conflict` when WAL is not being archived.
  */
 export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
   return {

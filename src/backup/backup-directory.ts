@@ -63,10 +63,10 @@ export async function findOwner(database: Queryable): Promise<Owner> {
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
-  if (names.length === 0) {
-    await mkdir(join(directory, WAL_FOLDER), { recursive: true, mode: 0o700 });
+  // A killed process may have left the temporary file of `writeWhole`.
+  if (names.every((name) => name === newOf(OWNER_FILE))) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeWhole(join(directory, OWNER_FILE), owner);
-    return;
   }
   const found = await readOwner(directory);
   if (found.systemIdentifier !== owner.systemIdentifier) {
@@ -78,6 +78,7 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
       `${directory} holds backups from before this database was restored; choose an empty directory`,
     );
   }
+  await mkdir(join(directory, WAL_FOLDER), { recursive: true, mode: 0o700 });
 }
 
 /**
@@ -115,7 +116,9 @@ export async function findArchivedUntilMs(directory: string): Promise<number | u
   return last === undefined ? undefined : (await stat(join(folder, last))).mtimeMs;
 }
 
+const newOf = (path: string): string => `${path}.new`;
+
 async function writeWhole(path: string, value: unknown): Promise<void> {
-  await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+  await writeFile(newOf(path), `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(newOf(path), path);
 }

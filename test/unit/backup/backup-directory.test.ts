@@ -1,0 +1,33 @@
+/** Which directories become backup directories. */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimDirectory, readOwner } from '../../../src/backup/backup-directory.ts';
+
+const OWNER = { systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 };
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidemark-claim-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('backup: a directory that a killed process began to claim is claimed again', async () => {
+  const [withoutWal, withoutOwner] = [join(folder, 'first'), join(folder, 'second')];
+  await claimDirectory(withoutWal, OWNER);
+  await rm(join(withoutWal, 'wal'), { recursive: true });
+  await mkdir(withoutOwner);
+  await writeFile(join(withoutOwner, 'tidemark-backups.json.new'), '{');
+  for (const directory of [withoutWal, withoutOwner]) {
+    await claimDirectory(directory, OWNER);
+    expect((await readdir(directory)).sort()).toEqual(['tidemark-backups.json', 'wal']);
+    expect(await readOwner(directory)).toEqual(OWNER);
+  }
+});
+
+test('backup: a directory that has only a folder wal is refused', async () => {
+  const directory = join(folder, 'foreign');
+  await mkdir(join(directory, 'wal'), { recursive: true });
+  await expect(claimDirectory(directory, OWNER)).rejects.toThrow('is not a backup directory');
+});

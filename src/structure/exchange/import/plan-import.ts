@@ -16,7 +16,7 @@ export interface ImportRef {
 /** Column of a staged row with its parent; a site's parent is the account. */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
-/** Stored resources that rows may match, given the placeholders of account and import. */
+/** SQL of the stored resources that rows may match: $1 the import, $2 the account. */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
   sources: `select site_id as parent_id, t.* from source t where account_id = $2 and site_id in (
@@ -77,11 +77,12 @@ async function resolveParents(
   await run(
     `update structure_import_row r set ${parent}_id = e.id from (${uniqueNames(`${parent}s`)}) e
      where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${occurrence} is null
-       and e.parent_id = ${within} and '~' || e.name = r.${parent}_key`,
+       and e.parent_id = ${within} and '~' || e.name = r.${parent}_key
+       and not exists (select from import_entry e where ${entry})`,
   );
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   await run(
-    problem(`select $1, r.place, case when coalesce(${several}, 0) > 1
+    problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; add ${parent}Occurrence', ${words(`r.${parent}_key`)}, ${several})
          else format('names a ${parent} that neither the account nor the document has: %s', ${words(`r.${parent}_key`)}) end
        from structure_import_row r
@@ -91,7 +92,7 @@ async function resolveParents(
   );
 }
 
-/** Names of resources that have an identifier, where the name is unique within the parent. */
+/** SQL of the names that exactly one resource with an identifier has within its parent. */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry
   where kind = '${kinds}' and key like '=%' and name <> '' group by parent_id, name having count(*) = 1`;

@@ -161,6 +161,8 @@ describe('structure import: a document with problems', () => {
       { name: 'A', occurrence: 2 },
     ],
   };
+  const inA = { sources: [{ siteName: 'A', name: 'S' }] };
+  const AMBIGUOUS = /names a site by the name "A", which 2 sites have; add siteOccurrence/;
 
   test('is refused whole, naming every problem with its path (R-A5)', async () => {
     const site = { name: 'A' };
@@ -172,7 +174,7 @@ describe('structure import: a document with problems', () => {
     expect(found).toEqual([
       expect.stringMatching(/^\$\.sites\[1\]\.name must not be empty/),
       '$.sites[2] must have externalId or name',
-      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be the id of a catalogue entry, or the name/),
+      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be the id or name of a catalogue entry$/),
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
       expect.stringMatching(/^\$\.sites\[4\]\.typeId must be the id or name of an entry of GET \/sitetypes, got "x"/),
@@ -192,10 +194,17 @@ describe('structure import: a document with problems', () => {
       /names itself by the name "A", which 2 sites have; add occurrence/,
       twins,
     ],
+    ['an ambiguous parent', inA, AMBIGUOUS, twins],
     [
-      'an ambiguous parent',
-      { sources: [{ siteName: 'A', name: 'S' }] },
-      /names a site by the name "A", which 2 sites have; add siteOccurrence/,
+      'an ambiguous parent beside a site of that name with an identifier',
+      inA,
+      AMBIGUOUS,
+      { sites: [...twins.sites, { externalId: 'E', name: 'A' }] },
+    ],
+    [
+      'an occurrence of a parent after the last',
+      { sources: [{ siteName: 'A', siteOccurrence: 3, name: 'S' }] },
+      /names a site that neither the account nor the document has: the name "A"$/,
       twins,
     ],
     ['an occurrence out of order', { sites: [{ name: 'A', occurrence: 3 }] }, /occurrence must be 1/],

@@ -1,4 +1,4 @@
-/** Lists every retention policy and what it would delete now, for `admin retention`. */
+/** Lists retention policies and what each would delete now, for `admin retention`. */
 import type { Database } from '../platform/database/database.ts';
 import { previewRetention } from './preview-retention.ts';
 import { findRetention, type RetentionOwner } from './retention.ts';

@@ -51,7 +51,7 @@ const preview = z
     rollupCount: count.meta({ description: 'Rollups that would replace the points.' }),
     firstDate: instantSchema
       .nullable()
-      .meta({ description: 'Date of the first point that would be deleted; null when no point would be deleted.' }),
+      .meta({ description: 'Date of the first point that would be deleted; null when `pointCount` is 0.' }),
     isComplete: z
       .boolean()
       .meta({ description: 'False when counting took too long; the counts then end at `countedUntil`.' }),

@@ -46,8 +46,8 @@ export interface RetentionRouteParts {
 }
 
 /**
- * Routes of retention policies, to be mounted at the root behind bearer authentication. They require the role MANAGER,
- * because a rollup cannot be undone.
+ * Routes of retention policies, to be mounted at the root behind bearer authentication. They require the role MANAGER
+ * or ADMIN, because a rollup cannot be undone.
  */
 export function retentionRoutes(parts: RetentionRouteParts): Hono<Env> {
   const manager = requireRole('MANAGER');
@@ -101,8 +101,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of the policy in the query; members that the query omits are taken from the saved policy, or
- * have defaults when none is saved.
+ * Answers with the preview of the policy in the query. Members that the query omits are taken from the saved policy. When
+ * none is saved, the query must have `keepRawYears`, and the other members have defaults.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -1,6 +1,6 @@
 /**
- * Lists for the operator: variables that share a mappingConfig, from before a mappingConfig had to be unique, and
- * variables with a divider.
+ * Lists for the operator: variables of a source that share a mappingConfig, which older releases allowed, and variables
+ * with a divider.
  */
 import type { Queryable } from '../platform/database/database.ts';
 

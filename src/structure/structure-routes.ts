@@ -49,7 +49,7 @@ export interface Declarations {
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
-   * Converts dates of a declaration without a zone, or in epoch milliseconds, to instants (R-A11).
+   * Converts the dates of a declaration that have no zone, or are epoch milliseconds, to instants (R-A11).
    * @param calculated declaration as received.
    */
   settleDates(

@@ -78,7 +78,7 @@ function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
   return answerPage(c, CATALOGUE_LIST.parse(c.req.url), items);
 }
 
-/** Answers with the items, or one page of them, and their total count. */
+/** Answers with the items, or one page of them, and their total count when requested. */
 function answerPage(c: Context<CallerEnv>, query: QueryValues<typeof PAGING>, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
   return c.json(pageOf(items, toPaging(query)));

@@ -4,7 +4,7 @@ import type { LinearScale } from '../../points/point.ts';
 export interface UnitConversion {
   /** How many of this unit are one base unit. */
   readonly divisor: number;
-  /** Value in this unit when the base unit is 0. */
+  /** Value in this unit that equals 0 in the base unit. */
   readonly offset: number;
 }
 

@@ -44,7 +44,7 @@ export function selectFilled(caller: Caller, { entityType, name }: Form): Resour
   return selectResources(resource, caller, [], [isFilled]);
 }
 
-/** @param isBroken returns only resources with problems (true) or without (false). Default: all. */
+/** @param isBroken true: only resources with problems; false: only those without. Default: all. */
 export function listFilled(
   form: Form,
   selection: ResourceSelection,

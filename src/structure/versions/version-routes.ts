@@ -56,7 +56,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
       await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
       return purged;
     },
-    // The purge of an account has no such limit: it runs in the background.
+    // The purge of an account runs in the background, with a longer limit.
     { statementTimeoutMs: MAX_STATEMENT_MS },
   );
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });

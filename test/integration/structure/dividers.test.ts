@@ -33,7 +33,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: readings are divided by its divider when they arrive (R-C6)', () => {
-  it('by pushes of every path, also in one body with variables that have no divider', async () => {
+  it('by a first, a repeated and a large push; a variable without a divider in the same body keeps its value', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the

@@ -16,7 +16,7 @@ const occurrence = integerFrom(1).nullish().meta({
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
   return z.union([schema, name], {
-    error: 'must be the id of a catalogue entry, or the name of an entry of the account',
+    error: 'must be the id or name of a catalogue entry',
   });
 }
 

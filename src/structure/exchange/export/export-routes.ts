@@ -1,4 +1,4 @@
-/** `GET /structure/export`: the structure that the caller may read as a document, streamed from one snapshot. */
+/** `GET /structure/export`: a document of the structure that the caller may read, streamed from one snapshot. */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { CallerEnv } from '../../../identity/authentication/authenticate.ts';

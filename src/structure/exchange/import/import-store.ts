@@ -37,7 +37,7 @@ export interface ImportStatus {
     readonly totalBytes: number;
     readonly rows: number;
   };
-  /** Number of rows by action: taken, or planned with `whatIf` or when the import is refused. */
+  /** Number of rows by action, counted when the import ends: taken, or only planned when nothing was written. */
   readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
   readonly failure?: { readonly code: string; readonly message: string };
@@ -186,7 +186,7 @@ export async function queueImport(
   if (!isQueued) throw queueFull(maxWaiting);
 }
 
-/** Removes an import whose document did not arrive. */
+/** Removes an import that could not be queued. */
 export async function dropImport(queryable: Queryable, id: string): Promise<void> {
   await queryable.query('delete from structure_import where id = $1', [id]);
 }

@@ -26,7 +26,7 @@ export interface ImporterServices {
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
-    /** Imports processed at the same time by this process. */
+    /** Maximum number of imports that this process works on at the same time. */
     readonly concurrency: number;
     readonly limits: DocumentLimits;
     readonly retentionDays: number;

@@ -1,7 +1,7 @@
 /**
  * Processes one import: stages its rows, compares them with the account, and writes all of them in one transaction or
- * none. Runs on one session that holds the account's lease, so that a second process neither doubles nor mixes an
- * import; an import that a killed process left unfinished starts again.
+ * none. Runs on one session that holds the account's lease, so that only one process at a time works on imports of the
+ * account; an import that a killed process left unfinished starts again.
  */
 import type { Connection, Database, Transaction } from '../../../platform/database/database.ts';
 import { inTransaction, withConnection } from '../../../platform/database/database.ts';

@@ -10,7 +10,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The keys by which an input or a form names a resource, outermost first; undefined: the variable's own. */
+/** The keys by which an input or a form names resources, outermost first; undefined: it names none. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;

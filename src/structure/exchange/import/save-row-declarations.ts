@@ -101,7 +101,7 @@ async function readStored(
   return new Map(items.map((item, index) => [item.id, shown[index]?.calculated]));
 }
 
-/** @returns JSON with sorted members and without nulls, for comparison. */
+/** @returns JSON with sorted members, without members that are null, for comparison. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

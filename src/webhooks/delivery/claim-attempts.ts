@@ -1,7 +1,7 @@
 /**
- * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease while the attempt
- * is in flight (platform/database/row-leases.ts). After the end any process may claim the attempt, which covers crashes.
- * The end of the lease is also the fencing token: writing an outcome requires the same value.
+ * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease until the attempt
+ * has ended (platform/database/row-leases.ts). When the lease ends, any process may claim the attempt, which covers
+ * crashes. The end of the lease is also the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';

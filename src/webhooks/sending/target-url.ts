@@ -10,7 +10,7 @@ export interface TargetPolicy {
 
 export type TargetUrl =
   | { readonly kind: 'url'; readonly url: URL }
-  /** `problem` continues after the path of the field: `must …`. */
+  /** `problem` is the rule that was broken, such as `must …`. Errors show it after the path of the field. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 export const MAX_URL_LENGTH = 2048;

@@ -91,6 +91,7 @@ async function runTrial(
   const beganMs = performance.now();
   const claimed = await claimTrial(database, vault, id, LEASE_MS);
   if (!claimed) return;
+  if (givingUp.aborted) return releaseTrial(database, claimed);
   leases.keep([claimed], beganMs);
   const outcome = await Promise.race([trySend(services, claimed.webhook, claimed.message), aborted(givingUp)]);
   await leases.drop([claimed]);

@@ -1,6 +1,8 @@
 /** Trial sends of webhooks: requested over HTTP, executed by the deliverer, and read until they have ended (R-I7). */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
 import { startDelivererRole } from '../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../src/roles/parts.ts';
 import { SAMPLE_DATA } from '../../../src/webhooks/trial-sends/sample-data.ts';
@@ -221,6 +223,30 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     const { rows } = await api.database.query('select state, claimed_until from webhook_test where id = $1', [id]);
     expect(rows).toEqual([{ state: 'Pending', claimed_until: null }]);
     receiver.answerWith((_request, response) => response.end());
+    await deliver();
+    expect((await ended(id)).state).toBe('Succeeded');
+  });
+
+  test('a process whose time to stop ends while it claims a trial releases the trial and sends nothing', async () => {
+    const id = await start(fields());
+    const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
+    const { stopped } = await withTransaction(api.database, async (transaction) => {
+      await transaction.query('select from webhook_test where id = $1 for update', [id]);
+      const stopping = await startDelivererRole({ ...api.parts, config });
+      await eventually('the claim that waits for the row', async () => {
+        const { rowCount } = await api.database.query(
+          `select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+        );
+        return rowCount === 1;
+      });
+      const ending = stopping.stop();
+      await pause(100);
+      return { stopped: ending };
+    });
+    await stopped;
+    const { rows } = await api.database.query('select state, claimed_until from webhook_test where id = $1', [id]);
+    expect(rows).toEqual([{ state: 'Pending', claimed_until: null }]);
+    expect(receiver.connections()).toBe(0);
     await deliver();
     expect((await ended(id)).state).toBe('Succeeded');
   });

@@ -155,7 +155,7 @@ test('webhook fan-out: small, large and mixed pushes match a filter by the varia
         data: Array.from({ length: count }, (_, index) => ({ date: Date.UTC(2026, 0, 1) + index * 60_000, value: 1 })),
       })),
     );
-  // Small pushes may share a batch and an operation, a large push of new dates is written at once, and a push without a
+  // Small pushes may share a batch and an operation, a large push of new dates is written directly, and a push without a
   // target is rejected.
   await send('large-one', [{ variableId: one.variableId, count: 1500 }]);
   const small = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two));

@@ -1,5 +1,5 @@
 /**
- * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads the settings once at
+ * Every setting of every role: name, type, default and description (R-K1). `main.ts` reads the settings once at
  * start, reports all problems together and passes the values on; the roles do not read the environment themselves.
  * `env-example.ts` generates `.env.example` from the settings.
  */
@@ -308,7 +308,8 @@ type EnvironmentConfig = { readonly [Name in keyof Settings]: z.output<Settings[
 export type Config = EnvironmentConfig;
 
 /**
- * Thrown when settings are invalid. `problems` has one sentence per invalid setting; none shows the value of a secret.
+ * Thrown when settings are invalid. `problems` has one text per invalid setting or conflict; none shows the value of a
+ * secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

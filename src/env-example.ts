@@ -1,8 +1,8 @@
-/** Writes the text of `.env.example` from the settings (R-K1); a test compares the file with it. */
+/** Builds the text of `.env.example` from the settings (R-K1); a test compares the file with this text. */
 import type { z } from 'zod';
 import { SETTINGS } from './config.ts';
 
-/** @returns every setting with its sentence and default (R-K1); a setting that is not commented out is required. */
+/** @returns every setting with its description and default (R-K1); a setting that is not commented out is required. */
 export function envExample(): string {
   return Object.entries(SETTINGS)
     .map(([name, { schema, doc, ...rest }]) => {

@@ -54,9 +54,10 @@ async function main(names: readonly string[]): Promise<void> {
   }
   const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
   if (names.length === 0 || unknown.length > 0) {
-    throw new ConfigError([
+    throw new DomainError(
+      'invalid_input',
       `the command line must name roles (${ROLES.join(', ')}), or migrate, or admin with a command, got "${names.join(' ')}"`,
-    ]);
+    );
   }
   await run(config, log, new Set(names as RoleName[]));
 }
@@ -90,8 +91,8 @@ async function listenApi(config: Config): Promise<HttpListener> {
 
 /**
  * Resolves when the database answers: an orchestrator may start the database and this process at the same time (R-K3).
- * @throws the error of the database when waiting cannot help, such as a wrong password; the reason
- * of `signal` when it aborts.
+ * @throws the error of the database when waiting cannot help, such as a wrong password; an AbortError when `signal`
+ * aborts.
  */
 async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>

@@ -5,16 +5,16 @@
 import { z } from 'zod';
 import { parseRange } from './platform/address-ranges.ts';
 
-/** A setting: its type, its default, and the sentence that documents it. */
+/** A setting: its type, its default and its description. */
 export interface Setting<T extends z.ZodType> {
   readonly schema: T;
   readonly doc: string;
   readonly isSecret?: true;
 }
 
-/** Declares a setting. @param doc one sentence for `.env.example`. */
+/** Declares a setting. @param doc description for `.env.example`. */
 export const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc });
-/** Declares a setting whose value never appears in errors. @param doc one sentence for `.env.example`. */
+/** Declares a setting whose value never appears in errors. @param doc description for `.env.example`. */
 export const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
 
 /** Type of a setting that is an integer from `min` to `max`, both inclusive. */

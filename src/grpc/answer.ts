@@ -1,4 +1,7 @@
-/** Handles every gRPC call: authentication, the answer or its error status, and one log line (R-J2, R-J3). */
+/**
+ * Handles the calls of the data points service: authentication, the answer or its error status, and one log line (R-J2,
+ * R-J3).
+ */
 import { randomUUID } from 'node:crypto';
 import {
   status as GrpcStatus,

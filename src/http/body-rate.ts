@@ -1,6 +1,7 @@
 /**
- * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected,
- * so that it cannot hold memory and connections for long. Time in which this service does not read does not count.
+ * Requires a minimum rate of request bodies (R-A14): a client that falls behind is answered 408, unless another answer
+ * has begun, and disconnected, so that it cannot hold memory and connections for long. Time in which this service does
+ * not read does not count.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -131,8 +131,8 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true for requests that only read. They may use HTTP Basic, because spreadsheets and links cannot send a
- * token (R-A13). A watch needs a token, because its access is checked again every second while it is open (R-B5).
+ * @returns true for GET, HEAD and `POST /data`, which may use HTTP Basic, because spreadsheets and links cannot send a
+ * token (R-A13); false for a watch, whose access is checked again every second while it is open (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;

@@ -46,7 +46,7 @@ export function countRequests(count: CountRequest, routeOf: (path: string) => st
   };
 }
 
-/** Pattern of the matched route. Middleware is registered for all methods, a route for one. */
+/** Pattern of the matched route. Middleware is registered for all methods, a route for a single method. */
 function patternOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }

@@ -1,6 +1,6 @@
 /**
- * Answers input that is not HTTP or breaks Node's limits. It never reaches the app. The body has the form of all errors
- * (R-A5), and the connection is closed, because the start of the next request is unknown.
+ * Answers input that is not HTTP or breaks Node's limits. The body of the answer has the form of all errors (R-A5), and
+ * the connection is closed, because the start of the next request is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';

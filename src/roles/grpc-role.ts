@@ -8,7 +8,10 @@ export interface GrpcRole extends Role {
   readonly address: string;
 }
 
-/** Starts the gRPC server on its port. @throws {ListenError} when it cannot listen on GRPC_HOST and GRPC_PORT. */
+/**
+ * Starts the gRPC server on its port.
+ * @throws the error of `toListenError`, when it cannot listen on GRPC_HOST and GRPC_PORT.
+ */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
   // Checks the address first, because the gRPC library writes its own line to stderr when it cannot listen.

@@ -42,7 +42,7 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
 
 /**
  * Listens on an address and stops at once.
- * @throws {ListenError} when this is not possible.
+ * @throws the error of `toListenError`, when this is not possible.
  */
 export async function assertListenable(listening: Listening): Promise<void> {
   const server = createServer().listen(listening.port, listening.host);

@@ -33,9 +33,9 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** A separate pool of connections for reading points, so that slow clients leave connections to other work. */
+  /** A separate pool of connections for points and long listings, so that slow clients leave connections to other work. */
   readonly reads: ReadPool;
-  /** Limits for clients that read streamed points slowly. */
+  /** Limits for clients that read streamed answers slowly. */
   readonly readPace: PaceLimits;
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;

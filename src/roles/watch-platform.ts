@@ -19,7 +19,7 @@ export const BACKLOGS: readonly BacklogQuery[] = [
   WEBHOOK_BACKLOG,
 ];
 
-/** Pools and queues by the name of their metric label. */
+/** Pools and queues by the value of their metric label, and the database with the waiting work. */
 export interface Watched {
   readonly database: Database;
   readonly pools: Readonly<Record<string, Database>>;

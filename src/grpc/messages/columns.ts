@@ -1,4 +1,4 @@
-/** Codec of point columns on the wire: fixed-width columns as little-endian bytes, texts as codes into a table. */
+/** Encodes point columns: fixed-width columns as little-endian bytes, texts as codes into a table. */
 import { NO_ID } from '../../points/dictionary.ts';
 
 /** Width of an instant or a double in a packed column. */

@@ -32,7 +32,7 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Operations of the webhooks of an OpenAPI document, by type of event. */
+  /** Requests that the service sends to webhooks, by type of event. */
   readonly webhooks: Readonly<Record<string, JsonSchema>>;
   /** Components of an OpenAPI document by kind, such as `schemas`, then by name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;

@@ -15,7 +15,8 @@ const ANSWERS = {
   '2XX': { description: 'The receiver accepted the message.' },
   '410': { description: 'The receiver no longer exists: the service disables the webhook.' },
   default: {
-    description: 'The service retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or after `Retry-After`.',
+    description:
+      'The service retries, by default after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or after `Retry-After`.',
   },
 };
 

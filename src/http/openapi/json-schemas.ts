@@ -48,7 +48,7 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   nameMembers(jsonSchema);
   // Generators of clients treat a member with a default as always present.
   if (jsonSchema.default === null) delete jsonSchema.default;
-  // zod takes the examples of a transformed schema for its output; ours are inputs.
+  // zod assumes that the examples of a transformed schema are outputs; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
 }

@@ -109,8 +109,8 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11). A text
- * without a zone is UTC, because it belongs to no source (R-A11).
+ * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11); epoch
+ * milliseconds must be from 1700 to 2199. A text without a zone is UTC, because it belongs to no source (R-A11).
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, an instant out of range, or a day or
  * time that does not exist.

@@ -9,8 +9,8 @@ export interface HealthCheck {
   /** Checks the part; rejects when it does not work. */
   readonly run: () => Promise<unknown>;
   /**
-   * True when the process also works without the part, but slower. While the part is down, readiness is `degraded`,
-   * with status 200.
+   * True when the process also works without the part, but slower. While only such parts are down, readiness is
+   * `degraded`, with status 200.
    */
   readonly isOptional?: boolean;
 }

@@ -1,4 +1,4 @@
-/** The version of the API (§9.1, R-A2): answers name it in the header `Api-Version`, and requests may. */
+/** The version of the API (§9.1, R-A2): answers name it in the header `Api-Version`, and requests may name it. */
 import type { MiddlewareHandler } from 'hono';
 import { DomainError } from '../errors.ts';
 

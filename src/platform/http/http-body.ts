@@ -21,7 +21,7 @@ const MAX_DEPTH = 200;
 /**
  * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4): UTF-8, or UTF-16 when the media
  * type names it, as in patches of .NET clients.
- * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
+ * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
   const body = await readLargeJsonBody(request, MAX_BYTES);

@@ -29,7 +29,7 @@ export interface Holding {
 
 export interface BudgetBound {
   readonly of: 'total' | 'account' | 'user';
-  /** Amount that the total, the account or the user holds now. */
+  /** Amount that is held now: in total, by the account or by the user. */
   readonly held: number;
 }
 

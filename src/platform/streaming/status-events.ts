@@ -1,5 +1,5 @@
 /**
- * Answers a request with server-sent events about background work, until the work ends or the client
+ * Answers a request with server-sent events about background work, until the work ends or is deleted, or the client
  * disconnects (R-E1, R-A14).
  */
 import type { Context } from 'hono';
@@ -21,7 +21,8 @@ export interface Followed<Status> {
 }
 
 /**
- * Answers with the event `progress` for the current state and after changes, then `end` with the final state.
+ * Answers with the event `progress` for the current state and after changes, and with `end` for a final state. When the
+ * work is deleted, the stream ends without `end`.
  * @throws {DomainError} rate_limited and dependency_unavailable as `StatusWatch.follow`.
  */
 export function answerEvents<Status extends object>(
@@ -46,7 +47,7 @@ export function answerEvents<Status extends object>(
 }
 
 /**
- * Sends `progress` for the first state and after changes, and `end` with the final state; sends a comment after every
+ * Sends `progress` for the first state and after changes, and `end` for a final state; sends a comment after every
  * 15 s without a change.
  */
 async function sendProgress<Status extends object>(

@@ -90,7 +90,7 @@ function* splitKeys<Key>(rows: readonly KeyRow<Key>[]): Generator<readonly Key[]
 /**
  * Answers with a page of a listing as a JSON array, which is sent whole when it is short and streamed otherwise.
  * @param wrap texts before and after the array. Default: none.
- * @throws the error of the first batch.
+ * @throws the error of a query before the answer begins.
  */
 export async function answerListing<Key extends string | number>(
   c: Context,

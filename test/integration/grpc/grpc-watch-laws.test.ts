@@ -49,7 +49,7 @@ function generator(seed: number): (below: number) => number {
   };
 }
 
-/** State that the writers of a run share: the next date to append, and the next value, which no other point has. */
+/** State that the writers of a run share: the last appended date, and the last value. No two points have the same value. */
 interface Counters {
   minute: number;
   value: number;

@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('that only appends dates leaves no rewrite record; any other records its first and last date (R-J1)', async () => {
+  it('that only appends dates, with one version each, leaves no rewrite record; any other records its first and last date (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [

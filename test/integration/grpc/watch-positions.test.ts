@@ -1,5 +1,5 @@
 /**
- * A watch that resumes at any position misses no point and repeats none (R-J1), under every operation on points:
+ * A watch that resumes at any position misses no stored point and repeats none (R-J1), under these operations on points:
  * rewrite, replacement by VersionTag, removal, purge to a limit, change of versioning, merging of rewrite records, and
  * a clock that is set back. Readers stop at any position and resume there.
  */

@@ -18,7 +18,7 @@ const ok = () => new Response('ok');
 
 /**
  * Sends an answer far larger than all buffers on its path can hold.
- * @returns whether the server ended it early.
+ * @returns a function that tells whether the server ended the answer early.
  */
 function serveEndless(): () => boolean {
   let isCancelled = false;

@@ -1,6 +1,6 @@
 /**
- * Every listing with many rows, in an API process with a small heap (R-A14). The test has every listing of the API
- * description, and fails when it lacks one. LISTING_ROWS=100000 is the long form.
+ * Every listing of the API description, most of them with many rows, in an API process with a small heap (R-A14). A test
+ * fails when a listing is missing here. LISTING_ROWS=100000 is the long form.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except those of the
- * issuer, pages, metrics, streams and those that need R, checks their answers, and sends an invalid value for each
- * query parameter that is an integer, boolean, instant or enumeration.
+ * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except pages, metrics,
+ * streams and those that need R, checks their answers, and sends an invalid value for each query parameter that is an
+ * integer, boolean, instant or enumeration. Also checks the token endpoint.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -88,8 +88,8 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: each GET operation that needs no R and answers with no page or stream', () => {
-  it('answers as described and not with an empty list (R-A9)', async () => {
+describe('openapi: each GET operation of the API, except pages, metrics, streams and those that need R', () => {
+  it('answers as described and not with an empty list, unless it gives a file (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.
@@ -111,7 +111,7 @@ describe('openapi: each GET operation that needs no R and answers with no page o
     }
   });
 
-  it('gives a file in a described media type when the client accepts any type or one that is described (R-E1)', async () => {
+  it('that gives a file gives it in a described media type, when the client accepts any type or a described one (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {

@@ -35,7 +35,7 @@ const nameOf = ({ method, path }: { readonly method: string; readonly path: stri
   `${method.toUpperCase()} ${path}`;
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
-/** @returns the maximum of an integer parameter. */
+/** @returns the maximum of an integer parameter; undefined for other types. */
 function maximumOf(schema: z.ZodType): number | undefined {
   const { type, maximum } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return type === 'integer' ? maximum : undefined;
@@ -147,8 +147,8 @@ describe('openapi: GET /openapi.json', () => {
 
 describe('openapi: documented access', () => {
   /**
-   * @returns the error code or status of a call without a body to ids that do not exist: access is checked before the
-   * body and the ids.
+   * @returns the error code or status of a call without a body to ids that do not exist, or `waits`: access is checked
+   * before the body and the ids.
    */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {

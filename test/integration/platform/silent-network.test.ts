@@ -230,7 +230,10 @@ async function startSuspendedRoles() {
   };
 }
 
-/** Starts a mail and a trial send. Their first attempt gets no answer until `expectFenced` refuses it. */
+/**
+ * Opens a mail server and a receiver. The first attempts to send them a mail and a webhook test get no answer until
+ * `expectFenced` refuses them.
+ */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];
   const to = 'suspended@x.example';

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const PRESENT = readFileSync(join(CHECKOUT, 'proto/tidemark/v1/data_points.proto'), 'utf8');
-/** Proto v1 as clients use it. Extend this copy when a release adds to the proto; never change or remove a line. */
+/** Proto v1 as clients use it. Extend this copy when a release adds to the proto; never change or remove an element. */
 const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.proto'), 'utf8');
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 

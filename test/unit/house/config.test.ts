@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/config.ts';
 import { envExample } from '../../../src/env-example.ts';
@@ -80,6 +82,13 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(readConfig({ ...NEEDED, TRUSTED_ISSUERS: JSON.stringify(issuers) }).TRUSTED_ISSUERS).toEqual(issuers);
     expect(problemsOf({ ...NEEDED, TRUSTED_ISSUERS: 'https://id.example.com' })).toHaveLength(1);
     expect(problemsOf({ ...NEEDED, TRUSTED_ISSUERS: '[{"issuer":"https://id.example.com"}]' })).toHaveLength(1);
+  });
+
+  test('a command line with an unknown role is refused by one sentence, which names the roles', () => {
+    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+    const { status, stderr } = spawnSync(process.execPath, [main, 'reporter'], { env: NEEDED, encoding: 'utf8' });
+    const rule = 'must name roles (api, grpc, ingester, calculator, deliverer), or migrate, or admin with a command';
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `the command line ${rule}, got "reporter"\n` });
   });
 
   test('.env.example is generated from the settings', () => {

@@ -77,7 +77,7 @@ describe('console: the page', () => {
 });
 
 describe('console: files of the build', () => {
-  test('are kept by browsers for a year, because their names change with their content', async () => {
+  test('may be kept by browsers for a year, because their names change with their content', async () => {
     const answer = await get('/console/assets/index-1a2b.js');
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');

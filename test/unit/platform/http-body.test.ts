@@ -31,7 +31,7 @@ function requestOf(sent: Sent, headers: Readonly<Record<string, string>>): Reque
 const lengthOf = ({ bytes }: Sent) => ({ 'content-length': String(bytes.length) });
 const GZIP = { 'content-encoding': 'gzip' };
 
-/** Every path by which a body is read. */
+/** Ways to read a body that is not compressed. */
 const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8Array>])[] = [
   ['of known length', (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES)],
   [

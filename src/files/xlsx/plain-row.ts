@@ -128,8 +128,7 @@ export class PlainRows {
 }
 
 /**
- * @returns the index of the next such byte; -1 when there is none. Faster than `indexOf` for the few bytes of an
- * attribute.
+ * @returns the index of the next `byte`; -1 when there is none. Faster than `indexOf` for the few bytes of an attribute.
  */
 function indexOfByte(bytes: Buffer, byte: number, start: number): number {
   for (let at = start; at < bytes.length; at += 1) if (bytes[at] === byte) return at;

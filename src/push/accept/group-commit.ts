@@ -29,7 +29,7 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Two groups run at the same time, so that a user whose lock another process holds delays only the pushes of one group.
+// Maximum groups that run at the same time. With two, a user whose lock another process holds delays only one of them.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;

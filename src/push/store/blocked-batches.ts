@@ -18,8 +18,8 @@ const MAX_EXAMINED = 200;
 /** Maximum candidate batches tried until one has a push that need not wait. */
 const MAX_TRIED = 5;
 
-// `blocked` is the variables of all earlier batches. Batches that were accepted before
-// migration 0042 have no `variables`.
+// `blocked` contains the variables of all earlier batches. Batches that were accepted before migration 0042 have no
+// `variables`.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -120,7 +120,7 @@ async function takeFrom(transaction: Transaction, found: Blocked): Promise<Taken
 }
 
 interface Push {
-  /** Index, in the batch, of the push's operation. */
+  /** Index of the push's operation in the batch. */
   readonly operation: number;
   readonly tuples: Buffer;
   readonly variableIds: ReadonlySet<number>;

@@ -22,7 +22,7 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when a variable has a stored date at or after its first date of the push: a direct write
+// The second condition is true when a variable has a stored date at or after its first date in the push: a direct write
 // is only for new dates.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
@@ -33,7 +33,7 @@ const MUST_QUEUE = `
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
  * @returns true when the push must be queued, because a batch with one of its variables waits (R-D6), or because a
- * variable has a stored date at or after its first date of the push.
+ * variable has a stored date at or after its first date in the push.
  */
 export async function mustQueue(
   queryable: Queryable,

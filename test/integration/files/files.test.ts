@@ -352,7 +352,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('is announced by an event that webhook filters match by the variables of its points, in every chunk (R-I1, R-I2)', async () => {
+  it('is announced by an event that webhook filters match by the variables of the points in all its chunks (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

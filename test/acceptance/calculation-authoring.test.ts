@@ -1,4 +1,4 @@
-/** Tools of script authors before they save: validate, evaluate and sampleData (R-H9). */
+/** Tools of script authors: validate, evaluate and sampleData (R-H9), and the list of packages (R-H4). */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -104,7 +104,7 @@ describe('calculation: a calculator killed during a run', () => {
   }, 60_000);
 });
 
-/** @returns the folders and control groups that a calculator has left. */
+/** @returns the folders and control groups that a calculator has created and not removed. */
 function leftoversOf(pid: number): readonly string[] {
   const groups = ['memory', 'pids', ''].flatMap((controller) => {
     const line = new RegExp(`^\\d+:${controller}:(.*)$`, 'm').exec(readFileSync('/proc/self/cgroup', 'utf8'));

@@ -198,7 +198,7 @@ describe('metrics: access (R-A9)', () => {
     expect((await ask(roles.http, TOKEN)).status).toBe(200);
   });
 
-  test('on the health port with METRICS_TOKEN, only the scraper may read', async () => {
+  test('on the health port with METRICS_TOKEN, the scraper may read; a caller without a token and a manager may not', async () => {
     expect((await ask(roles.health)).status).toBe(401);
     expect((await ask(roles.health, api.token)).status).toBe(401);
     expect(sampleOf(await scrape(roles.health), 'tidemark_push_readings_total')).toBe(7);

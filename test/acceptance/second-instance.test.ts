@@ -42,7 +42,7 @@ describe('roles: a port that another process uses', () => {
     ['api', 'HTTP_PORT'],
     ['grpc', 'GRPC_PORT'],
     ['deliverer', 'HEALTH_PORT'],
-  ])('ends %s with exit code 1 and one sentence that names port and setting %s (R-K1)', async (role, setting) => {
+  ])('ends %s with exit code 1 and a message that names port and setting %s (R-K1)', async (role, setting) => {
     const port = await occupy(0);
     const world = await createWorld();
     cleanUps.push(world.close);
@@ -69,7 +69,7 @@ async function occupy(port: number): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/** Creates a second clone: the checkout's files, and its installed packages as a link. */
+/** Creates a second clone: the files that a start needs, and the installed packages as a link. */
 function cloneCheckout(): string {
   const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
   cleanUps.push(() => rmSync(clone, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause before a broken stream is opened again. */
+/** Pause before a stream that has ended or broken is opened again. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {

@@ -78,7 +78,7 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 
 /**
  * Saves a declaration.
- * @param before the saved declaration as the API answered it; a save fails when it has changed meanwhile.
+ * @param before the saved declaration as the API answered it, if any. The save fails when that declaration has changed.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function saveDeclaration(

@@ -7,7 +7,7 @@ import { settings } from './settings.ts';
 
 const SIGNED_IN_PATH = '/console/signed-in';
 const SIGNED_OUT_PATH = '/console/signed-out';
-/** Seconds before its expiry at which a token is renewed. */
+/** Seconds between the renewal of a token and its expiry. */
 const RENEW_BEFORE_SEC = 60;
 
 interface ReturnState {
@@ -73,7 +73,7 @@ export async function signOut(): Promise<void> {
   await manager.signoutRedirect();
 }
 
-/** Forgets the tokens of this tab and shows the page for signed-out people, after the server has ended every session. */
+/** Forgets the tokens of this tab and shows the page for signed-out people. The server has already ended every session. */
 export async function leave(): Promise<void> {
   await manager.removeUser();
   location.assign(SIGNED_OUT_PATH);

@@ -23,7 +23,7 @@ export interface VariableSearch {
 
 const KINDS = ['labels', 'known', 'compare'] as const;
 
-/** Keeps the valid members of an address and drops the others. */
+/** Keeps the valid parameters of an address and drops the others. */
 export function parseSearch(given: Readonly<Record<string, unknown>>): VariableSearch {
   const texts = Object.fromEntries(
     ['at', 'left', 'right'].flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])),

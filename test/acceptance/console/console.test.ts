@@ -1,6 +1,6 @@
 /**
  * The console as people use it, on the product's own processes, in Chromium: signing in, Home, Find, a variable and its
- * versions; then every route, as every role without errors of the browser, as ADMIN without serious findings of axe-core.
+ * versions; then every route as every role, as ADMIN with axe-core.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

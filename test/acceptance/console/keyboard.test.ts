@@ -114,7 +114,7 @@ const views = () => [
 ];
 
 test(
-  'console: in fifteen views Tab makes a stop for each control or more, shows each stop in the window with its focus, and leaves the view',
+  'console: in fifteen views Tab makes at least as many stops as there are controls, each visible and showing the focus, and leaves the view',
   async () => {
     const { page, settled, complaints, close } = await stack.open(ADMIN);
     for (const address of views()) {

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 
-/** Time-out of the test that visits six pages: it takes 8 s alone and 24 s beside three other browsers. */
+/** Time-out of the first test, which takes 8 s alone and 24 s beside three other browsers. */
 const LONG_MS = 90_000;
 
 let stack: ConsoleStack;

@@ -1,4 +1,4 @@
-/** The view "Webhooks" as people use it: creates a webhook, tests it, watches deliveries arrive, and sends one again. */
+/** The view "Webhooks" as people use it: a webhook is created and tested, deliveries arrive, and one is sent again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';

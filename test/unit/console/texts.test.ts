@@ -53,9 +53,9 @@ describe('console texts: the four languages have the same texts', () => {
     expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
   });
 
-  test.each(OTHERS)('%s has the same placeholders and formats as English, except in singular forms', (language) => {
+  test.each(OTHERS)('%s has the same placeholders and formats as English, except in forms for 0 and 1', (language) => {
     const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
-    // The singular form may spell the number out.
+    // A form for 0 or 1 may spell the number out.
     const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
     const differing = names.filter(
       (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
@@ -104,7 +104,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: no text is unused', () => {
-  test('each name occurs in the code, whole or as the start of a template literal', () => {
+  test('each name, or its start in a template literal, occurs in the code', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

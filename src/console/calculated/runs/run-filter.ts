@@ -12,7 +12,7 @@ export interface RunFilter {
   readonly to?: string;
 }
 
-/** Keeps the valid members of an address and drops the others. */
+/** Keeps the valid parameters of an address and drops the others. */
 export function parseRunFilter(given: Readonly<Record<string, unknown>>): RunFilter {
   const state = RUN_STATES.find((each) => each === given.state);
   const trigger = RUN_TRIGGERS.find((each) => each === given.trigger);

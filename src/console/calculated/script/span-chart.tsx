@@ -1,6 +1,6 @@
 /**
  * Lines with shaded spans behind them: the inputs of a script with the windows it reads, and its result. Lines of one
- * unit share an axis; the first two units have a visible one.
+ * unit share a scale. Only the first two units have an axis.
  */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';

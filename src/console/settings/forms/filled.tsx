@@ -1,4 +1,4 @@
-/** The elements that have values of a form, with the number of values that violate it. */
+/** The elements that have values of a form, each with the number of its problems. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -7,7 +7,7 @@ import {
   pointQuery,
   spacingOf,
 } from '../../../src/console/variable/chart-rules.ts';
-import { applyChange, toStep } from '../../../src/console/variable/correct/correction-rules.ts';
+import { applyChange, editOne, MAX_CORRECTED, toStep } from '../../../src/console/variable/correct/correction-rules.ts';
 import { toExports } from '../../../src/console/variable/export/export-rules.ts';
 import { toSnippet } from '../../../src/console/variable/export/snippets.ts';
 
@@ -63,7 +63,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
     seconds: Float64Array.from(dates, sec),
     values: Float64Array.from(dates, (_, index) => 3 * index),
   });
-  const datesOf = (edits: ReadonlyMap<number, number>) =>
+  const datesOf = (edits: ReadonlyMap<number, number> = new Map()) =>
     [...edits.keys()].sort((a, b) => a - b).map((date) => new Date(date * 1000).toISOString().slice(0, 16));
   const range = { from: sec('2026-01-01T00:00:00Z'), to: sec('2026-12-31T00:00:00Z') };
 
@@ -71,7 +71,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
     const points = pointsOf('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z');
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Day', zone));
     expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
-    expect([...edits.values()].every((value) => value > 0 && value < 3)).toBe(true);
+    expect([...(edits?.values() ?? [])].every((value) => value > 0 && value < 3)).toBe(true);
   });
   test('months have their own lengths', () => {
     const points = pointsOf('2025-12-31T23:00:00Z', '2026-04-30T22:00:00Z');
@@ -82,13 +82,42 @@ describe('console correction: missing dates follow the civil calendar of the zon
     const hour = { from: sec('2026-05-01T00:10:00Z'), to: sec('2026-05-01T01:00:00Z') };
     const edits = applyChange('create', 7, pointsOf(), new Map(), hour, toStep(15, 'Minute', zone));
     expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);
-    expect(new Set(edits.values())).toEqual(new Set([7]));
+    expect(new Set(edits?.values())).toEqual(new Set([7]));
   });
   test('dates before, between and after the points are added, and no stored value is changed', () => {
     const day = { from: sec('2026-05-01T00:00:00Z'), to: sec('2026-05-01T06:00:00Z') };
     const points = pointsOf('2026-05-01T01:00:00Z', '2026-05-01T03:00:00Z');
     const edits = applyChange('create', 7, points, new Map(), day, toStep(1, 'Hour', zone));
     expect(datesOf(edits).map((date) => date.slice(11))).toEqual(['00:00', '02:00', '04:00', '05:00']);
+  });
+});
+
+describe('console correction: more than 5,000 edits are refused', () => {
+  const minutes = (count: number) => ({ from: 0, to: 60 * count });
+  const pointsOf = (count: number) => ({
+    seconds: Float64Array.from({ length: count }, (_, minute) => 60 * minute),
+    values: new Float64Array(count),
+  });
+  const step = toStep(1, 'Minute', 'UTC');
+
+  test('when missing points are added', () => {
+    const add = (count: number) => applyChange('create', 7, pointsOf(0), new Map(), minutes(count), step);
+    expect(add(MAX_CORRECTED)?.size).toBe(MAX_CORRECTED);
+    expect(add(MAX_CORRECTED + 1)).toBeUndefined();
+  });
+
+  test.each(['set', 'add', 'scale'] as const)('when %s changes the stored points besides the added points', (kind) => {
+    const points = { ...pointsOf(3000), values: new Float64Array(3000).fill(1) };
+    const added = applyChange('create', 7, points, new Map(), minutes(6000), step) ?? new Map();
+    expect(added.size).toBe(3000);
+    expect(applyChange(kind, 9, points, added, minutes(6000), step)).toBeUndefined();
+  });
+
+  test('when one more value is typed; removing an edit is accepted', () => {
+    const points = pointsOf(1);
+    const full = new Map(Array.from({ length: MAX_CORRECTED }, (_, index) => [60 * (index + 1), 7] as const));
+    expect(editOne(points, full, 0, 9)).toBeUndefined();
+    expect(editOne(points, full, 60, undefined)?.size).toBe(MAX_CORRECTED - 1);
   });
 });
 

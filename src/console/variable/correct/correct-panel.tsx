@@ -85,6 +85,8 @@ interface CorrectingProps extends Omit<CorrectPanelProps, 'onClose'> {
 
 function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: CorrectingProps) {
   const { t } = useTranslation('variable');
+  /** The range for which a change with too many edits was refused. */
+  const [refused, setRefused] = useState<Range>();
   const stepSec = stepOf(variable.granularity, variable.granularityTimeBase);
   const step = toStep(variable.granularity, variable.granularityTimeBase, timeZone);
   const isTooLong = (range.to - range.from) / stepSec > MAX_CORRECTED * 2;
@@ -98,7 +100,11 @@ function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: Co
     return <p className={classes.note}>{t('correct.tooMany', { max: MAX_CORRECTED })}</p>;
   if (points.error) return <Problem error={points.error} onRetry={() => void points.refetch()} />;
   if (!points.data) return <Skeleton height={120} />;
-  const setEdits = (edits: Edits) => onDraft({ ...draft, edits });
+  const change = (next: Draft) => {
+    setRefused(undefined);
+    onDraft(next);
+  };
+  const setEdits = (edits: Edits | undefined) => (edits ? change({ ...draft, edits }) : setRefused(range));
   const rows = toRows(points.data, draft.edits);
   return (
     <>
@@ -106,6 +112,11 @@ function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: Co
         {rows.length === 0 ? t('correct.empty') : t('correct.points', { count: points.data.seconds.length })}
       </p>
       <ChangeBar points={points.data} {...{ draft, range, step, setEdits }} />
+      {refused === range && (
+        <p className={classes.note} role="alert">
+          {t('correct.tooMany', { max: MAX_CORRECTED })}
+        </p>
+      )}
       {rows.length > 0 && (
         <CorrectionTable
           rows={rows}
@@ -114,7 +125,8 @@ function Correcting({ variable, timeZone, draft, onDraft, range, onWritten }: Co
         />
       )}
       <WriteBar
-        {...{ variable, draft, onDraft }}
+        {...{ variable, draft }}
+        onDraft={change}
         onWritten={() => {
           void points.refetch();
           onWritten();
@@ -131,7 +143,8 @@ interface ChangeBarProps {
   readonly draft: Draft;
   readonly range: Range;
   readonly step: Step;
-  readonly setEdits: (edits: Edits) => void;
+  /** Called with the new edits; with undefined when they are too many. */
+  readonly setEdits: (edits: Edits | undefined) => void;
 }
 
 /** Fields and a button that change the whole range. */

@@ -7,7 +7,7 @@ export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 /** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Maximum stored points in a range to correct. Filling gaps and adding points stop at as many edits. */
+/** Maximum stored points in a range to correct, and maximum edits that a change leaves. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */
@@ -64,7 +64,7 @@ export function toStep(granularity: number | null, timeBase: string | null, time
  * Changes every value of the range; `fill` and `create` add points instead.
  * @param operand value of every kind except `fill`.
  * @param step gives the dates that `fill` and `create` add.
- * @returns the edits after the change.
+ * @returns the edits after the change; undefined when there would be more than MAX_CORRECTED.
  */
 export function applyChange(
   kind: ChangeKind,
@@ -73,23 +73,32 @@ export function applyChange(
   edits: Edits,
   range: Range,
   step: Step,
-): Edits {
+): Edits | undefined {
   const rows = toRows(points, edits).flatMap(({ seconds, before, after }) => {
     const value = after ?? before;
     return value === undefined ? [] : [{ seconds, value }];
   });
-  if (kind === 'fill') return fill(rows, edits, range, step);
-  if (kind === 'create') return create(rows, edits, range, step, operand);
+  if (kind === 'fill') return bounded(fill(rows, edits, range, step));
+  if (kind === 'create') return bounded(create(rows, edits, range, step, operand));
   const change = (value: number) => (kind === 'set' ? operand : kind === 'add' ? value + operand : value * operand);
-  return changed(points, new Map([...edits, ...rows.map(({ seconds, value }) => [seconds, change(value)] as const)]));
+  const next = new Map([...edits, ...rows.map(({ seconds, value }) => [seconds, change(value)] as const)]);
+  return bounded(changed(points, next));
 }
 
-/** Sets the value of one date. @param value undefined removes the edit. */
-export function editOne(points: Points, edits: Edits, seconds: number, value: number | undefined): Edits {
+/**
+ * Sets the value of one date.
+ * @param value undefined removes the edit.
+ * @returns the edits; undefined when there would be more than MAX_CORRECTED.
+ */
+export function editOne(points: Points, edits: Edits, seconds: number, value: number | undefined): Edits | undefined {
   const next = new Map(edits);
   if (value === undefined) next.delete(seconds);
   else next.set(seconds, value);
-  return changed(points, next);
+  return bounded(changed(points, next));
+}
+
+function bounded(edits: Edits): Edits | undefined {
+  return edits.size > MAX_CORRECTED ? undefined : edits;
 }
 
 /** @returns the edits whose value differs from the stored value. */
@@ -110,7 +119,7 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
     const [left, right] = [rows[index - 1], rows[index]];
     if (!left || !right) continue;
     for (const date of datesBetween(left.seconds, right.seconds, step)) {
-      if (date < range.from || date >= range.to || next.size >= MAX_CORRECTED) continue;
+      if (date < range.from || date >= range.to || next.size > MAX_CORRECTED) continue;
       const part = (date - left.seconds) / (right.seconds - left.seconds);
       next.set(date, left.value + part * (right.value - left.value));
     }
@@ -122,19 +131,19 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
   const add = (date: number) => {
-    if (date >= range.from && date < range.to && next.size < MAX_CORRECTED) next.set(date, value);
+    if (date >= range.from && date < range.to && next.size <= MAX_CORRECTED) next.set(date, value);
   };
   const [first, last] = [rows[0], rows.at(-1)];
   const start = first?.seconds ?? step.firstFrom(range.from);
   if (!first) add(start);
-  for (let count = -1; first && step.move(start, count) >= range.from && next.size < MAX_CORRECTED; count -= 1)
+  for (let count = -1; first && step.move(start, count) >= range.from && next.size <= MAX_CORRECTED; count -= 1)
     add(step.move(start, count));
   rows.forEach(({ seconds }, index) => {
     const right = rows[index + 1];
     if (right) for (const date of datesBetween(seconds, right.seconds, step)) add(date);
   });
   const end = last?.seconds ?? start;
-  for (let count = 1; step.move(end, count) < range.to && next.size < MAX_CORRECTED; count += 1)
+  for (let count = 1; step.move(end, count) < range.to && next.size <= MAX_CORRECTED; count += 1)
     add(step.move(end, count));
   return next;
 }

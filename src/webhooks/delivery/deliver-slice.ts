@@ -151,7 +151,6 @@ const FAILURES_TO_OPEN = 2;
  * Messages meanwhile wait as `Pending` and use up no attempt.
  */
 export interface Circuit {
-  /** Counts how an attempt ended. */
   add(end: TryEnd): void;
   isOpen(): boolean;
 }

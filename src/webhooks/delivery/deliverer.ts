@@ -18,7 +18,7 @@ import { purgeHistory } from './purge-history.ts';
 import { writeOutcomes } from './write-outcomes.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Fraction of the concurrency that one account may use. */
+/** Fraction of the concurrency that one account may use, rounded up. */
 const ACCOUNT_SHARE = 0.25;
 /**
  * Milliseconds during which the write of an outcome is retried. The claim may end meanwhile: another process may then claim

@@ -15,7 +15,7 @@ export interface BacklogLimit {
 
 export interface LimitedWebhook {
   readonly webhookId: string;
-  /** Whether the backlog of the webhook was full at the last message, which was dropped. */
+  /** Whether the last message for the webhook was dropped because its backlog was full. */
   readonly isFull: boolean;
 }
 

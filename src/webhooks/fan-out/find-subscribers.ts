@@ -6,7 +6,7 @@ import { type Filter, toFilter } from './filter-rules.ts';
 
 export interface Subscriber {
   readonly webhookId: string;
-  /** Whether the backlog of the webhook was full at the last message, which was dropped. */
+  /** Whether the last message for the webhook was dropped because its backlog was full. */
   readonly isFull: boolean;
   /** Filter of the webhook; undefined matches every event of its type. */
   readonly filter: Filter | undefined;

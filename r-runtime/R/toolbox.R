@@ -27,8 +27,8 @@ as_seconds <- function(dates) {
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
 #' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` give the step.
-#' @return UNIX seconds of the same type as those of `GetInputAxis`; empty when `from` is after `to` or there are no
-#' inputs.
+#' @return UNIX seconds, integers or doubles as `GetInputAxis` returns them; empty when `from` is after `to`, or a default
+#' is needed and no input has points.
 #' @export
 GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   if (is.null(from) || is.null(to)) {

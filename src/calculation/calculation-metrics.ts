@@ -64,7 +64,7 @@ export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {
     started: counter('tidemark_zygote_starts_total', 'Warm R processes that started.'),
-    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed and are replaced.'),
+    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed while they served runs.'),
     stuck: counter('tidemark_zygote_stuck_total', 'Warm R processes killed because their heartbeat stopped.'),
     watch: (isAlive) => {
       metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that accept runs.' }, () =>

@@ -54,8 +54,8 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the address takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input with every invalid member; a tag of an object that is not a string, or an invalid
- * format of the address, is reported alone.
+ * @throws {DomainError} invalid_input with every invalid member; a `tags` object with a value that is not a string, or an
+ * invalid `format` of the address, is reported alone.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);

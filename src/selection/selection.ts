@@ -58,7 +58,7 @@ export interface ReadVariable {
  * @returns the selection, and its variables in the order of the selection (R-G1, R-G2).
  * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see.
  * @throws {DomainError} invalid_input when neither variables nor sources are given, the period ends before it begins,
- * or a unit cannot be converted.
+ * or values cannot be converted into the requested unit.
  */
 export async function resolveSelection(
   queryable: Queryable,

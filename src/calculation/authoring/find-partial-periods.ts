@@ -37,7 +37,7 @@ export function findPartialPeriods(
     const name = bucket.period.toLowerCase();
     const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
     const message =
-      `line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +
+      `the expression in line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +
       `so that only some of its points are read; declare "alignTo": "${period}"`;
     return [{ path: `${path}.variables[${index}].alignTo`, message }];
   });

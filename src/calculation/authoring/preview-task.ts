@@ -37,7 +37,7 @@ export interface ScriptProblem {
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
-  /** Line of the grouping in the script, counted from 1. */
+  /** Line in which the expression with the grouping begins, counted from 1: a grouping in a function has its first line. */
   readonly line: number;
 }
 

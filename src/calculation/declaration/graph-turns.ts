@@ -46,7 +46,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 
 /**
  * Opens the queues of this process, one per account.
- * @param maxWaitMs maximum milliseconds that a saver waits, in memory and for the lock together.
+ * @param maxWaitMs milliseconds after which a saver that waits in memory or for the lock gives up.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the savers that wait behind the current saver.

@@ -4,7 +4,7 @@ import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 /**
  * @returns messages, warnings, errors and output, in the order of the formulas, and details of the formula that failed
  * (R-H8).
- * @param loaded the formulas that were run, and the warnings of loading their inputs.
+ * @param loaded the planned formulas, and the warnings about their form values.
  */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],

@@ -36,7 +36,10 @@ export interface OutputCounts {
   readonly stored: number;
 }
 
-/** The rows of one formula, in the order in which the sandbox returned them: ascending by date. */
+/**
+ * The rows of one formula, in the order in which the sandbox returned them: ascending by date, unless the script forged
+ * the result.
+ */
 export interface Output {
   /** Slices of the points to store; can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;

@@ -14,7 +14,7 @@ const NO_TARGET: VariableInfo = {
 
 /**
  * R code that parses a script and collects the names that it reads, such as `inputVariables$a`, and the periods that it
- * groups by with their lines: `Day 3` is a grouping by day in line 3.
+ * groups by: `Day 3` is a grouping by day in the top-level expression that begins in line 3.
  */
 const READ = `
 expressions <- tidemark:::parse_script(inputConstants$script)
@@ -23,7 +23,7 @@ list(
   Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
 
-/** A civil period and the line of the script that groups by it. */
+/** A civil period, and the line in which the expression that groups by it begins. */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /** Parses scripts in the sandbox without running them (R-H9). @param scripts null: a formula without a script. */

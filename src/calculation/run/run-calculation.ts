@@ -137,7 +137,7 @@ async function isCancelled(queryable: Queryable, runId: number): Promise<boolean
   return rowCount === 1;
 }
 
-/** @returns a signal that aborts about half a second after a user stopped the run. The caller must call `end`. */
+/** @returns a signal that aborts within about half a second after a user stops the run. The caller must call `end`. */
 function watchRun(database: Database, runId: number): { readonly signal: AbortSignal; end(): void } {
   const stopped = new AbortController();
   const timer = setInterval(async () => {

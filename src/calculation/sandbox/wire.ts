@@ -58,7 +58,7 @@ export const INLINE_BYTES = 1 << 20;
 /** Larger results are collected in blocks, so that their buffers can be transferred. */
 const BLOCK_BYTES = 4 << 20;
 
-/** Everything received on one connection. `trailer` is null when the supervisor died before the end of the run. */
+/** Everything received on one connection. `trailer` is null when none arrived, as after the death of the supervisor. */
 export interface Answer {
   /** Parts of the result; above INLINE_BYTES in total, each owns its buffer. */
   readonly result: readonly Buffer[];

@@ -252,7 +252,7 @@ async function stop(container: Container): Promise<void> {
   const { process: child } = container;
   if (child.pid !== undefined && !hasEnded(container)) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // The pid namespace, and with it every run, ends with the outermost process.
+    // Every run ends with the outermost process.
     child.kill('SIGKILL');
     await ended;
   }

@@ -286,7 +286,7 @@ export interface RequestBack extends RunRequest {
  */
 export const MAX_ATTEMPTS = 5;
 
-/** @returns SQL: whether no request of the variable of the request `alias` is paused (R-H5). */
+/** @returns SQL that is true when no request of the variable is paused (R-H5). @param alias a request of the variable. */
 export const isDue = (alias: string, now = 'clock_timestamp()') => `
   not exists (select from calculation_request paused
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;

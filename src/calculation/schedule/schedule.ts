@@ -60,7 +60,7 @@ export function lastInstant(cron: string, timeZoneId: string, untilMillis: numbe
     ?.getTime();
 }
 
-/** Whether the text is a cron expression with an instant in the future. */
+/** @returns whether the text is a cron expression with an instant in the future. */
 export function hasNextInstant(cron: string): boolean {
   try {
     return /^\S+(\s+\S+){4,5}$|^@\w+$/.test(cron.trim()) && openCron(cron, SOME_ZONE).nextRun() !== null;

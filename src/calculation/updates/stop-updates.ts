@@ -1,13 +1,13 @@
 /**
  * Stops updates of variables (R-H5): ends their runs as `cancelled` and removes their waiting requests. Each removed request
- * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices after about half a
- * second that its run has ended (`run/run-calculation.ts`).
+ * leaves a record with its dates, so a manager can see what was not calculated. The calculator notices within about half
+ * a second that its run has ended (`run/run-calculation.ts`).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { announceEnds, type EndedRun } from '../run/announce-end.ts';
 
-// Skips runs whose calculator is storing their points: these runs end within moments.
+// Skips runs whose calculator is storing their points: these runs end normally.
 const STOP_RUNS = `
   with chosen as (
     select id from calculation_run where variable_id = any($1::int[]) and state = 'Running'

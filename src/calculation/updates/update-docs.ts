@@ -69,7 +69,7 @@ export const waveSchema = z
     edges: z.array(z.object({ from: idSchema, to: idSchema })).meta({
       description: 'Pairs of variable ids: a change of `from` triggered the run of `to`.',
     }),
-    isCut: z.boolean().meta({ description: 'Whether nodes were left out because the wave has too many.' }),
+    isCut: z.boolean().meta({ description: 'Whether nodes may be missing, because the wave has too many.' }),
   })
   .meta({ id: 'Wave' }) satisfies z.ZodType<Record<keyof Wave, unknown>>;
 

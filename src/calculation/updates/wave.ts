@@ -53,7 +53,7 @@ export interface Wave {
   readonly nodes: readonly WaveNode[];
   /** Variable ids: the result or change of `from` triggered the run of `to`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
-  /** Whether nodes were left out because there are too many. */
+  /** Whether nodes may be missing, because the wave has too many. */
   readonly isCut: boolean;
 }
 
@@ -77,7 +77,8 @@ export async function readWave(queryable: Queryable, caller: Caller, wave: numbe
   const edges = [...existing].flatMap((to) =>
     (runs.get(to)?.causes ?? []).flatMap((from) => (existing.has(from) ? [{ from, to }] : [])),
   );
-  return { wave, nodes, edges, isCut: near.length > MAX_NODES || ended.rows.length === MAX_RUNS };
+  const isCut = near.length > MAX_NODES || Math.max(ended.rows.length, waiting.rows.length) === MAX_RUNS;
+  return { wave, nodes, edges, isCut };
 }
 
 /** @returns ids of the variables linked to `first` by triggers, in either direction, nearest first. */

@@ -69,7 +69,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
     expect(await rowsFor(input(variableId, { granularity: 'Day' }), [START])).toEqual([[0, 276]]);
   });
 
-  test('days follow the time zone of the source, across clock changes (R-H6)', async () => {
+  test('days follow the time zone of the source, across a clock change (R-H6)', async () => {
     await setZone('Europe/Brussels');
     const spring = Date.UTC(2026, 2, 28, 23) * 1000;
     const variableId = await store.addVariable({ isVersioned: true });

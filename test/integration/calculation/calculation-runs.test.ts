@@ -312,7 +312,7 @@ describe('calculation: an update that a user stops', () => {
     expect(await stop(variableId)).toEqual([]);
   });
 
-  test('a stop leaves a run that is storing its points (R-H5)', async () => {
+  test('a stop does not end a run that is storing its points (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const run = await withConnection(store.database, (it) => claimRun(it, variableId, ''));

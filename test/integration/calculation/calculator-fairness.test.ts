@@ -209,8 +209,8 @@ describe('calculator: previews', () => {
     );
 
   test('are refused within seconds when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
-    // The only slot is taken, so that the calculator's first sweep, which is late on a busy machine, does not find the
-    // second preview.
+    // The only slot is taken, so that the second preview is not answered even when the calculator's first sweep is late
+    // and finds it.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

@@ -47,7 +47,7 @@ test('windows: a LastNPoints window is widened to the days of its first point an
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
 });
 
-test('windows: alignTo widens an absolute window, leaves an undeclared end unlimited, and does not limit the output to it (R-H6)', async () => {
+test('windows: alignTo widens an absolute window, leaves an undeclared end unlimited, and does not limit the output to the window (R-H6)', async () => {
   const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });
@@ -78,7 +78,7 @@ test('validate: the warning about a partial day names line, input and remedy; an
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(
-    'line 3 groups by day, but the window of a may begin or end within a day, so that only some of its points are read; ' +
+    'the expression in line 3 groups by day, but the window of a may begin or end within a day, so that only some of its points are read; ' +
       'declare "alignTo": "Day"',
   );
   expect(findPartialPeriods(formulaOf({}), ['inputVariables$b'], buckets, '$')).toEqual([]);

@@ -145,7 +145,7 @@ export const de: TextsOf<typeof en> = {
     from: 'Von ({{zone}})',
     to: 'Bis',
     force: 'Neu berechnen',
-    hint: 'Ohne Zeitraum berechnet das Skript alle Zeitpunkte der Eingänge.',
+    hint: 'Ohne Zeitraum berechnet das Skript die Zeitpunkte vom ersten Punkt der Eingänge bis jetzt.',
     stop: 'Anhalten',
     running: 'Lauf {{id}} läuft seit {{seconds, number}} s.',
     usual: 'Läufe dauern meist {{seconds, number}} s.',

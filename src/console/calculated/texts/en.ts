@@ -137,7 +137,7 @@ export const en = {
     from: 'From ({{zone}})',
     to: 'To',
     force: 'Recalculate',
-    hint: 'Without dates, the script calculates all dates of the inputs.',
+    hint: 'Without dates, the script calculates the dates from the first point of the inputs until now.',
     stop: 'Stop',
     running: 'Run {{id}} has been running for {{seconds, number}} s.',
     usual: 'Runs usually take {{seconds, number}} s.',

@@ -151,7 +151,7 @@ export const nl: TextsOf<typeof en> = {
     from: 'Van ({{zone}})',
     to: 'Tot',
     force: 'Herberekenen',
-    hint: 'Zonder periode berekent het script alle tijdstippen van de invoer.',
+    hint: 'Zonder periode berekent het script de tijdstippen vanaf het eerste punt van de invoer tot nu.',
     stop: 'Stoppen',
     running: 'Run {{id}} loopt al {{seconds, number}} s.',
     usual: 'Runs duren meestal {{seconds, number}} s.',

@@ -1,7 +1,4 @@
-/**
- * Packs chunks of points into messages that are below 4 MiB in gRPC, the default limit of its clients. Each message has
- * the reader's positions after it.
- */
+/** Packs chunks of points into messages that are below 4 MiB in gRPC, the default limit of its clients. */
 import type { Dictionary, Labels } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { ChangePosition } from '../points/read/read-changes.ts';
@@ -15,7 +12,7 @@ export interface WatchedPoints {
   readonly count: number;
 }
 
-/** A message to send, and the reader's positions after it. */
+/** A message to send, and the reader's positions that change with it. */
 export interface BuiltMessage {
   readonly points: WatchedPoints;
   readonly positions: ReadonlyMap<number, ChangePosition>;

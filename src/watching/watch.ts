@@ -95,7 +95,7 @@ export class Watch {
     for (const variableId of this.#positions.keys()) this.#changed.add(variableId);
   }
 
-  /** @returns the position that the reader has reached in a variable. */
+  /** @returns the position that the reader has reached in a variable; undefined when it is not watched. */
   positionOf(variableId: number): ChangePosition | undefined {
     return this.#positions.get(variableId);
   }

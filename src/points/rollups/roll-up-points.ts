@@ -30,11 +30,11 @@ export interface Rollup {
 }
 
 export interface RolledUp {
-  /**
-   * Number of points that the step replaced; `versions` counts deleted superseded versions, `rollups` inserted rollups.
-   */
+  /** Number of points that the step replaced. */
   readonly points: number;
+  /** Number of superseded versions that the step deleted. */
   readonly versions: number;
+  /** Number of rollups that the step inserted. */
   readonly rollups: number;
   /** True when no further points can be rolled up now. */
   readonly isDone: boolean;

@@ -58,8 +58,8 @@ export interface Survey {
 }
 
 /**
- * Sets the VersionTimestamp of every row of an existing variable, in place: `now`, or the microsecond after the
- * variable's last VersionTimestamp when this is later (R-F1). Clears the VersionTags of variables that are not
+ * Sets the VersionTimestamp of every row of an existing variable, in place: `now` or the microsecond after the
+ * variable's last VersionTimestamp, whichever is later (R-F1). Clears the VersionTags of variables that are not
  * versioned (R-F4).
  *
  * @param batches COPY tuples.

@@ -44,7 +44,7 @@ const TYPES = {
   parquet: PARQUET_TYPE,
 } as const;
 
-/** Format that a query requests; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
+/** Values of the parameter `format`. It takes precedence over `Accept`, which links and spreadsheets cannot set. */
 export type FormatName = keyof typeof TYPES;
 
 /**

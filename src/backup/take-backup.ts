@@ -144,7 +144,12 @@ async function removeUnfinished(directory: string): Promise<void> {
  */
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
-  for (const { name } of backups.slice(0, -keep)) await rm(join(directory, name), { recursive: true });
+  for (const { name } of backups.slice(0, -keep)) {
+    // Renamed first: a partly removed backup must not be listed.
+    const removed = join(directory, `${UNFINISHED}${name}`);
+    await rename(join(directory, name), removed);
+    await rm(removed, { recursive: true });
+  }
   const [oldest] = backups.slice(-keep);
   const archive = join(directory, WAL_FOLDER);
   for (const file of await readdir(archive)) {

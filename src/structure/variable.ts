@@ -117,7 +117,7 @@ export async function deleteVariables(
   if (readers.length > 0) {
     throw new DomainError(
       'conflict',
-      `calculated variables ${readers.join(', ')} still read ${variableIds.join(', ')}; change them first or set hardDelete=true`,
+      `calculated variables ${readers.join(', ')} still read variables ${variableIds.join(', ')}; change them first or set hardDelete=true`,
     );
   }
   await transaction.query(

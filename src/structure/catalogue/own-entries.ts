@@ -133,7 +133,7 @@ async function getOwn(
   );
   const [row] = rows;
   const isBuiltIn = row ? row.accountId === null : id < FIRST_OWN_ID && builtIn?.some((entry) => entry.id === id);
-  if (isBuiltIn) throw new DomainError('conflict', `${label} ${id} is built in and cannot be changed`);
+  if (isBuiltIn) throw new DomainError('conflict', `${label} ${id} is built in and cannot be changed or deleted`);
   if (!row) throw new DomainError('not_found', `${label} ${id} does not exist`);
   const { accountId: _accountId, ...entry } = row;
   return entry as OwnEntry;

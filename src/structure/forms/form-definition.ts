@@ -10,7 +10,7 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../..
 import { MAX_NAME, MAX_TEXT } from '../../platform/limits.ts';
 import type { Resource } from '../resource.ts';
 
-/** Kinds of resources that have forms; owners of forms in declarations have the same numbers (R-H1). */
+/** Kinds of resources that have forms; `entityType` of a declaration has the same numbers (R-H1). */
 export const ENTITY_TYPE = { Site: 1, Source: 2, Variable: 3 } as const satisfies Record<Resource['kind'], number>;
 export type EntityType = keyof typeof ENTITY_TYPE;
 

@@ -12,7 +12,7 @@ export interface FormFilter {
   readonly entityType?: EntityType | undefined;
 }
 
-/** Lists the forms of an account by id. @param filter `name` is compared ignoring case. */
+/** Lists the forms of an account in id order. @param filter `name` is compared ignoring case. */
 export async function listForms(
   queryable: Queryable,
   accountId: number,

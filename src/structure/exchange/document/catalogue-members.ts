@@ -26,7 +26,7 @@ export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
   VariableType: '/variables/types',
 };
 
-/** Names of the account's own entries by id. Catalogues share one sequence of ids, so an id is one entry. */
+/** Names of the account's own entries by id. Catalogues share one sequence of ids, so no two entries have the same id. */
 export type OwnNames = ReadonlyMap<number, string>;
 
 /** Reads the names of the units, types and features that an account added. */

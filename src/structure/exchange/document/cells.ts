@@ -9,7 +9,7 @@ import { KINDS, type KindName, type ListName } from './kinds.ts';
 /** Maximum characters that are written to a cell; the format allows 32,767. */
 const MAX_CELL_CHARACTERS = 32_000;
 
-/** Converts a row to one row of cells, or to several when a text is longer than a cell; the last cell is `continued`. */
+/** Converts a row to one row of cells, or to several when a text is longer than a cell. The last column is `continued`. */
 export function toCells(values: readonly unknown[]): readonly WorkbookRow[] {
   const columns = values.map((value) => split(toCell(value)));
   const height = Math.max(1, ...columns.map(({ length }) => length));
@@ -95,8 +95,8 @@ function readDefinitionCell(member: string, cell: unknown): unknown {
 }
 
 /**
- * @returns true when an empty cell keeps the member: keys, references and occurrences name a resource, and some members
- * cannot be cleared.
+ * @returns true when an empty cell keeps the member: the member is a key, a reference or an occurrence, or cannot be
+ * cleared.
  */
 function isKept(kind: KindName, member: string): boolean {
   const { self, parents, keyField } = KINDS[kind];

@@ -1,5 +1,5 @@
 /**
- * Child process that reads one document and ends; `document-reader.ts` starts it. A document made to exhaust its memory ends
+ * Child process that reads one document; `document-reader.ts` starts and ends it. A document made to exhaust memory ends
  * this process only.
  */
 import { inflatePart } from '../../../platform/database/stored-parts.ts';

@@ -110,7 +110,7 @@ async function openReader(archive: ZipArchive) {
     return kind && archive.has(entry) ? [{ name, kind, entry }] : [];
   });
   return {
-    // Parents first, in whatever order the workbook has them.
+    // In the order of a document, whatever the order in the workbook.
     sheets: sheets.toSorted((a, b) => LIST_NAMES.indexOf(a.kind) - LIST_NAMES.indexOf(b.kind)),
     rowsOf: async function* (pieces: AsyncIterable<string>): AsyncGenerator<Excel.Row> {
       for (const { value } of reader._parseWorksheet(escaped(pieces), '1')) yield* value;
@@ -147,7 +147,7 @@ async function* escaped(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Collects the cells of a sheet into rows; a row that is continued waits for the rows below it. */
+/** Collects the cells of a sheet into rows. Each row waits for the next row, which may continue it. */
 class SheetRows {
   readonly #name: string;
   readonly #kind: ListName;
@@ -180,7 +180,7 @@ class SheetRows {
     }
   }
 
-  /** Passes on the row that waits for its continuation, if there is one. */
+  /** Passes on the row that waits, if there is one. */
   async end(): Promise<void> {
     if (!this.#waiting) return;
     const { row, cells } = this.#waiting;

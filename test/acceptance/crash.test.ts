@@ -73,7 +73,7 @@ describe('calculation: a calculator killed during a run', () => {
     expect(leftoversOf(victim.pid)).toEqual([]);
   }, 60_000);
 
-  test('requests made while no calculator runs are kept and merged into one run (R-H5)', async () => {
+  test('requests made while all calculators are down are kept and merged into one run (R-H5)', async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     // Jobs of the killed calculator would otherwise hold the run back until their locks expire.
     await forgetJobs(world.environment);

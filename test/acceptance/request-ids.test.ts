@@ -59,7 +59,7 @@ const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } 
 
 describe('request ids: the id of a request (R-A10)', () => {
   test.each([1, 2_000])(
-    'that pushes %i readings is in the log lines of the push and of every run it causes',
+    'that pushes readings (%i) is in the log lines of the push and of every run it causes',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);

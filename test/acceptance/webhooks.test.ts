@@ -219,7 +219,7 @@ test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)',
     accountId: world.accountId,
     data: data(),
   });
-  // The sample data of a trial send have all these members (R-I7).
+  // The sample data of a test message have all these members (R-I7).
   expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(message.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });

@@ -13,7 +13,7 @@ interface ChildrenProps {
   readonly id: number;
 }
 
-/** The list; managers get a link to add the next one. */
+/** Shows the list, and to managers a link that adds an element. */
 export function Children({ kind, id }: ChildrenProps) {
   const { t } = useTranslation('structure');
   const { mayManage } = useSession();

@@ -15,7 +15,7 @@ export interface Points {
 
 export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 
-/** Maximum estimated points of a chart without buckets: a year of quarter-hours has 35,136. */
+/** Maximum points, by estimate, of a chart without buckets: a year of quarter-hours has 35,136. */
 export const RAW_LIMIT = 45_000;
 /** Maximum buckets of a chart, unless they are months: several for each pixel of a wide window. */
 const BUCKET_LIMIT = 6000;

@@ -55,7 +55,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   );
 }
 
-/** @returns at most `limit` elements of the filter; undefined until they are loaded. */
+/** @returns at most `limit` elements that match the filter; undefined until they are loaded. */
 function useElements(kind: ElementKind, filter: object, limit: number): readonly Element[] | undefined {
   return useQuery({
     queryKey: ['scope', kind, filter, limit],

@@ -139,7 +139,7 @@ test('console script: a preview shows result, windows, messages and plots; a sav
 test('console script: an input is found by its name, and a save over a newer declaration is refused (R-H1, R-H12)', async () => {
   const { page, close } = await stack.open(MANAGER, `/console/variables/${fourfoldId}/script`);
   await page.getByText('No problems found.').waitFor({ timeout: R_MS });
-  // Before the answer, the list has every variable, and a click can miss an option that moves.
+  // Until the search is answered, the list has other variables too, and a click can miss an option that moves.
   const found = page.waitForResponse((response) => response.url().includes('customFilter='));
   await page.getByRole('combobox', { name: 'Add an input' }).fill('energ');
   await found;

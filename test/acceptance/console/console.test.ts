@@ -156,7 +156,7 @@ test('console home: a USER without sites sees that there are no variables, and n
   await close();
 });
 
-test('console find: the tree opens by keyboard alone, Enter shows the variable, and the tree is as open on the way back', async () => {
+test('console find: the tree opens by keyboard alone, Enter shows the variable, and going back shows the tree open as before', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/find');
   await page.locator('[role=treeitem][id^=site-]').waitFor();
   await page.getByRole('tree').focus();
@@ -249,7 +249,7 @@ test('console variable: the shown points can be downloaded as CSV, and a curl co
   await close();
 });
 
-/** @returns addresses of every route, and of most of its tabs and other states. */
+/** @returns addresses of every route, and of most tabs and other states. */
 const routes = () => [
   '/',
   '/console/find',

@@ -243,7 +243,7 @@ test('console variable: a deletion first shows the number of dates (R-G5)', asyn
   await close();
 });
 
-test('console variable: a USER who may push is offered a correction, and no deletion; one who may only read neither (R-B8, R-G5)', async () => {
+test('console variable: a USER who may push is offered a correction, and no deletion; a USER who may only read is offered no correction (R-B8, R-G5)', async () => {
   const range = { from: START_MS / 1000, to: START_MS / 1000 + 3600 };
   const draft = JSON.stringify({ range, edits: [], label: 'x', note: '' });
   const [pusher, reader] = ['pusher@example.test', 'reader@example.test'];

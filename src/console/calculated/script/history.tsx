@@ -1,4 +1,4 @@
-/** The last saved declarations: who saved each, when and why, what the save changed, and a way back (R-H12). */
+/** The last saved declarations: who saved each, when and why, what changed, and a button that restores it (R-H12). */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';

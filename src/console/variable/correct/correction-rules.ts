@@ -7,7 +7,7 @@ export type ChangeKind = 'set' | 'add' | 'scale' | 'fill' | 'create';
 /** New values by date in Unix seconds; only values that differ from the stored ones. */
 export type Edits = ReadonlyMap<number, number>;
 
-/** Maximum stored points in a range to correct, and maximum edits that a change leaves. */
+/** Maximum stored points in a range to correct, and maximum edits of a correction. */
 export const MAX_CORRECTED = 5000;
 
 /** A date of the range with its stored and its corrected value. */

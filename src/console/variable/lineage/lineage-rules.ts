@@ -18,7 +18,7 @@ const PADDING = 22;
 
 export interface PlacedNode {
   readonly node: LineageNode;
-  /** Distance from the traced point, from 1. */
+  /** Distance from the traced point, which has level 1. */
   readonly level: number;
   readonly x: number;
   readonly y: number;

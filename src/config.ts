@@ -205,7 +205,7 @@ export const SETTINGS = {
   ...INTAKE_SETTINGS,
   CALC_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum concurrent calculations and previews per calculator; one account uses at most half of them while other accounts wait.',
+    'Maximum concurrent calculations and previews per calculator; one account uses at most half of them, rounded up, while other accounts wait.',
   ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),

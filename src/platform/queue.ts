@@ -56,7 +56,7 @@ export interface WakeWorker {
   close(): Promise<void>;
 }
 
-// BullMQ notices a dead worker within about lock duration + interval, and gives its keys to no other worker before.
+// BullMQ notices a dead worker within about lock duration + interval, and gives its keys to no other worker before that.
 // A live worker renews its lock every second. When a worker renews more than a second late, another worker may have
 // its key too; every effect is fenced against that.
 const LOCK_DURATION_MS = 2000;

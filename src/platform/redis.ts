@@ -45,7 +45,7 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
   });
   const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
-    log.warn({ err: error, purpose }, 'Redis is unreachable; the service polls the database until it is back'),
+    log.warn({ err: error, purpose }, 'Redis is unreachable; the service polls the database until Redis is back'),
   );
   redis.on('error', warn);
   if (use === 'subscriber') {

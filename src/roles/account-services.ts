@@ -33,7 +33,7 @@ export interface AccountRole {
   /** Routes without authentication. */
   readonly open: AppParts['open'];
   readonly services: AccountServices;
-  /** Functions of the account services that the token issuer calls. */
+  /** Account services that the token issuer uses. */
   readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'invalidateAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }

@@ -180,7 +180,10 @@ function openReads(config: Config, log: Log, database: Database) {
   return { readDatabase, reads, readPace };
 }
 
-/** Fraction of the pool that requests may use; the rest is for the background work of the process. */
+/**
+ * Maximum requests that hold connections at the same time, as a fraction of the pool. The rest is for their further
+ * connections and for background work.
+ */
 const REQUEST_PART = 0.75;
 
 function sharesOf(config: Config): ConnectionShareOptions {

@@ -138,8 +138,8 @@ export function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * Parses the forms that nearly every client sends. @returns undefined for other forms, for dates that do not exist, and
- * for years outside 1700 to 2199.
+ * Parses the forms that nearly every client sends. @returns undefined for other forms, for dates and times that do
+ * not exist, and for years outside 1700 to 2199.
  */
 function parsePlain(text: string): ParsedDate | undefined {
   const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;

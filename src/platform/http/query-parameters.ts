@@ -1,4 +1,4 @@
-/** Builders of query parameters (query.ts): each parameter parses the values of one name and has an OpenAPI schema. */
+/** Builders of query parameters (query.ts): each parameter parses its values and has an OpenAPI schema. */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../dates/date-rules.ts';
 import { MAX_INT4 } from '../limits.ts';

@@ -107,7 +107,7 @@ async function attempt(
   isHeld: () => boolean,
 ): Promise<MailOutcome> {
   const expectLease = (): void => {
-    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent; another process sends it');
+    if (!isHeld()) throw new Error('the lease of the mail ended before the mail was sent; another process may send it');
   };
   try {
     expectLease();

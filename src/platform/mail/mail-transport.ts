@@ -86,7 +86,7 @@ function openDirectory(directory: string, { from, log }: MailTransportOptions): 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = join(directory, `${String(mail.id).padStart(6, '0')}-${mail.messageId}.eml`);
       await writeFile(file, message as Buffer, { mode: 0o600 });
-      // The text may contain a password or a link with a token, so only the file name is logged (R-K4).
+      // The text may contain a password or a link with a token, so it is not logged (R-K4).
       log.info({ mailId: mail.id, file }, 'mail written');
     },
     close: () => transport.close(),

@@ -64,7 +64,7 @@ async function sendProgress<Status extends object>(
 }
 
 interface States<Status> {
-  /** @returns the newest state that was not returned yet; undefined when none arrives within `waitMs`. */
+  /** @returns the newest state that was not returned yet; undefined when none arrives within `waitMs` or `hasEnded`. */
   next(waitMs: number): Promise<Status | undefined>;
   /** Returns true when the work was deleted or the client disconnected. */
   hasEnded(): boolean;

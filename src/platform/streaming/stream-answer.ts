@@ -1,7 +1,7 @@
 /**
  * Streams an answer while its rows are read (R-G4). The answer begins with the first chunk, so a query that fails at
  * once gets an error answer. A later failure breaks the connection, so that a truncated answer never looks complete.
- * The query ends when the client disconnects; the answer also ends when the client is too slow (R-A14).
+ * The query ends when the client disconnects or is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -28,8 +28,8 @@ export interface StreamOptions {
 
 /**
  * Answers a request with a stream of chunks (R-G4).
- * @param write yields the chunks; its signal aborts when the client disconnects. Not called for HEAD requests, which
- * are answered with headers only.
+ * @param write yields the chunks; its signal aborts when the client disconnects or is too slow. Not called for HEAD
+ * requests, which are answered with headers only.
  * @throws the error of a chunk that is read before the answer begins.
  */
 export async function streamAnswer(

@@ -96,7 +96,7 @@ period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 #' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
 #' apply.daily(x, sum) and format(x, "%Y-%m"). Leaves out dates that are rounded but not aggregated.
 #' @param expressions result of `parse_script`.
-#' @return character vector such as "Day 3": the period and the line.
+#' @return character vector such as "Day 3": the period, and the line in which the top-level expression begins.
 #' @noRd
 buckets_read <- function(expressions) {
   called <- all.names(expressions, unique = TRUE)

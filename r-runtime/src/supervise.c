@@ -56,7 +56,7 @@ static void kill_run(struct run *r, int limit) {
   kill(r->runner, SIGKILL);
 }
 
-/* Asks R to report its line and notes before the kill. A script that blocks or ignores the interrupt reports none. */
+/* Asks R to report its line and notes before the kill. R reports neither when the script blocks or ignores the interrupt. */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;
   r->kill_us = monotonic_us() + INTERRUPT_GRACE_US;

@@ -336,7 +336,8 @@ class FrameReader {
   }
 
   #withinPoints(count: number): number {
-    if (count > this.#limits.maxPoints) throw new PointLimitError(`a column has ${count} rows`);
+    const { maxPoints } = this.#limits;
+    if (count > maxPoints) throw new PointLimitError(`a column must have at most ${maxPoints} rows, got ${count}`);
     return count;
   }
 

@@ -98,7 +98,7 @@ export interface OutputColumn {
   readonly texts: TextTable;
 }
 
-/** Texts of the script: R messages, R warnings and printed output, each bounded by CALC_MAX_TEXT_BYTES. */
+/** Texts of the script: R messages, R warnings and printed output, each cut at about CALC_MAX_TEXT_BYTES. */
 export interface Notes {
   readonly messages: readonly string[];
   readonly warnings: readonly string[];

@@ -22,7 +22,7 @@ export interface DueSchedule {
 
 export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with an instant in the future';
 
-// Any zone does to check an expression.
+// An expression can be checked in any zone.
 const SOME_ZONE = 'UTC';
 
 const cronSchema = z

@@ -32,7 +32,7 @@ interface Account {
   /** Runs and previews of the account, the newest last. */
   readonly running: Running[];
   balanceMs: number;
-  /** Increases with every start; the account served longest ago is first. */
+  /** Number of starts when the account was last served; of the accounts with credit, the one with the fewest is served first. */
   servedAt: number;
   isPreviewLast: boolean;
   triggeredInRow: number;

@@ -188,13 +188,13 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Server-sent events; the id of each event is a cursor. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
+    description: `Server-sent events; the ids of events are cursors. Every stored version after the cursor is sent once, per variable by \`versionTimestamp\` and date; deletions are not reported. A client that calls again with the last id, in the header \`${LAST_EVENT_ID}\` as browsers send it or in \`cursor\`, misses no stored version and receives none twice; cursors never expire. Versions that the version limit has removed in the meantime are not sent, and the stream does not report such a cut; a read with \`asOf\` does. The stream ends when the token expires or the caller loses access, and after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {
         status: 200,
         description:
-          'Events: `points` with an array of PointColumns; `cursor` with `{}`, as the first event and after some time without points; `end` with the members of an Error, when the service ends the stream.',
+          'Events: `points` with an array of PointColumns; `cursor` with `{}`, as the first event, when only the cursor moves, and after some time without events; `end` with the members of an Error, when the service ends the stream.',
         types: { 'text/event-stream': z.string() },
       },
     ],

@@ -67,8 +67,8 @@ const OBSERVE = `
   order by is_compressed desc, quiet_sec desc`;
 
 /**
- * Compresses the chunks that are due. Does nothing while another process compresses. Skips a chunk that is in use,
- * which the next call tries again.
+ * Compresses the chunks that are due. Does nothing while another process compresses. Skips a chunk that is in use or
+ * takes too long, which the next call tries again.
  * @returns the number of chunks compressed.
  */
 export async function compressChunks(
@@ -88,7 +88,9 @@ export async function compressChunks(
       const durationMs = Math.round(performance.now() - startMs);
       log.info(
         { chunk: name, durationMs },
-        isDone ? 'chunk compressed' : 'the chunk is in use; a later run compresses it',
+        isDone
+          ? 'chunk compressed'
+          : 'the chunk is in use, or its compression took too long; a later run compresses it',
       );
     }
     // Frees the pages of chunks that were in use directly after their compression.

@@ -69,17 +69,19 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
   const source = batches[Symbol.asyncIterator]();
   let next: Awaited<ReturnType<typeof source.next>> | undefined;
   return async function* (kind) {
+    let isRead = false;
     try {
       for (;;) {
         next ??= await source.next();
-        if (next.done || next.value.kind !== kind) return;
+        isRead = next.done === true || next.value.kind !== kind;
+        if (next.done || isRead) return;
         const { text } = next.value;
         next = undefined;
         yield JSON.parse(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // The sequence of the last kind closes the source, also when its consumer stops early.
-      if (next?.done !== true && kind === LIST_NAMES.at(-1)) await source.return?.();
+      // A consumer that leaves in the middle of a sequence reads no later sequence.
+      if (!isRead) await source.return?.();
     }
   };
 }

@@ -1,0 +1,18 @@
+/** Workbooks of a structure that are not read to their end. */
+import { expect, test } from 'vitest';
+import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
+
+test('structure documents: the source of the rows is closed when a workbook is left in the middle of a sheet', async () => {
+  let isEnded = false;
+  async function* batches() {
+    try {
+      for (;;) yield encodeCells({ kind: 'sites', rows: [{ name: 'Mill' }] });
+    } finally {
+      isEnded = true;
+    }
+  }
+  const pieces = writeSheets(batches());
+  await pieces.next();
+  await pieces.return(undefined);
+  expect(isEnded).toBe(true);
+});

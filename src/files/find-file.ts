@@ -9,7 +9,7 @@ import { adviceFor } from './upload/attachment-advice.ts';
 /** `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Stored`: an attachment. */
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
-/** A file as `GET /storage/{id}` and the events of `GET /storage/{id}/events` show it. */
+/** A file as the events of `GET /storage/{id}/events` show it; `GET /storage/{id}` adds row errors and warnings. */
 export interface FileStatus {
   readonly id: string;
   readonly kind: FileKind;

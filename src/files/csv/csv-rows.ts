@@ -13,7 +13,7 @@ import type { RecordVisitor } from './record-scanner.ts';
 
 /** Adds each valid record to the collector and rejects invalid records. */
 export class CsvRows implements RecordVisitor {
-  /** Number of records read below the header, without those whose cells are all empty. */
+  /** Number of records read, without those whose cells are all empty. */
   rows = 0;
   readonly #columns: Columns;
   readonly #collector: RowCollector;

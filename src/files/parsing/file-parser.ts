@@ -119,7 +119,7 @@ function startParser(heapMebibytes: number): Parser {
     program: PROGRAM,
     readable: ['src/'],
     ...{ heapMebibytes, bufferMebibytes: BUFFER_MEBIBYTES },
-    // Limits the young generation of the heap, which V8 never shrinks; a parser's strings live only briefly.
+    // Limits the young generation of the heap, because a parser's strings live only briefly.
     options: ['--max-semi-space-size=8'],
     descriptor: chunkFile.descriptor,
   });

@@ -31,7 +31,7 @@ export interface AcceptServices {
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// The first attempt, a retry after stale targets, and a retry when the push repeats one of more than 24 hours ago.
+// The first attempt, one after stale targets, and one when the push repeats a push of more than 24 hours ago.
 const MAX_ATTEMPTS = 3;
 
 /** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */

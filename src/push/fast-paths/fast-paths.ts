@@ -17,7 +17,7 @@ export interface FastPaths {
   /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all others. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws the error that `handleSmallPushes` got while it stored the request, if any.
+   * Throws the error with which `handleSmallPushes` failed to store the push of this request, if any.
    * @param env the bindings of the app's request.
    */
   throwFailure(env: unknown): void;

@@ -48,8 +48,8 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws the error that the small-push handler got while it stored this request, if any, so that the app answers with
- * it.
+ * Throws the error with which the small-push handler failed to store the push of this request, if any, so that the app
+ * answers with it.
  * @param env the bindings of the app's request.
  * @throws the error of the small-push handler.
  */

@@ -18,7 +18,7 @@ const WRITE_TIMEOUT_MS = 600_000;
 const VERSION_LIMIT = 7;
 const LAST_ID = 2 ** 31 - 1;
 
-/** Number of points and of variables in a batch. */
+/** Number of variables in a batch, and of points per variable. */
 interface Shape {
   readonly variables: number;
   readonly points: number;

@@ -1,7 +1,7 @@
 /**
  * Measures the sandbox without the calculator, from Node and back: what it adds to the same R code in a plain warm R
- * process; trivial runs of twenty accounts per second, three at a time; a run with 100,000 points in and out; and memory
- * after runs of a thousand accounts.
+ * process; trivial runs for twenty target variables per second, three at a time; a run with 100,000 points in and out; and
+ * memory after runs for a thousand target variables.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,8 +18,8 @@ import { type Figure, figure, median } from '../report.ts';
 const ROUNDS = 5;
 const RUNS_A_ROUND = 40;
 const BIG_POINTS = 100_000;
-const ACCOUNTS = 20;
-const MANY_ACCOUNTS = 1000;
+const TARGETS = 20;
+const MANY_TARGETS = 1000;
 const CONCURRENCY = 3;
 /** The warm R process and its standby, and for each of them two supervisors with a waiting runner. */
 const IDLE_PROCESSES = 10;
@@ -96,7 +96,7 @@ async function benchThroughput(pool: SandboxPool): Promise<Figure> {
     pairs.push([await runsPerSecond(pool, CONCURRENCY, 200), alone]);
   }
   return figure(
-    `trivial runs of ${ACCOUNTS} accounts, ${CONCURRENCY} at a time`,
+    `trivial runs for ${TARGETS} target variables, ${CONCURRENCY} at a time`,
     'of runs one at a time',
     'runs/s',
     pairs,
@@ -109,7 +109,7 @@ async function runsPerSecond(pool: SandboxPool, concurrency: number, count: numb
   const work = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: left % ACCOUNTS } });
+      await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: left % TARGETS } });
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
@@ -117,16 +117,13 @@ async function runsPerSecond(pool: SandboxPool, concurrency: number, count: numb
 }
 
 async function benchMemory(pool: SandboxPool): Promise<Figure> {
-  const one = await idleMegabytes();
-  for (let account = 0; account < MANY_ACCOUNTS; account += 1) {
-    await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: account } });
+  const before = await idleMegabytes();
+  for (let id = 0; id < MANY_TARGETS; id += 1) {
+    await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id } });
   }
-  return figure(
-    `memory of R after runs of ${MANY_ACCOUNTS} accounts`,
-    'of the memory after runs of one account',
-    'MB',
-    [[await idleMegabytes(), one]],
-  );
+  return figure(`memory of R after runs for ${MANY_TARGETS} target variables`, 'of the memory before them', 'MB', [
+    [await idleMegabytes(), before],
+  ]);
 }
 
 /**

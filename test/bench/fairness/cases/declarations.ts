@@ -1,6 +1,6 @@
 /**
- * Saves of declarations: account A saves declarations with 500 inputs in a graph of layers, eight at a time. Account B saves
- * a declaration with one input.
+ * Saves of declarations: account A saves declarations with 500 inputs, eight at a time. Account B saves a declaration with
+ * one input.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestClient } from '../../../support/clients/test-client.ts';

@@ -25,7 +25,7 @@ export const imports = fairnessCase({
         count += 1;
         const serialNumber = `B-${count}`;
         const id = await sendImport(accountB.api, makeDocument(serialNumber, 20));
-        // Polls by SQL, because polling the API would exceed its request rate.
+        // Polls by SQL, because polling the API would exceed the limit of requests.
         const isCompleted = async () =>
           (await database.query(`select from structure_import where id = $1 and state = 'Completed'`, [id]))
             .rowCount === 1;

@@ -61,7 +61,7 @@ describe('http: lenient reading', () => {
     expect(answer).toMatchObject({ status: 200, body: { operationId: operationId ?? expect.stringMatching(/./) } });
   });
 
-  it('a label longer than 200 characters is 400 (R-D7)', async () => {
+  it('a push with an operationId longer than 200 characters answers 400 (R-D7)', async () => {
     expect((await push(`/api/data?operationId=${'x'.repeat(200)}`)).status).toBe(200);
     expect(await push(`/api/data?operationId=${'x'.repeat(201)}`)).toMatchObject({
       status: 400,
@@ -127,7 +127,7 @@ describe('http: request body', () => {
     }
   });
 
-  it('more than 1 MiB answers 413 and announces that the connection closes (R-A5)', async () => {
+  it('of POST /sites above 1 MiB is answered 413, and the answer announces that the connection closes (R-A5)', async () => {
     const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect(answer.headers.get('connection')).toBe('close');

@@ -216,7 +216,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('finds no push for a label beyond the last push of a shared operation (R-D7)', async () => {
+  it('answers 404 for the label after the last label of pushes stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

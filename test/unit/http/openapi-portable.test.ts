@@ -1,4 +1,4 @@
-/** The document can be read by the validators and generators of other languages, and has one name for each thing (R-A9). */
+/** The document can be read by the validators and generators of other languages (R-A9). */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';

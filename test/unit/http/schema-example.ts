@@ -9,7 +9,7 @@ function componentOf({ $ref }: JsonSchema): string | undefined {
 
 type Components = Readonly<Record<string, JsonSchema>>;
 
-// Keeps examples short; the schema has the rest.
+// Limits that keep an example short: its nesting, and the optional members of an object.
 const MAX_DEPTH = 6;
 const MAX_OPTIONAL = 4;
 

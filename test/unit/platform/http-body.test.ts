@@ -8,7 +8,7 @@ const MAX_BYTES = 4 << 20;
 
 interface Sent {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** End offset of each piece. */
+  /** End offset of each piece but the last. */
   readonly cuts: readonly number[];
   readonly breaksOff?: boolean;
 }

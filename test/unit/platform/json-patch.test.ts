@@ -53,7 +53,7 @@ describe('json patch: an operation', () => {
     expect(refusalOf(DOCUMENT, first, operation)).toEqual({ code: 'invalid_input', paths: ['$[1].path'] });
   });
 
-  it('that is malformed is refused with its path; the error lists all of them (R-I6, R-A5)', () => {
+  it('that is malformed is refused with its path; the error lists all malformed operations (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },

@@ -1,6 +1,6 @@
 /**
  * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
- * written from then on with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
+ * with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
  * Both functions reach the server only through connections.
  */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';

@@ -16,7 +16,8 @@ const MALFORMED: Refusal = { status: '400 Bad Request', message: 'the request mu
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_URL: {
     status: '400 Bad Request',
-    message: 'the URL must contain only ASCII characters; encode others as %XX of their UTF-8 bytes',
+    message:
+      'the URL must be valid and consist of printable ASCII characters; encode others as %XX of their UTF-8 bytes',
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',

@@ -11,19 +11,29 @@ const SETTLE_MS = 200;
  * @returns `ended`, which resolves when roles end by themselves, and `stop`.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
-  const state = { current: first, isRestarting: false, isStopped: false };
+  const state = { current: first, isRestarting: false, isStale: false, isStopped: false };
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const follow = (roles: RunningRoles) =>
     void roles.ended.then(() => {
       if (roles === state.current && !state.isRestarting) end();
     });
+  const report = (error: unknown) => {
+    // Keeps waiting: the next save may repair the file.
+    process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
+  };
   const restart = async () => {
-    if (state.isRestarting || state.isStopped) return;
+    // A file that changes during a restart causes another restart after it.
+    state.isStale = true;
+    if (state.isRestarting) return;
     state.isRestarting = true;
+    while (state.isStale && !state.isStopped) await restartOnce().catch(report);
+    state.isRestarting = false;
+  };
+  const restartOnce = async () => {
+    state.isStale = false;
     process.stdout.write('  A file changed, restarting the roles …\n');
     await state.current.stop();
     state.current = await startRoles(options);
-    state.isRestarting = false;
     follow(state.current);
     process.stdout.write('✓ Restarted\n');
   };
@@ -31,13 +41,8 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
   const watcher = watch(directory, { recursive: true }, (_event, file) => {
     if (!file?.endsWith('.ts')) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void restart().catch(report), SETTLE_MS);
+    timer = setTimeout(() => void restart(), SETTLE_MS);
   });
-  const report = (error: unknown) => {
-    // Keeps waiting: the next save may repair the file.
-    process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
-    state.isRestarting = false;
-  };
   const stop = async () => {
     state.isStopped = true;
     watcher.close();

@@ -125,7 +125,7 @@ async function joinAccount(
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {
-    throw new DomainError('conflict', `the user ${existing.userName} exists with another mail address`);
+    throw new DomainError('conflict', `the user ${existing.userName} exists, but without the mail address ${email}`);
   }
   if (existing.role === 'MANAGER' && role === 'USER') {
     const message = `the user ${existing.userName} exists as a MANAGER; invite with the role MANAGER, got USER`;

@@ -111,7 +111,11 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
         description: 'A page: the link has expired or was used, or the form was not posted from the page.',
         types: page,
       },
-      { status: 409, description: 'A page: the user exists with another mail address or role.', types: page },
+      {
+        status: 409,
+        description: 'A page: the user exists, but not with the mail address and role of the invitation.',
+        types: page,
+      },
     ],
     errors: ['rate_limited'],
   },

@@ -91,7 +91,7 @@ async function removeMember(
   if (!target.accountIds.includes(accountId)) return false;
   assertOther(c.var.caller, target, 'remove');
   if (target.role === 'ADMIN' && c.var.caller.role !== 'ADMIN') {
-    throw new DomainError('permission_denied', 'only an ADMIN may change an ADMIN');
+    throw new DomainError('permission_denied', 'only an ADMIN may remove an ADMIN from an account');
   }
   await transaction.query('delete from account_member where account_id = $1 and user_id = $2', [
     accountId,

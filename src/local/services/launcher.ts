@@ -67,11 +67,11 @@ export function chooseLauncher(environment: Readonly<Record<string, string | und
   if (refusal === undefined) return 'bwrap';
   if (isRoot()) return 'chroot';
   throw new SetupError(
-    `This kernel refuses user namespaces (${refusal}). Run as root, set DATABASE_URL and REDIS_URL, or use \`docker compose up\`.`,
+    `Services cannot be run in user namespaces here (${refusal}). Run as root, set DATABASE_URL and REDIS_URL, or use \`docker compose up\`.`,
   );
 }
 
-/** @returns why user namespaces are refused; undefined when they are allowed. */
+/** @returns why bwrap cannot use user namespaces; undefined when it can. */
 export function findNamespaceRefusal(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   if (environment.TIDEMARK_NO_USERNS === '1') return 'TIDEMARK_NO_USERNS is set';
   const [program = '', ...rest] = confine('/', '/tmp', () => ['bwrap', '--ro-bind', '/', '/', ...NAMESPACES, 'true']);

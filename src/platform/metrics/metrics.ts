@@ -1,7 +1,7 @@
 /**
  * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Hot paths look up a series once,
- * and so create no label objects. The names of our own metrics begin with `tidemark_`; clients choose no value of a
- * label freely.
+ * and so create no label objects. The names of our own metrics begin with `tidemark_`; no label takes free text from
+ * clients.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 

@@ -95,7 +95,7 @@ interface Parts {
 }
 
 /**
- * Encodes a column. `encode` reuses the memory of its last result, so each result must be written before the next call.
+ * Encodes a column. `encode` may reuse the memory of its last result, so each result must be written before the next call.
  */
 interface ColumnEncoder {
   readonly field: Field;

@@ -134,7 +134,7 @@ describe('accounts: OAuth clients', () => {
     expect(JSON.stringify([rows, (await admin.get('/admin/clients')).body])).not.toContain(secret);
   });
 
-  it('only an ADMIN lists, creates, changes or deletes clients and keys (R-B8)', async () => {
+  it('a MANAGER may not list, create, change or delete clients, replace secrets, or list or create signing keys (R-B8)', async () => {
     const statuses = await Promise.all([
       api.manager.get('/admin/clients'),
       api.manager.post('/admin/clients', { clientId: 'mine' }),

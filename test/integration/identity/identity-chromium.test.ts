@@ -37,6 +37,9 @@ const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 
+/** A missing icon, and a field that the test focused before the page did. */
+const HARMLESS = /favicon|Autofocus processing was blocked because a document already has a focused element/;
+
 let api: TestApi;
 let mailbox: Mailbox;
 let chromium: Chromium;
@@ -285,7 +288,8 @@ describe.skipIf(program === undefined)(
     });
 
     it('Chromium reports no policy violation and no field without a label (R-B2)', () => {
-      expect(tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !text.includes('favicon'))).toEqual([]);
+      const complaints = tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !HARMLESS.test(text));
+      expect(complaints).toEqual([]);
     });
   },
 );

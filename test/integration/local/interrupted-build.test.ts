@@ -31,7 +31,7 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** Makes the folders of builds, and a program `mmdebstrap` that runs the real one on an empty repository. */
+/** Makes the folders of builds, and a program `mmdebstrap` that runs the real one, by default on an empty repository. */
 function makeWorkplace(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-test-build-'));
   directories.push(directory);

@@ -33,7 +33,7 @@ export function instant(cursor: Cursor, what: string): number {
   return cursor.word(what, INSTANT_RULE, parseInstant);
 }
 
-/** Parses the name of a write, in lower case. */
+/** Parses the name of a write, which must be in lower case. */
 export function label(cursor: Cursor): string {
   return cursor.word('a moment', 'an instant or a name in small letters', (word) => (isLabel(word) ? word : undefined));
 }

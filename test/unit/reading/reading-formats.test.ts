@@ -288,7 +288,7 @@ describe('reading: instant writer (R-A8)', () => {
     ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:00:29-00:44'],
     ['Africa/Monrovia', '1972-01-07T00:44:30Z', '1972-01-07T00:44:30+00:00'],
     ['America/New_York', '1883-11-18T16:59:59Z', '1883-11-18T12:03:59-04:56'],
-  ])('%s local mean time has an offset of whole minutes and denotes the same instant', (zone, utc, local) => {
+  ])('in %s, the local text of %s has an offset of whole minutes and denotes the same instant', (zone, utc, local) => {
     const { micros } = parseDate(utc) ?? { micros: Number.NaN };
     expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
     expect(parseDate(local)?.micros).toBe(micros);

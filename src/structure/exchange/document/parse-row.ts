@@ -30,7 +30,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/** Values that some columns get from null: their defaults in the database. Other columns become null. */
+/** Values that null gives to columns that cannot be null: their defaults in the database. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },

@@ -193,7 +193,7 @@ function namesOf(calculated: unknown): readonly Named[] {
 
 const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
 
-/** @returns the id of the resource that a reference names, or why there is none. */
+/** @returns the id of the resource that a reference names, or why it names none or several. */
 function choose(kind: KindName, { key, occurrence }: KeyReference, ids: readonly number[]): number | string {
   const word = KIND_WORDS[kind];
   const shown = `${key.startsWith('=') ? 'the identifier' : 'the name'} ${JSON.stringify(key.slice(1))}`;

@@ -150,7 +150,7 @@ test('script from practice: multiplies a price held from step to step by consump
   expect(rows).toEqual(regular([1.5, 2, 1.75, 2], HOUR));
 });
 
-test('script from practice: weights a monthly price by consumption, at the local start of the month (R-H4)', async () => {
+test('script from practice: computes the mean price of each month weighted by consumption, at the local start of the month (R-H4)', async () => {
   const inputs = { price: regular([10, 20, 40], 20 * DAY), consumption: regular([1, 3, 5], 20 * DAY) };
   expect(await series('monthly-weighted-price', { inputs })).toEqual([
     [at('2025-12-31T23:00:00Z'), 17.5],

@@ -22,7 +22,7 @@ name_read <- function(call) {
 }
 
 #' Writes hints about names that are NULL when the script reads them: undeclared aliases, misspelt columns and, after a
-#' failed run, forms without a value.
+#' failed run, forms and constants without a value.
 #' @param status status of the run, such as "ok".
 #' @return character vector of hints, or NULL.
 #' @noRd
@@ -56,7 +56,9 @@ find_unset_names <- function(expressions, globals, status) {
     if (is.na(position)) {
       list <- if (length(declared) == 0L) "none" else paste(names(declared), collapse = ", ")
       paste0(read, " is NULL: `", parts[2], "` is not declared; this formula declares ", list)
-    } else if (status != "ok" && is.null(declared[[position]])) paste0(read, " is NULL: the form has no value at its path")
+    } else if (status != "ok" && is.null(declared[[position]])) {
+      paste0(read, " is NULL: ", if (parts[1] == "inputForms") "the form has no value at its path" else "its declared value is null")
+    }
   }))
 }
 

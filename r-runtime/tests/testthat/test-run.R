@@ -9,17 +9,18 @@ test_that("run: names_read finds the names read from inputVariables, inputForms 
 })
 
 test_that("run: a failed script gets a hint for each undeclared or unset name; a successful one for undeclared names (R-H9)", {
-  globals <- list(inputVariables = list(main = 1), inputForms = list(area = NULL, floors = 2), inputConstants = list())
-  read <- "inputVariables$mian; inputForms$area; inputForms$floors; inputConstants$k"
+  globals <- list(inputVariables = list(main = 1), inputForms = list(area = NULL, floors = 2), inputConstants = list(limit = NULL))
+  read <- "inputVariables$mian; inputForms$area; inputForms$floors; inputConstants$k; inputConstants$limit"
   expect_identical(run(paste0(read, "; stop('no')"), globals)$notes$warnings, c(
     "inputVariables$mian is NULL: `mian` is not declared; this formula declares main",
     "inputForms$area is NULL: the form has no value at its path",
-    "inputConstants$k is NULL: `k` is not declared; this formula declares none"
+    "inputConstants$k is NULL: `k` is not declared; this formula declares limit",
+    "inputConstants$limit is NULL: its declared value is null"
   ))
   fine <- "list(TimeSeries = list(Dates = 1L, Values = 1))"
   expect_identical(run(paste0(read, "; ", fine), globals)$notes$warnings, c(
     "inputVariables$mian is NULL: `mian` is not declared; this formula declares main",
-    "inputConstants$k is NULL: `k` is not declared; this formula declares none"
+    "inputConstants$k is NULL: `k` is not declared; this formula declares limit"
   ))
   expect_identical(run(paste0("inputVariables$main; inputForms$area; ", fine), globals)$notes$warnings, character())
 })

@@ -47,7 +47,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable reached by two paths', () => {
-  test('runs although its input changes during the run of the other path (R-H5)', async () => {
+  test('runs although its direct input changes while the variable between them runs (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);

@@ -38,11 +38,11 @@ export const SETTINGS = {
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum concurrent reads of points and long listings per process; each uses one database connection.',
+    'Maximum concurrent reads of points, long listings and exports per process; each uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum concurrent reads of points and long listings per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
+    'Maximum concurrent reads of points, long listings and exports per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),

@@ -1,6 +1,6 @@
 /**
- * The database connections of point reads and long listings, shared by accounts (R-A14): each account has a bounded
- * share of the connections and of the memory for reading ahead. REST and gRPC of one process use the same pool.
+ * The database connections of point reads, long listings and exports, shared by accounts (R-A14): each account has a
+ * bounded share of the connections and of the memory for reading ahead. REST and gRPC of one process use the same pool.
  */
 
 import { runForAccount } from '../shares/connection-shares.ts';
@@ -9,7 +9,7 @@ import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
 
 export interface ReadPoolOptions {
-  /** Pool of `connections` sessions for point reads and long listings only. */
+  /** Pool of `connections` sessions that only these reads use. */
   readonly readDatabase: Database;
   /** Pool for the short statements that precede a snapshot. */
   readonly database: Database;

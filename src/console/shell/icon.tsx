@@ -31,12 +31,9 @@ const PATHS = {
   close: ['M6 6l12 12M18 6L6 18'],
   play: ['M7 4.5v15l12-7.5z'],
   pause: ['M8 5v14M16 5v14'],
-  history: ['M4 12a8 8 0 1 0 2.5-5.8L4 8.5', 'M4 4v4.5h4.5', 'M12 8v4.5l3 2'],
-  compare: ['M12 3v18', 'M8 7H4v10h4M16 7h4v10h-4'],
   refresh: ['M20 12a8 8 0 1 1-2.5-5.8L20 8.5', 'M20 4v4.5h-4.5'],
   edit: ['M4 20l1-4L16 5l3 3L8 19z', 'M14 7l3 3'],
   lineage: ['M4 12h5M9 12c3 0 3-6 6-6h5M9 12c3 0 3 6 6 6h5', 'M17.5 3.5L20 6l-2.5 2.5M17.5 15.5L20 18l-2.5 2.5'],
-  save: ['M5 4h11l3 3v13H5z', 'M8 4v5h7V4M8 20v-6h8v6'],
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -112,7 +112,8 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds: rounded up, a stop shows the version that arrived then.
-  const seen = (instants.data ?? []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
+  // When this range is not read, `instants` still has the data of the former range.
+  const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);
 }

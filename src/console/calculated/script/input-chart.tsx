@@ -28,7 +28,8 @@ interface InputChartProps {
 /** A chart of the first inputs of a preview, and a list of their windows. */
 export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   const { t } = useTranslation('calculated');
-  const inputs = useMemo(() => distinct(evaluation.inputs).slice(0, MAX_DRAWN), [evaluation]);
+  const all = useMemo(() => distinct(evaluation.inputs), [evaluation]);
+  const inputs = useMemo(() => all.slice(0, MAX_DRAWN), [all]);
   const variables = useVariables(inputs.map(({ variableId }) => variableId));
   const units = useQuery({ queryKey: ['units'], queryFn: () => bodyOf(api.GET('/units')), staleTime: 300_000 });
   const points = useQueries({
@@ -71,9 +72,7 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
           </li>
         ))}
       </ul>
-      {evaluation.inputs.length > MAX_DRAWN && (
-        <p className={classes.soft}>{t('windows.more', { count: MAX_DRAWN })}</p>
-      )}
+      {all.length > MAX_DRAWN && <p className={classes.soft}>{t('windows.more', { count: MAX_DRAWN })}</p>}
     </>
   );
 }

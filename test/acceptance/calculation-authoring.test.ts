@@ -174,7 +174,7 @@ describe('calculation: evaluate', () => {
     ).toBe('PNG');
   });
 
-  test('a script error has its line and call, and the plots drawn before it (R-H8, R-H9)', async () => {
+  test('returns the line and call of a script error, and the plots drawn before the error (R-H8, R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const script = 'plot(1:3)\nhelper <- function(x) {\n  stop("no such meter")\n}\nhelper(1)';
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), { calculated: declared(script) });

@@ -87,7 +87,7 @@ const hourly = (variableId: number, members: object = {}) => ({
 const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
 
 describe('calculation: a write to a trigger input', () => {
-  test('runs the script on the window around the changed dates and stores its result, which its replay reproduces (R-H5, R-H6, R-H12)', async () => {
+  test('runs the script on the window around the changed dates and stores its result, and a replay of the run reproduces the result (R-H5, R-H6, R-H12)', async () => {
     const input = await createVariable(api, sourceId);
     await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
     await settled();
@@ -310,7 +310,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
 });
 
 describe('calculation: members of a declaration (R-H1)', () => {
-  test('passes the script buckets in another unit, form values and constants; each date is computed by the formula valid then', async () => {
+  test('the script gets buckets in another unit, form values and constants; each date is computed by the formula valid then', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);

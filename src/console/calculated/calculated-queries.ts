@@ -18,7 +18,7 @@ export interface Place {
   readonly id: number;
 }
 
-/** A period of a preview; empty texts are left out. Dates without a zone are local time of the source. */
+/** Dates of a preview; the call omits an empty one. A date without a zone is local time of the source. */
 export interface PreviewDates {
   readonly from: string;
   readonly to: string;

@@ -140,7 +140,7 @@ function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
     isVersioned,
     calculated: { friendlyName: name.trim(), calculatedVariableFormulas: [formula] },
   };
-  // The cast changes no JSON: the generated type has no readonly lists.
+  // The cast is needed because the lists of the generated type are not readonly.
   return bodyOf(
     api.POST('/variables/source/{sourceId}', { params: { path: { sourceId } }, body: body as unknown as NewVariable }),
   );

@@ -14,7 +14,7 @@ export interface DataSearch {
 
 const NAMES = ['tab', 'file', 'import', 'label', 'mapper'] as const;
 
-/** @returns the known members as texts. The router parses a label of digits as a number, which becomes text again. */
+/** @returns the known members, as texts: the router parses a label of digits as a number. */
 export function parseDataSearch(search: Readonly<Record<string, unknown>>): DataSearch {
   return Object.fromEntries(
     NAMES.flatMap((name) =>

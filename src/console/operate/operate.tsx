@@ -165,7 +165,7 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** Formats seconds with at most two decimal digits; numbers that are not whole have at most three significant digits. */
+/** Formats seconds rounded to hundredths, and to three significant digits unless they are whole. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }

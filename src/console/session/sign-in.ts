@@ -1,6 +1,6 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload the issuer's own session signs in
- * again without a page. Only the state of a running sign-in is kept in the tab's session storage, without tokens.
+ * Signs in by authorization code with PKCE (R-B2). Tokens stay in memory: after a reload, the session at the issuer signs
+ * the user in again without showing a page. The tab's session storage keeps only the state of a running sign-in, no tokens.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';
@@ -29,7 +29,7 @@ const manager = new UserManager({
   monitorSession: false,
 });
 
-// When the token cannot be renewed, the user signs in again; the issuer decides whether that needs a page.
+// When the token cannot be renewed, the user signs in again; the issuer decides whether to show a page.
 manager.events.addSilentRenewError(() => void signIn());
 
 export type SignInOutcome =

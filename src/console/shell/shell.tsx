@@ -1,4 +1,4 @@
-/** The frame of every route: navigation at the side, at the bottom of narrow windows; the route beside it. */
+/** The frame of every route: the navigation at the side, or at the bottom of a narrow window, and the route. */
 import { Link, Outlet } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../session/session.tsx';

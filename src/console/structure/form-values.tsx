@@ -49,8 +49,8 @@ interface ValueProps {
 }
 
 /**
- * The input of one field. It is not `required` in the browser: a required field counts only when its form is filled in,
- * which the service checks.
+ * The input of one field. It is not `required` in the browser, because the service requires a field only when its form is
+ * filled in.
  */
 function Value({ field, label, text, onChange }: ValueProps) {
   const { t } = useTranslation('structure');

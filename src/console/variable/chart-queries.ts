@@ -111,8 +111,8 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // VersionTimestamps have microseconds, stops have milliseconds: rounded up, a stop shows the version that arrived then.
-  // When this range is not read, `instants` still has the data of the former range.
+  // VersionTimestamps have microseconds, stops have milliseconds: a stop is rounded up, so its version had arrived by then.
+  // `instants` may hold the data of a former range; they are ignored when this range has too many points to be read.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

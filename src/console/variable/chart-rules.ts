@@ -63,8 +63,8 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns seconds between the points of a variable, by which a chart estimates how many points a range has: the shorter of
- * the declared step and the usual distance of the points. A variable that declares no granularity, or a longer one than its
- * points have, would otherwise be read raw with millions of points.
+ * the declared step and the usual distance of the points. By the declared step alone, a chart could read millions of raw
+ * points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
@@ -73,8 +73,8 @@ export function chartStepOf(granularity: number | null, timeBase: string | null,
 }
 
 /**
- * @returns raw points up to RAW_LIMIT; else the smallest buckets that are longer than the step and number at most
- * BUCKET_LIMIT; else months.
+ * @returns `Raw` up to RAW_LIMIT points; else the smallest bucket that is longer than the step and of which at most
+ * BUCKET_LIMIT fit into the range; else `Month`.
  */
 export function planResolution({ from, to }: Range, stepSec: number): Resolution {
   if ((to - from) / stepSec <= RAW_LIMIT) return 'Raw';

@@ -41,7 +41,7 @@ import { VersionBar } from './versions/version-bar.tsx';
 
 const route = getRouteApi('/console/variables/$variableId');
 
-/** Buckets are read again when the range has moved by its length divided by this number. */
+/** Buckets are read again when the range has moved by 1/BUCKET_MOVES of its length. */
 const BUCKET_MOVES = 500;
 
 interface ChartedProps {
@@ -165,7 +165,7 @@ function isShaded({ kind }: Selection): boolean {
 interface ShownRange {
   /** The period that the chart shows. Without a period in the address it ends after the newest point. */
   readonly range: Range;
-  /** The period that is read. Raw points that arrive later are drawn over it. */
+  /** The period that is read. Raw points that arrive later are merged with the points read. */
   readonly read: Range;
   readonly resolution: Resolution;
 }

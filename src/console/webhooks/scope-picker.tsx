@@ -44,7 +44,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
       placeholder={t('field.search')}
       searchable
       hidePickedOptions
-      // An element that was deleted has no name here, nor has a text that is not an id.
+      // A deleted element and a text that is not an id have no name here.
       data={[...new Set([...known.keys(), ...ids])].map((id) => ({ value: id, label: known.get(id) ?? `#${id}` }))}
       filter={({ options }) => options}
       value={ids}

@@ -5,7 +5,7 @@ import { en } from './texts/en.ts';
 export type Webhook = components['schemas']['Webhook'];
 export type EventType = Webhook['eventType'];
 
-/** Every event type has a text: the type checks it. */
+/** `Record` requires a text for every event type. */
 const TEXTS: Readonly<Record<EventType, string>> = en.events;
 
 export const EVENT_TYPES = Object.keys(TEXTS) as EventType[];

@@ -63,7 +63,7 @@ describe('console texts: the four languages have the same texts', () => {
     expect(differing).toEqual([]);
   });
 
-  test('a plural form of English formats its number', () => {
+  test('no English plural form shows an unformatted count', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

@@ -1,4 +1,4 @@
-/** One run: why it ran, what it triggered, what it read, what it ran, and how it ended (R-H8, R-H12). */
+/** One run: why it ran, what it triggered, what it read, which declaration it used, and how it ended (R-H8, R-H12). */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -168,7 +168,7 @@ function Ran({ run, declaration, context }: RunProps & { readonly context: Varia
   }
   const ran = toDeclaration(declaration);
   const current = toDeclaration(variable.calculated);
-  // The record of a run includes default values, so the hashes are compared first.
+  // Equal hashes are enough: the run's declaration includes default values, which `isSame` could take for changes.
   const isCurrent = history?.[0]?.declarationHash === run.declarationHash || isSame(ran, current);
   const kept = save ? toDeclaration(save.calculated) : ran;
   return (

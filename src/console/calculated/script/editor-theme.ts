@@ -1,4 +1,4 @@
-/** Colours of the editor: the console's CSS variables, which reach into the shadow root, so both schemes work. */
+/** Colours of the editor: CSS variables of the console, which apply in the shadow root too, in the light and the dark scheme. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -49,7 +49,7 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // A border, because the browser keeps a text decoration in an inline style when the text is typed over.
+    // A border, not an underline: the browser keeps an underline in an inline style when the user types over the text.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

@@ -95,7 +95,7 @@ function toSpan({ from, to }: Read, line: number): Span[] {
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
 }
 
-/** @returns the query of the points around a window, with the first label and the `asOf` of the input. */
+/** @returns the query of the points around a window, for the first label and the `asOf` that the input names, if any. */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
   const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);

@@ -1,4 +1,4 @@
-/** Assigns the problems and warnings of validate to lines of a script, and lists those without a line. Pure. */
+/** Assigns the problems and warnings of a validation to lines of a script, and lists those without a line. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 
 type Validation = components['schemas']['Validation'];

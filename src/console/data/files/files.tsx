@@ -52,7 +52,7 @@ export function Files() {
   );
 }
 
-/** @returns a mutation that sends a file and opens its page, and the part that is sent, from 0 to 1. */
+/** @returns `sending`, a mutation that sends a file and opens its page; and `part`, the sent part of the file, from 0 to 1. */
 export function useSend() {
   const { userId, accountId } = useSession();
   const navigate = useNavigate();

@@ -70,8 +70,9 @@ function collect({ rows: wanted, count }: Wanted) {
 }
 
 /**
- * Writes a cell as text. A date is written without a zone, because a workbook has none. The workbook's number of a whole
- * second can be slightly too small, and the package then gives the millisecond before: that date is raised to the second.
+ * Writes a cell as text. A date is written without a zone, because a workbook has none. A workbook stores a date as a
+ * number, which can be slightly too small for a whole second. The package then returns a date one millisecond too early,
+ * which is corrected here.
  * @returns the text; a date without milliseconds when they are 0.
  */
 export function cellText(cell: unknown): string {

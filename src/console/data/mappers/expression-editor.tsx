@@ -4,7 +4,7 @@ import { tags } from '@lezer/highlight';
 import { Editor } from '../../calculated/script/editor.tsx';
 import type { LineProblem } from '../../calculated/script/problem-lines.ts';
 
-/** Names the tag of `property`, so that `string property`, the style of a quoted key, is coloured too. */
+/** Maps the style `property` to a tag, so that quoted keys, which have the style `string property`, are coloured too. */
 const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
 
 interface ExpressionEditorProps {

@@ -67,7 +67,7 @@ export function Structure({ importId }: { readonly importId: string | undefined 
   );
 }
 
-/** @returns a mutation that sends a document and opens its import, and the part that is sent, from 0 to 1. */
+/** @returns `sending`, a mutation that sends a document and opens its import; and `part`, the sent part, from 0 to 1. */
 function useImport() {
   const navigate = useNavigate();
   const [part, setPart] = useState(0);

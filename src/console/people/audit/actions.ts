@@ -1,4 +1,4 @@
-/** Actions of the audit trail that can be searched for: every action of the API has a text, which the type checks. */
+/** Actions of the audit trail that can be searched for. `Record` requires a text for every action of the API. */
 import type { components } from '../../api/openapi.d.ts';
 import { en } from '../texts/en.ts';
 

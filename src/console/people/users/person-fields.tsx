@@ -17,7 +17,7 @@ interface PersonFieldsProps<Name extends TextName, Fields extends Person & Reado
   readonly names: readonly Name[];
   readonly roles: readonly Role[];
   readonly isRoleFixed?: boolean;
-  /** Whether an email address must be given, as for a person who gets mail next. */
+  /** Whether the email address is required, as for new users and invitations. */
   readonly needsEmail?: boolean;
   readonly onChange: (fields: Fields) => void;
 }

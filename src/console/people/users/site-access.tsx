@@ -74,7 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site: a new level is saved at once, new sources by the form below it. */
+/** One site that the user may access: a chosen level is saved at once, chosen sources when their form is submitted. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;

@@ -127,7 +127,7 @@ function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): 
   return next;
 }
 
-/** Gives a value to each missing date of the range. Dates continue those of the points; without points, see `firstFrom`. */
+/** Gives a value to each missing date of the range. Dates are whole steps from the points; without points, from `firstFrom`. */
 function create(rows: readonly Valued[], edits: Edits, range: Range, step: Step, value: number): Edits {
   const next = new Map(edits);
   const add = (date: number) => {

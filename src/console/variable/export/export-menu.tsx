@@ -15,7 +15,7 @@ const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 /**
  * Menu that exports the shown points.
  * @param shown what the chart shows.
- * @param name of the file, without its ending.
+ * @param name name of the file, without its ending.
  */
 export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();

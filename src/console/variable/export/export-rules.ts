@@ -29,9 +29,9 @@ export interface Shown {
 }
 
 /**
- * @returns the calls: one for each label, because a call reads one version of a date; one for both sides of a comparison;
- * else one for all variables. As of an instant, the latest versions, which the chart draws too, are not read. Beside labels
- * and a comparison, other variables have a call of their own, which reads their latest versions as the chart does.
+ * @returns the calls. Labels: one call for each, because a call reads one version of a date. A comparison: one call for both
+ * sides. With labels or a comparison, one more call reads the latest versions of the other variables, as the chart does.
+ * Otherwise, one call reads all variables; as of an instant, it omits the latest versions, which the chart draws too.
  * @param now instant at which the latest version is compared, as ISO 8601.
  */
 export function toExports(

@@ -6,7 +6,7 @@
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
-/** Points of the newer generation after which the chart reads its points again. */
+/** When the newer generation has more points than this, the chart reads its points again. */
 export const MAX_POINTS = 5000;
 /** Maximum instants kept for each variable, for the slider over versions. */
 const MAX_INSTANTS = 300;

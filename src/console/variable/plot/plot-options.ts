@@ -71,7 +71,7 @@ function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string)
   ];
 }
 
-/** @returns the width of an axis in pixels: its longest label, its ticks and their distance. */
+/** @returns the width of an axis in pixels: the sum of its longest label, its ticks, and the gap between them. */
 export function widthOf(plot: uPlot, labels: readonly string[] | null, index: number): number {
   const { font, ticks, gap = 0 } = plot.axes[index] ?? {};
   const longest = (labels ?? []).reduce((long, label) => (label.length > long.length ? label : long), '');

@@ -63,8 +63,9 @@ struct stage_error make_user_namespace(int flags, unsigned inner_id) {
 }
 
 /*
- * Enters the network namespace of the run when there is one, then creates its user namespace and a pid namespace whose pid 1 is
- * the next child. The network namespace belongs to another user namespace, so no process of the run has a capability in it.
+ * Enters the network namespace of the run when there is one, then creates the run's user namespace and a pid namespace
+ * whose pid 1 is the next child. The network namespace belongs to another user namespace, so no process of the run has
+ * a capability in it.
  */
 struct stage_error enter_user_namespace(const struct zygote *z) {
   errno = 0;

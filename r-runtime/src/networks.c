@@ -24,8 +24,8 @@ static int open_namespace(pid_t pid, const char *kind) {
 }
 
 /*
- * Called in a child. Creates a network namespace, and the user namespace that owns all of them when there is none. Does
- * not return.
+ * Called in a child. Creates a network namespace and, when owner_fd is negative, the user namespace that owns all
+ * network namespaces. Does not return.
  */
 static void make_namespaces(int owner_fd, int report_fd) {
   struct stage_error e = {STAGE_NONE, 0};

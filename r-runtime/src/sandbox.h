@@ -13,7 +13,7 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* Number of runs from which on no supervisor is forked, and number of supervisors that wait ahead of time. */
+/* While MAX_RUNS supervisors serve runs, no further one is forked. SPARES supervisors wait ahead of time. */
 #define MAX_RUNS 256
 #define SPARES 2
 

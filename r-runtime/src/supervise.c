@@ -196,7 +196,7 @@ static void relay(struct run *r) {
   }
 }
 
-/* The result is also wanted from a run that reported after its interrupt: it holds notes and a line. */
+/* The result is also wanted from a run that reported after its interrupt: the result holds notes and a line. */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }

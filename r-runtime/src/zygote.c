@@ -186,7 +186,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
 }
 
 /*
- * Returns in each runner; in the zygote only when it fails.
+ * Returns in each runner, and in the zygote only after a failure.
  * @param limits out: max_points and max_text_bytes of the run. @param result_fd out: -1 when the zygote failed.
  */
 void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {

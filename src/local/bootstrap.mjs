@@ -29,7 +29,7 @@ const SYSTEM_PACKAGES = [
   IS_ROOT ? { name: 'mount', shows: 'mount' } : { name: 'uidmap', shows: 'newuidmap' },
 ];
 
-/** The tests open pages in a browser. Chromium itself serves too, in twice the CPU time. */
+/** The tests open pages in a browser. The package chromium works too, but needs twice the CPU time. */
 const TEST_PACKAGES = [{ name: 'chromium-headless-shell', shows: 'chromium-headless-shell', substitute: 'chromium' }];
 
 /** Additional packages that build and run images. */

@@ -161,7 +161,7 @@ export function toPeriod(
 /**
  * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is local time of `zone`, or UTC when `zone` is
  * undefined; a date without a time of day is the first instant of that day.
- * @throws {RangeError} for a moment without a zone and an unknown `zone`.
+ * @throws {RangeError} when `moment` has no zone and `zone` is unknown.
  */
 export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
   if (!moment?.isLocal || zone === undefined) return moment?.micros;

@@ -8,7 +8,7 @@ import type { ScriptBucket } from './preview-task.ts';
 
 type Period = ScriptBucket['period'];
 
-/** For each period, the periods that consist of whole periods of this kind: a Month consists of whole Days. */
+/** Maps each period to all periods that consist of whole such periods: a Month consists of whole Days. */
 const COVERING: Readonly<Record<Period, readonly Period[]>> = {
   Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
   Day: ['Day', 'Week', 'Month', 'Year'],

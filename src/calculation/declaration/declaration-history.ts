@@ -19,8 +19,8 @@ export type DeclarationSave = {
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
   /**
-   * The hash that runs of this declaration record. Null when `calculated` is null, or when an old declaration no longer
-   * fits the schema.
+   * The hash of the declaration, as in the records of its runs. Null when `calculated` is null, or when an old
+   * declaration no longer fits the schema.
    */
   readonly declarationHash: string | null;
   /** The declaration; null: the save ended the calculation of the variable. */

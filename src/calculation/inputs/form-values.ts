@@ -49,7 +49,7 @@ export async function loadFormValues(
   };
 }
 
-/** @returns the id of the site or source to whose form an entity of a declaration refers. */
+/** @returns the id of the site or source that owns a declared form. */
 export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, home: Home): { readonly id: number } {
   return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
 }

@@ -107,8 +107,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended in `MAX_CAUSED_FAULTS` of the variable's last
- * `MAX_ATTEMPTS` runs, each of the same script and without another script in the sandbox.
+ * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended during this script in `MAX_CAUSED_FAULTS` of
+ * the variable's last `MAX_ATTEMPTS` runs. A run counts only when no other run was in the sandbox.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;
@@ -145,7 +145,7 @@ function readTexts(texts: unknown): readonly string[] {
   return Array.isArray(texts) ? (texts as readonly string[]) : [];
 }
 
-/** Replaces characters that PostgreSQL cannot store in the texts of scripts, so that the run can end. */
+/** Replaces characters that PostgreSQL cannot store: scripts can return them, and the run must still end. */
 function toStorableReport(report: RunReport): RunReport {
   const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;

@@ -78,7 +78,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
 /** Limits of a result (R-H7). A script can forge a frame, so counts are checked before memory is allocated for them. */
 export interface FrameLimits {
   readonly maxPoints: number;
-  /** Characters kept of each list of notes; an empty text counts as one. */
+  /** Maximum characters kept of each list of notes; an empty text counts as a character. */
   readonly maxTextBytes: number;
 }
 
@@ -254,7 +254,7 @@ class FrameWriter {
     return this.#parts.length;
   }
 
-  /** @returns a 31-bit checksum of everything written since the mark. */
+  /** @returns a 31-bit checksum of everything written since `mark()` returned `mark`. */
   checksumSince(mark: number): number {
     return this.#parts.slice(mark).reduce((sum, part) => crc32(part, sum), 0) >>> 1;
   }

@@ -148,7 +148,7 @@ function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, ma
   };
 }
 
-/** @returns texts up to a total of `maxLength` characters; the last may be cut. An empty text counts as one. */
+/** @returns texts up to a total of `maxLength` characters; the last may be cut. An empty text counts as a character. */
 function keepTexts(texts: readonly string[], maxLength: number): string[] {
   const kept: string[] = [];
   let remaining = maxLength;

@@ -199,7 +199,7 @@ export class Zygote {
     this.#standby = undefined;
     this.#current = standby;
     this.#isAlive = true;
-    // `#preparing` of this standby is still set here; the next standby can only be prepared once it has settled.
+    // `#preparing` of this standby is still set here; another standby can only be prepared once that promise settles.
     void Promise.resolve(this.#preparing).then(() => this.#prepareStandby());
     return standby;
   }

@@ -32,7 +32,10 @@ interface Account {
   /** Runs and previews of the account, the newest last. */
   readonly running: Running[];
   balanceMs: number;
-  /** Number of starts when the account was last served; of the accounts with credit, the one with the fewest is served first. */
+  /**
+   * Number of starts when the account was last served. Of the accounts with credit, the account with the smallest number
+   * is served first.
+   */
   servedAt: number;
   isPreviewLast: boolean;
   triggeredInRow: number;
@@ -168,7 +171,7 @@ export class FairQueue {
     this.#forget();
   }
 
-  /** The next turn of an account. A variable that runs waits for the end of its run. */
+  /** @returns the next turn of an account. Skips variables that are running or, when `isBorrowing`, may not borrow. */
   #pick(
     { waiting, isPreviewLast, triggeredInRow }: Account,
     isBorrowing: boolean,

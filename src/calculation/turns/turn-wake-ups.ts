@@ -28,7 +28,7 @@ export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: 
 }
 
 export interface TurnTaker {
-  /** Takes the ids of a woken key from Redis, as many as the calculator has capacity for. */
+  /** Takes the ids of the set `key` from Redis, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /** Takes further ids of an account that had more than the calculator had capacity for. */
   takeMore(accountId: number): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * The wave of a run: which change triggered which run (R-H8). Shows the variables that are linked to the variable of this
- * run by triggers, in either direction; of more than `MAX_NODES`, the nearest. Omits variables that the caller may not
- * read (R-B9).
+ * run by triggers, in either direction: at most the `MAX_NODES` nearest. Omits variables that the caller may not read
+ * (R-B9).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -37,8 +37,8 @@ const COMMUNITY_IMAGE = 'localhost/tidemark-community';
 const DEBIAN_STAGE = 'debian-database';
 
 /**
- * Chooses the image that the database is built on: Debian's packages, because no registry is needed for them; with
- * TIMESCALEDB_BUILD, the files of that build in place of Debian's Apache edition.
+ * Chooses the image that the database is built on. The image has Debian's packages, which need no image registry. With
+ * TIMESCALEDB_BUILD, the files of that build replace Debian's Apache edition.
  * @returns the value of DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

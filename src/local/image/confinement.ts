@@ -79,7 +79,7 @@ function toBytes(size: string): number {
 
 /**
  * Checks that the calculator can connect to the database and Redis, but not to api and grpc (R-H7).
- * @throws {SetupError} with what it can connect to.
+ * @throws {SetupError} naming the servers that the calculator can connect to.
  */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;

@@ -88,7 +88,7 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // A write locks every chunk it touches, and the indexes of these chunks: thousands when its dates span many chunks.
+    // A write locks every chunk it touches and the indexes of the chunks: thousands of locks for dates in many chunks.
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',

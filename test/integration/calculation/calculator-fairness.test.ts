@@ -108,7 +108,7 @@ async function timeRuns(accountId: number, id: number): Promise<readonly number[
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
 
 describe('calculator: accounts', () => {
-  test('p95 of runs stays below 3 × its idle value, plus 150 ms, while another account runs sleeping scripts and previews (R-A14)', async () => {
+  test('the p95 delay of runs stays below 3 × its idle value, plus 150 ms, while another account runs sleeping scripts and previews (R-A14)', async () => {
     start();
     const honest = await addVariable(other);
     const quiet = p95(await timeRuns(other, honest));
@@ -210,7 +210,7 @@ describe('calculator: previews', () => {
 
   test('are refused within seconds when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
     // The only slot is taken, so that the second preview is not answered even when the calculator's first sweep is late
-    // and finds it.
+    // and finds this preview.
     start({ concurrency: 1 });
     const begun = Promise.withResolvers<void>();
     const script = Promise.withResolvers<SandboxOutcome>();

@@ -32,7 +32,8 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
 
 /**
  * @param nowMicros clock of writes without an explicit instant.
- * @param isNeverCut keeps what limits, purges and overwrites of unversioned variables would remove (R-F9).
+ * @param isNeverCut whether versions are kept that limits, purges and overwrites of unversioned variables would remove
+ * (R-F9).
  */
 export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000, isNeverCut = false): World {
   const variables = new Map<string, ModelVariable>();
@@ -48,8 +49,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * Assigns the time of the clock, or a later one that exceeds the variable's last VersionTimestamp (R-F1). The k-th
-   * row of a date gets k - 1 µs more, not counting rows that the write itself replaces.
+   * Assigns the time of the clock, or the microsecond after the variable's last VersionTimestamp if that is later
+   * (R-F1). The k-th row of a date gets k - 1 µs more, not counting rows that the write itself replaces.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

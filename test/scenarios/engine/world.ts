@@ -60,7 +60,7 @@ export function openSpans(): Spans {
   };
 }
 
-/** @returns the page of a query from all its rows of one variable. */
+/** @returns the rows on the page of the query; all rows when it has no page. @param rows all rows of one variable. */
 export function paged(query: Query, rows: readonly Row[]): readonly Row[] {
   const { page } = query;
   return page ? rows.slice(page.number * page.size, (page.number + 1) * page.size) : rows;

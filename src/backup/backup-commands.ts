@@ -1,4 +1,4 @@
-/** The operator's commands for backups, which `admin` runs: checks their arguments and prints their results. */
+/** The operator's commands for backups, which `admin` runs. They check their arguments and print their results. */
 import { resolve } from 'node:path';
 import type { Queryable } from '../platform/database/database.ts';
 import { parseInstant } from '../platform/dates/date-rules.ts';
@@ -26,8 +26,8 @@ type BackupCommand = (operands: readonly string[], options: BackupOptions) => Pr
 export type BackupCommands = Readonly<Record<'backup' | 'archive' | 'backups' | 'restore', BackupCommand>>;
 
 /**
- * @returns the commands by name. A command throws a DomainError `invalid_input` for invalid arguments, and what the
- * function that it calls throws. `backups` throws `conflict` when WAL is not being archived.
+ * @returns the commands by name. A command throws a DomainError `invalid_input` for invalid arguments; other errors
+ * come from the function that it calls. `backups` throws `conflict` when WAL is not being archived.
  */
 export function backupCommands({ database, programs, print }: BackupParts): BackupCommands {
   return {

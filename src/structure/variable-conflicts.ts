@@ -1,7 +1,8 @@
 /**
  * Values that only one variable of a source may have: a `mappingConfig` (R-D2), and `isDefault` true. The database
- * refuses a second one (migrations 0039 and 0041); the check here runs first, because it names the other variable. A
- * write that conflicts with a concurrent one, which the check cannot see, fails in the database and is repeated.
+ * refuses a second variable with such a value (migrations 0039 and 0041); the check here runs first, because it names
+ * the other variable. The check does not see concurrent writes: a write that conflicts with a concurrent write fails in
+ * the database and is repeated.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';

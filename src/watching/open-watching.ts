@@ -139,7 +139,7 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   return { reading, pool };
 }
 
-/** Opens permits, of which one account may hold all but one; a single permit may be held by any account (R-A14). */
+/** Opens permits. One account may hold all permits but one; a single permit may be held by any account (R-A14). */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({
     ...{ resource, permits, permitsPerAccount: Math.max(1, permits - 1) },

@@ -252,7 +252,7 @@ async function findStates(
 
 /**
  * Returns true when the state is unchanged since the previous poll. That poll has compared the state with the watches
- * of its time, and a later watch has read the state itself.
+ * that were open then; a watch opened later has read the state itself.
  */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
@@ -304,7 +304,7 @@ function isVisible(caller: Caller, { accountId, siteId, sourceId }: VariableStat
   return caller.accountId === accountId && reachesSource(readReach(caller), siteId, sourceId);
 }
 
-/** Has the same text as for a variable that does not exist (R-B9). */
+/** @returns the error not_found, with the same text as for a variable that does not exist (R-B9). */
 function notFound(variableId: number): DomainError {
   return new DomainError('not_found', `variable ${variableId} does not exist`);
 }

@@ -73,7 +73,7 @@ const MAX_COLLECT_MS = 2000;
 // Reads of more variables are never shared, because comparing their keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
-/** One watch. The hub marks its changes, makes it send heartbeats and ends it. */
+/** One watch. The hub tells it which variables changed, makes it send heartbeats and ends it. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;

@@ -33,7 +33,7 @@ export async function* fillBuckets(
   let current: VariableFill | undefined;
   const open = (): VariableFill => {
     const variableId = variableIds[next];
-    if (variableId === undefined) throw new Error('received buckets out of the order of the variables');
+    if (variableId === undefined) throw new Error('buckets must arrive in the order of the variables');
     current ??= fillVariable(variableId, options, page);
     return current;
   };

@@ -19,8 +19,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk is rewritten when revisions have replaced as
- * many rows as it has; a chunk that only grows is not.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when revisions have
+ * replaced as many rows as it has; a chunk that only grows does not.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 

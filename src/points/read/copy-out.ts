@@ -17,7 +17,7 @@ const [COPY_DATA, COPY_DONE] = [0x64, 0x63];
 const SKIPPED: ReadonlySet<number> = new Set([0x48, 0x53, 0x4e, 0x41]);
 
 /**
- * Pass it to `query` of a pg client. Its bytes are the messages with rows, each with its head of HEAD_BYTES. Emits
+ * Streams the messages with rows, each with its head of HEAD_BYTES. Pass the stream to `query` of a pg client. Emits
  * `error` when the statement fails or the connection breaks.
  */
 export class CopyOut extends Readable implements Submittable {
@@ -37,7 +37,7 @@ export class CopyOut extends Readable implements Submittable {
     this.#statement = statement;
   }
 
-  /** The driver calls it when the statement starts; this stream reads the socket from then until the COPY ends. */
+  /** The driver calls this method when the statement starts; the stream then reads the socket until the COPY ends. */
   submit(connection: Connection): void {
     const { stream } = connection;
     const [handler, ...others] = stream.listeners('data');

@@ -117,8 +117,8 @@ function whereCurrentFails(period: readonly string[], narrowing: readonly string
 }
 
 /**
- * Adds the condition on tag sets. `offset 0` keeps it out of the scans, because every chunk would have its own copy of
- * a list that can be long.
+ * Adds the condition on tag sets. `offset 0` keeps the condition out of the scans; otherwise every chunk would have its
+ * own copy of the list of ids, which can be long.
  */
 function withTagSets(merged: string, tagSetIds: string, columns: string): string {
   return `select ${columns} from (${merged} offset 0) version where tag_set_id = any(${textLiteral(tagSetIds)}::int[])`;

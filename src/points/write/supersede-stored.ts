@@ -1,7 +1,7 @@
 /**
- * Removes stored rows whose dates are written again from `point`: deletes them (not versioned) or moves them to history
- * (versioned). Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and finds each
- * run in the index of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete
+ * Removes from `point` the stored rows whose dates are written again: deletes them (not versioned) or moves them to
+ * history (versioned). Each statement has the runs of dates (stored-runs-rules.ts) of one chunk as parameters, and finds
+ * each run in the index of the chunk. Measured on a million quarter-hourly points of 1,000 variables (2026-11): delete
  * and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -50,16 +50,16 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds variables of which this write replaces the first version that was kept after a cut, because it has the same
-// VersionTag. Past states are then complete only from this write on (R-F9).
+// Finds variables of which the write replaces the first version that was kept after a cut, because the write has the
+// same VersionTag. Past states are then complete only from this write on (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions: counts versions from the newest; the version being written is the first of its kind
-// (R-F3). With `materialized`, the versions are counted once; without it, the versions of a run are counted
+// Finds surplus versions: counts tagged and untagged versions separately, from the newest. The version being written
+// counts first (R-F3). With `materialized`, the versions are counted once; without it, the versions of a run are counted
 // again for every stored version.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
@@ -161,8 +161,8 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  *
  * @param chunks runs by chunk number.
  * @param stored all chunks that overlap `chunks`.
- * @param cuts receives the variables whose history is cut (R-F9). Replacing a version with the same VersionTag (R-F2)
- * corrects it, which is a cut only for the first version that was kept after an earlier cut.
+ * @param cuts receives the variables whose history is cut (R-F9). A new version with the VersionTag
+ * of a stored version corrects that version (R-F2). This is a cut only for the first version kept after an earlier cut.
  */
 export async function supersedeStored(
   transaction: Transaction,

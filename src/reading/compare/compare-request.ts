@@ -47,8 +47,8 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @returns a request whose `in` throws invalid_input when the variables are not exactly one, or the left version is
- * missing.
+ * @returns the request. Its function `in` throws invalid_input unless the query names exactly one variable and a left
+ * version.
  * @throws {DomainError} invalid_input when a parameter is invalid.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {

@@ -57,8 +57,9 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any case (R-C9). A name that differs from the runtime's name only by case gets
- * the runtime's spelling. Another well-spelled name is kept, unless it is all capitals, because the runtime would turn
- * Asia/Kolkata into its old name, which newer tz databases omit. All other IANA names become the runtime's name.
+ * the runtime's spelling. Another name is kept when it is spelled as in the tz database and not all in capitals,
+ * because the runtime would turn Asia/Kolkata into its old name, which newer tz databases omit. All other IANA names
+ * become the runtime's name.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {

@@ -57,8 +57,8 @@ export interface StartedDeletion {
 }
 
 /**
- * Records a deletion; a request for a deletion under way gets its job. The row of the target must be locked. Also removes
- * jobs that deleted their structure more than 30 days ago and have no points left to remove.
+ * Records a deletion as a job, or finds the job when the same deletion is under way. The row of the target must be
+ * locked. Also removes jobs that deleted their structure more than 30 days ago and have no points left to remove.
  * @throws {Error} when the insert returns no row.
  */
 export async function startDeletion(
@@ -113,7 +113,7 @@ interface OpenDeletion {
   readonly targetId: number;
 }
 
-/** Takes a deletion of the account whose last step is the oldest, so that accounts take turns (R-A14). */
+/** Takes a due deletion of the account whose last step was longest ago, so that accounts take turns (R-A14). */
 const TAKE = `
   select id, account_id as "accountId", kind, target_id as "targetId" from deletion
   where structure_deleted_date is null and next_attempt_date <= clock_timestamp()

@@ -80,7 +80,7 @@ async function writeTemplate(lists: readonly List[]): Promise<Uint8Array> {
   return new Uint8Array(await workbook.xlsx.writeBuffer());
 }
 
-/** People fill in the sites first; forms and catalogue entries of their own are rare. */
+/** Order of the sheets: people fill in the sites first, and rarely define forms or catalogue entries. */
 const IN_ORDER = [...KIND_NAMES, 'forms', 'catalogues'] as const satisfies readonly ListName[];
 
 /** Leaves out the occurrences and `continued`, which people do not fill in. */

@@ -233,7 +233,7 @@ async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, nu
   }
 }
 
-it('points: states from historyFrom on equal the states of a history that was never cut, after every step of random histories (R-F9)', async () => {
+it('points: states at or after historyFrom equal the states of a history that was never cut, after every step of random histories (R-F9)', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ variables, steps }) => {
       const [cut, uncut] = [await store.openWorld(), openModelWorld(undefined, true)];

@@ -75,7 +75,7 @@ describe('history: GET /data and POST /data', () => {
     'tags=a:b',
     'versions=all',
   ])(
-    'with %s, the header names the cut of a variable, and nothing for a variable without a cut (R-F9, R-G2)',
+    'with %s, the header names the cut of a variable; for a variable without a cut there is no header (R-F9, R-G2)',
     async (choice) => {
       expect(await read(`variableId=${cut}&${choice}`)).toMatchObject({ historyFrom: item(cut, kept[0]) });
       expect(await read(`variableId=${whole}&${choice}`)).toMatchObject({ historyFrom: null });

@@ -15,8 +15,8 @@ let revised: number;
 /** The point 2026-01-10: V1 was known 36 hours before this date, V2 18 hours before. */
 let forecast: number;
 /**
- * A value of midnight in Brussels on the day after a clock change. It was known 23.5 hours before, which is 30 minutes
- * before midnight of the previous, shorter day.
+ * A value at midnight in Brussels that ends a day of 23 hours. It was known 23.5 hours before, which is 30 minutes
+ * before that day began.
  */
 let spring: number;
 

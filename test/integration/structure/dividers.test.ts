@@ -95,7 +95,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     });
   });
 
-  it('a body with a value that the divider makes infinite is 400 and names the path of the value, whether the target is cached or not (R-D1)', async () => {
+  it('a body with a value that the divider makes infinite is answered 400 with the path of the value, whether the target is cached or not (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);

@@ -286,7 +286,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('that a form or an input of a formula names are in use', async () => {
+  test('named by a form or by an input of a formula are in use', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;

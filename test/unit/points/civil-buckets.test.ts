@@ -43,7 +43,7 @@ describe('points: civil buckets', () => {
         expect(after).toBeGreaterThan(start);
         expect(previous(after)).toBe(start);
         if (after > instant) expect(startOf(after - 1)).toBe(start);
-        // Where a clock changes by part of an hour, the next hour can begin before the instant.
+        // Where a clock changes by part of an hour, the hour after `start` can begin at or before `instant`.
         else expect(`${kind} ${zone}`).toMatch(/^hour (Australia\/Lord_Howe|Asia\/Kathmandu)$/);
       }),
       { numRuns: 1000 },

@@ -1,4 +1,4 @@
-/** Schemas of the rows of a document (kinds.ts): they validate imports and describe both directions in OpenAPI. */
+/** Schemas of the rows of a document (kinds.ts): they validate imports, and describe exports and imports in OpenAPI. */
 import { z } from 'zod';
 import { integerFrom, lenientObject } from '../../../platform/http/lenient.ts';
 import { jsonObjectSchema, textSchema } from '../../fields.ts';

@@ -149,7 +149,7 @@ async function describeCycle(
   return { path: pathOf(place, 'calculated'), message: `would form a cycle: ${shown.join(' -> ')}` };
 }
 
-/** Announces created and changed resources as single changes do, each once. */
+/** Announces each created or changed resource once, by the same event as a single change. */
 async function announceRows(
   transaction: Transaction,
   { name, resource }: Kind,

@@ -37,7 +37,7 @@ export interface ImportStatus {
     readonly totalBytes: number;
     readonly rows: number;
   };
-  /** Number of rows by action, counted when the import ends: taken, or only planned when nothing was written. */
+  /** Number of rows by action, counted when the import ends. When nothing was written, the actions were only planned. */
   readonly counts: Readonly<Record<ListName, ActionCounts>>;
   readonly problemCount: number;
   readonly failure?: { readonly code: string; readonly message: string };
@@ -124,9 +124,9 @@ const UNDER_WAY = `state in ('Queued', 'Processing')`;
 const QUEUE_LOCK_CLASS = 0x7371;
 
 /**
- * Creates an import whose document arrives.
- * @param maxWaiting maximum number of imports of the account that wait or are being processed. Documents that still
- * arrive are not counted here; `queueImport` counts again.
+ * Creates an import before its document is received.
+ * @param maxWaiting maximum number of imports of the account that wait or are being processed. Imports whose document
+ * is still being received are not counted; `queueImport` counts again.
  * @throws {DomainError} queue_full when that many wait or are being processed already.
  */
 export async function insertImport(

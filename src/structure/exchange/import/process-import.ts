@@ -203,8 +203,8 @@ async function noteChanged(database: Database, id: string, changed: readonly Cha
 }
 
 /**
- * @returns a function that names a member of a row: by JSON path or by cell; a member without a column, by the row of
- * its sheet.
+ * @returns a function that names a member of a row: by its JSON path in a JSON document, by its cell in a workbook, and
+ * by sheet and row number when the sheet has no column for the member.
  */
 function pathsOf({ columns }: DocumentNote): ApplyRef['pathOf'] {
   return (place, member) => {

@@ -210,8 +210,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each reference the ids of the resources with its key, ascending. A name that is the key of no resource
- * also finds the only resource with the name, which then has an identifier.
+ * @returns for each reference the ids of the resources with its key, ascending. When no resource has the key, a name
+ * without an occurrence finds the resource with this name and an identifier, if there is exactly one.
  */
 async function findIds(
   queryable: Queryable,

@@ -15,7 +15,10 @@ import type { ApplyRef, ApplyServices, DeclarationRow } from './apply-context.ts
 import { resolveReferences } from './resolve-references.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
-/** Rows that set a declaration, or clear a stored one; in an export, `calculated` of most variables is null. */
+/**
+ * SQL condition on rows that set a declaration, or clear a stored declaration. Excludes rows with null for a variable
+ * that has no declaration; in an export, `calculated` of most variables is null.
+ */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 

@@ -180,7 +180,7 @@ describe('structure import: beside a long import of one account, another account
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test('delay no read and no export of another account, and its document does not wait for all their second documents (R-A14)', async () => {
+  test('delay no read and no export of another account, whose document does not wait for all second documents of the ten (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();

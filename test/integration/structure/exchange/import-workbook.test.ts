@@ -77,7 +77,7 @@ describe('structure import: a workbook', () => {
       { path: expect.stringMatching(/^variables![A-Z]+2$/), message: expect.any(String) },
     ]);
     fill('variables', 2, { granularity: 15, granularityTimeBase: 'Minute' });
-    // The file refused above had the drop-down lists; exceljs takes a second to write their 2,000 rows.
+    // Leaves out the drop-down lists, because exceljs takes a second to write their 2,000 rows; the refused file had them.
     for (const { dataValidations } of workbook.worksheets as unknown as readonly Listed[]) dataValidations.model = {};
     expect(await stack.run(manager, await bytes())).toMatchObject({ state: 'Completed', problems: [] });
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);

@@ -292,7 +292,7 @@ describe('structure import: a document with problems', () => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
-  test('shows at most 1,000 problems; problemCount counts also the others that were stored (R-A5)', async () => {
+  test('shows at most 1,000 problems; problemCount counts all that were stored (R-A5)', async () => {
     const name = (_: unknown, index: number) => `${index}`;
     const sites = Array.from({ length: 600 }, name).map((one) => ({ name: one, typeId: 'x' }));
     const sources = Array.from({ length: 600 }, name).map((one) => ({ siteName: 'nowhere', name: one }));

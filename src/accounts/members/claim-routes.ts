@@ -128,7 +128,7 @@ function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: numbe
   const problems = claims.flatMap(({ claimType }, index) =>
     DATA_PUSHER.test(claimType)
       ? []
-      : [{ path: pathOf(index), message: `must begin with datapusher., got ${JSON.stringify(claimType)}` }],
+      : [{ path: pathOf(index), message: `must begin with "datapusher.", got ${JSON.stringify(claimType)}` }],
   );
   if (problems.length > 0) throw invalidInput(problems);
 }

@@ -16,7 +16,8 @@ export interface LocatedProblem {
  */
 export function validateTemplate(text: string, contentType: string): readonly LocatedProblem[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
-    return [{ location: 'line 1, column 1', message: `must have at most ${MAX_TEMPLATE_LENGTH} characters` }];
+    const message = `must have at most ${MAX_TEMPLATE_LENGTH} characters, got ${text.length}`;
+    return [{ location: 'line 1, column 1', message }];
   }
   const isJson = isJsonType(contentType);
   const template = parseTemplate(text, isJson);

@@ -57,7 +57,7 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals with the first key the secrets and headers of webhooks that are in clear text or sealed with another key.
+ * Seals secrets and headers of webhooks with the first key, unless this key has sealed them already.
  * @returns the numbers of webhooks examined and changed.
  */
 export async function renewSecrets(

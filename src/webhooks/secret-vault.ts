@@ -1,8 +1,8 @@
 /**
  * Envelope encryption of the secrets of webhooks: signing secrets, and headers, which may hold credentials of the
  * receiver. Each text has a random data key, which a key of WEBHOOK_KEYS wraps; both steps are AES-256-GCM (NIST SP
- * 800-38D). A rotation wraps the data key again and leaves the text. A text belongs to its account: a row copied to
- * another account cannot be opened.
+ * 800-38D). A rotation wraps the data key again and keeps the encrypted text. A text belongs to its account: a row copied
+ * to another account cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -21,11 +21,11 @@ export interface SecretVault {
    * @throws {Error} when the key is missing, or the sealed text was altered or belongs to another account.
    */
   open(stored: string, accountId: number): string;
-  /** @returns the text sealed with the first key; undefined when it already is, or without keys. */
+  /** @returns the text sealed with the first key; undefined when the first key has sealed it already, or without keys. */
   renew(stored: string, accountId: number): string | undefined;
 }
 
-/** Begins `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON begins with it. */
+/** Start of a sealed text: `sealed:1:<key id>:<wrapped data key>:<text>`. No secret and no JSON starts with it. */
 const PREFIX = 'sealed:1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

@@ -16,7 +16,7 @@ import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './ac
 
 const maskNames = choicesParameter('Return or change these members only; names ignore case.', ACCOUNT_MEMBERS);
 
-/** Reads the requested members, in display order; undefined when the request names none. */
+/** Reads the names of the requested members, in display order; undefined when the request names none. */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,
   read: (values, locationOf) => {

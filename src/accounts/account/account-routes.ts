@@ -133,7 +133,7 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;
-  /** Addresses the page may return to, compared exactly; the first one is the default. */
+  /** Addresses to which the page that changes the password may return, compared exactly; the first one is the default. */
   readonly returnUrls: readonly string[];
 }
 

@@ -15,8 +15,8 @@ export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
 /**
- * SQL of each member. The counts of sites, sources and variables include only what the caller may see: parameters 3 to
- * 5 are the id lists of `Reach` (R-B9).
+ * SQL of each JSON member of an account. The counts of sites, sources and variables include only what the caller may
+ * see: parameters 3 to 5 are the id lists of `Reach` (R-B9).
  */
 const MEMBERS = {
   id: 'a.id',
@@ -51,7 +51,10 @@ export const ACCOUNT_LEVELS: Readonly<Record<AccountDisplayLevel, readonly Accou
 
 export type AccountObject = Readonly<Partial<Record<AccountMember, unknown>>>;
 
-/** Members a client may write. An absent member keeps its value; null clears currency and settings. Other members are ignored. */
+/**
+ * JSON members that a client may write. An absent member keeps its value; null clears currency and settings. Other members
+ * are ignored.
+ */
 export const accountSchema = lenientObject({
   name: nameSchema.optional(),
   language: languageSchema.optional(),
@@ -130,7 +133,7 @@ export async function accountExists(database: Queryable, accountId: number): Pro
   return rowCount === 1;
 }
 
-/** Writes the members that are present (R-C1). @returns their names. */
+/** Writes the JSON members that are present (R-C1). @returns their names. */
 export async function saveAccount(
   database: Queryable,
   accountId: number,

@@ -12,7 +12,7 @@ export interface ClientRegistration {
 
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
-  /** Rest of the message, whose subject is the member. */
+  /** The rule that was broken, such as `must be …`. Errors show it after the name of the member or its option. */
   readonly rule: string;
 }
 

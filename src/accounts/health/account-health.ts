@@ -11,7 +11,7 @@ import { TIME_PERIOD, type TimePeriod } from '../../structure/catalogue/enumerat
 
 /** Maximum items of each list; the counts beside the lists include the items left out. */
 const MAX_ITEMS = 50;
-/** Maximum failed runs examined, the newest first: one calculation that fails every minute reaches it in 3.5 days. */
+/** Maximum failed runs examined, the newest first. A calculation that fails every minute has this many in 3.5 days. */
 const MAX_FAILED_RUNS = 5000;
 /** Pushes and files with errors are reported for this many days. */
 const REPORTED_DAYS = 7;

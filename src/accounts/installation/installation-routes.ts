@@ -22,7 +22,7 @@ export interface InstallationServices {
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
 }
 
-/** Minimum milliseconds between two measurements of storage, which only a request starts. */
+/** Minimum milliseconds between two measurements of storage. Only a request starts a measurement. */
 const STORAGE_MAX_AGE_MS = 10 * 60_000;
 /** Maximum milliseconds that a call waits; a longer measurement continues in the background for a later call. */
 const STORAGE_TIMEOUT_MS = 2000;

@@ -15,7 +15,7 @@ export interface UserMailOptions {
   readonly apiUrl: string;
 }
 
-/** @returns how to prepare a mail, by kind. */
+/** @returns the functions that prepare the mails, by kind of mail. */
 export function userMails(options: UserMailOptions): Readonly<Record<string, PrepareMail>> {
   const { database, directory, issuer, apiUrl } = options;
   return {

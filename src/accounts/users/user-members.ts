@@ -1,4 +1,4 @@
-/** Members of a user that clients write, and their columns. POST accepts what GET returns (R-C, R-C2). */
+/** JSON members of a user that clients write, and their columns. POST accepts what GET returns (R-C, R-C2). */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';

@@ -37,8 +37,8 @@ const MAX_CACHED = 5000;
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 
 /**
- * @returns a function that creates middleware for a scope; all of it shares one cache of exchanged passwords. The
- * middleware accepts a bearer token or HTTP Basic (R-B7), and sets `c.var.caller` or throws {DomainError}; an answer 401
+ * @returns a function that creates middleware for a scope; the middleware of all scopes shares one cache of exchanged
+ * passwords. It accepts a bearer token or HTTP Basic (R-B7), and sets `c.var.caller` or throws {DomainError}; an answer 401
  * has `WWW-Authenticate`. Permissions are checked later.
  */
 export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {

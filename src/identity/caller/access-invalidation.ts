@@ -19,7 +19,7 @@ export interface AccessInvalidationOptions {
   readonly log: Log;
 }
 
-/** Connects to Redis (R-B5). `prefix` separates installations that share one. */
+/** Connects to Redis (R-B5). `prefix` separates installations that share one Redis. */
 export function openAccessInvalidation({
   redisUrl,
   prefix,

@@ -5,7 +5,10 @@
 const PROTOCOL = '/protocol/openid-connect';
 const DISCOVERY = '/.well-known/openid-configuration';
 
-/** Path at the previous identity system, which had no realms → path inside the issuer. Shipped clients default to these. */
+/**
+ * Path at the previous identity system, which had no realms → path inside the issuer. Shipped clients use the previous
+ * paths by default.
+ */
 const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
   [DISCOVERY, DISCOVERY],
   [`${DISCOVERY}/jwks`, `${PROTOCOL}/certs`],

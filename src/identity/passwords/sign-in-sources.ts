@@ -6,8 +6,8 @@
  * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many different
  *   wrong passwords, so that a guesser behind the same address does not stop the device. A device that repeats one of the
  *   last 16 wrong passwords of its network is not counted again.
- * - Against distributed guessing, all networks without a right password in the last 30 days are blocked when those that
- *   failed within `lockSec` have counted 20 times `maxFailures` wrong passwords together.
+ * - Against distributed guessing, strangers are counted together: networks without a right password in the last 30 days.
+ *   All strangers are blocked when those that failed within `lockSec` reach 20 times `maxFailures` wrong passwords.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';

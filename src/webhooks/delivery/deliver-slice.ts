@@ -71,7 +71,7 @@ async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch, ci
   try {
     for (let due = await prefetch.take(); due; due = await prefetch.take()) {
       const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
-      // Replays do not count: a manager may use them to test a receiver that is being set up.
+      // The circuit breaker ignores replays: a manager may use them to test a receiver that is being set up.
       if (outcome && !due.claimed.isReplay) circuit.add(toEnd(outcome));
       writes.push(endAttempt(services, due, outcome, circuit.isOpen()));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));

@@ -1,6 +1,6 @@
 /**
- * Writes the outcomes of many attempts in one transaction: the history, the next attempts and the counters of the webhooks,
- * some of which it disables. An attempt whose claim was lost is skipped; its new owner writes the outcome.
+ * Writes the outcomes of many attempts in one transaction: the history, the next attempts and the counters of the webhooks.
+ * The same transaction may disable webhooks. An attempt whose claim was lost is skipped; its new owner writes the outcome.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';

@@ -90,7 +90,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId identifies a user as configured, also in sub (§5, R-B5)', async () => {
+  it('a BusinessId, in the claim businessId or in sub, identifies a user as configured (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);

@@ -204,7 +204,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('created before Keycloak was used is created there when the service first needs it (R-B2)', async () => {
+  it('created before Keycloak was used is created there by the first change (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });

@@ -48,7 +48,7 @@ describe('pages: sign-in', () => {
     expect(page.html).toContain('The App');
   });
 
-  it('has a policy that forbids unused sources and allows its form to redirect to the client (R-B2)', async () => {
+  it('has a content security policy that forbids unused sources and allows its form to redirect to the client (R-B2)', async () => {
     const { headers } = await appBrowser().open(startAuthorization(api.origin).address);
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain(`default-src 'none'`);

@@ -143,7 +143,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   const whole = await response.text();
   // The health of an account repeats identifiers of the caller's rejected pushes.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
-  // Only USERs may not see objects marked HIDDEN; the manager of the account may.
+  // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
     // The answer may repeat only values of the request.
     if (!path.includes(mark) && !JSON.stringify(body ?? '').includes(mark)) expect(raw).not.toContain(mark);

@@ -1,4 +1,4 @@
-/** Prefetch of attempts: a claim that fails while no lane waits for it. */
+/** Prefetch of attempts: a claim that fails while no consumer waits for it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -16,7 +16,7 @@ const RECEIVER = {
   secrets: [],
 };
 
-test('webhook delivery: after a claim that failed while no lane waited for it, the next take claims again (R-A15)', async () => {
+test('webhook delivery: when a claim fails while no consumer waits for it, the next `take()` claims again (R-A15)', async () => {
   const claims: string[] = [];
   const query = async ({ name }: { readonly name: string }) => {
     if (name !== 'webhook-claim') return { rows: [RECEIVER] };

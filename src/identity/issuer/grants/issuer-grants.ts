@@ -117,7 +117,7 @@ async function toAccount({ database, clock }: GrantContext, userId: string): Pro
  */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
   const holder = ctx.state.tokenHolder as TokenHolder | undefined;
-  if (!holder) throw new Error('an access token is being issued without a user and an account');
+  if (!holder) throw new Error('an access token must have a user and an account; call getHolder first');
   const { actor } = holder;
   return {
     account: holder.accountId,

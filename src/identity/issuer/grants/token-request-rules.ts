@@ -7,7 +7,7 @@ const ACR_ACCOUNT_PREFIX = 'accountId:';
 export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
-/** Scope name of the previous identity system → name of the service. Its clients were copied with their scopes (§5). */
+/** Scope name at the previous identity system → scope name here. That system's clients were copied with their scopes (§5). */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
 /** Scope of OpenID Connect: the answer has an ID token. Every client may request it, beside a scope of the service. */

@@ -177,7 +177,7 @@ test('webhook fan-out: small, large and mixed pushes match a filter by the varia
   expect(await labelsOf(other)).toEqual(['both', 'small-1', 'small-3', 'small-5', 'small-7']);
 });
 
-test('webhook fan-out: a push that failed or was announced by its time-out matches a filter by its variables (R-I1, R-D7)', async () => {
+test('webhook fan-out: the events of a push at its time-out and at its failure match a filter by its variables (R-I1, R-D7)', async () => {
   const [one, two] = [await createStructure(api.manager), await createStructure(api.manager)];
   const webhookId = await addWebhook('DataPushCompleted', { siteIds: [one.siteId] });
   const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];

@@ -163,8 +163,8 @@ async function startRoles(
 }
 
 /**
- * Resolves when every role has stopped after SIGTERM or SIGINT. The stop signal also aborts `asked`. After
- * SHUTDOWN_TIMEOUT_MS the process exits with 1 instead.
+ * At SIGTERM or SIGINT, aborts `asked` and stops every role; then resolves. When this takes longer than
+ * SHUTDOWN_TIMEOUT_MS, the process exits with 1.
  */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -34,7 +34,7 @@ export interface StreamServices extends AnswerServices {
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
-  /** Bytes that count towards the minimum rate of the client. Default: not counted. */
+  /** Bytes of the message that count towards the minimum rate of the client. Default: none. */
   readonly bytes?: number;
 }
 

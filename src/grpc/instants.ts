@@ -4,10 +4,10 @@ import type { Micros } from '../points/point.ts';
 
 /**
  * Converts an instant of a stored record to microseconds since 1970.
- * @throws Error when the text is not an instant, which stored records never contain.
+ * @throws Error when the text is not an instant; stored records contain no such text.
  */
 export function toMicros(text: string): Micros {
   const moment = parseMoment(text);
-  if (!moment) throw new Error(`${JSON.stringify(text)} is not an instant`);
+  if (!moment) throw new Error(`a stored instant must be a date, got ${JSON.stringify(text)}`);
   return moment.micros;
 }

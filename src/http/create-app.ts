@@ -24,7 +24,7 @@ import { costOfPush, countAddress, limitAddress, limitCaller, type RateLimits } 
 
 export interface AppParts {
   readonly authentication: Authentication;
-  /** Exchanges the HTTP Basic credentials of pushes and reads; undefined: Basic is not accepted. */
+  /** Exchanges the HTTP Basic credentials of pushes and reads for a token; undefined: Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
   /** Whether a path belongs to the token issuer. */

@@ -68,7 +68,7 @@ const ADD_REFUSED = `
   where id = $1`;
 
 /**
- * Moves refused rows from the count of ingested rows to that of rejected rows, and adds warnings.
+ * Moves refused rows from the count of ingested rows to the count of rejected rows, and adds warnings.
  * @param row `firstRow` of the chunk, which the warnings name.
  */
 async function warnOfRefused(

@@ -15,8 +15,8 @@ export interface FormPart {
 /**
  * Finds the first part named `data` (in upper or lower case). The rest of the form is read only while the
  * content of this part is read.
- * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content
- * throws it for a malformed rest.
+ * @throws {DomainError} invalid_input when the form is malformed or has no such part. When only the rest of the form is
+ * malformed, reading the content throws invalid_input.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {

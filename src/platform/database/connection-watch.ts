@@ -5,8 +5,8 @@
  * the state of the suspected session (pg_stat_activity). A session that runs a query, or waits for a lock, keeps its
  * connection. A session that is gone, is idle, or has waited for bytes for CLIENT_READ_MS has lost the query or its
  * answer: after two such reports, the watch destroys the connection, and the idle connections of the pool, which share
- * its network path. When no probe is answered for UNREACHABLE_MS, it destroys all silent and idle connections. The
- * query on a destroyed connection fails with an error that `isDependencyError` recognises.
+ * its network path. When no probe is answered for UNREACHABLE_MS, the watch destroys all silent and idle connections.
+ * The query on a destroyed connection fails with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';

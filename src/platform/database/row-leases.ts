@@ -33,7 +33,7 @@ export interface RowLeases<Row extends LeasedRow> {
    * @param claimedMs performance.now() before the claim of the rows was sent.
    */
   keep(rows: readonly Row[], claimedMs: number): void;
-  /** Returns true until the lease ends; no other process can own the row before. Work must not begin after the end. */
+  /** Returns true until the lease ends. Until then, no other process can own the row; afterwards, no work may begin. */
   isHeld(row: Row): boolean;
   /** Ends the renewal. Afterwards `claimedUntil` is final and serves as the fencing token of a write. */
   drop(rows: readonly Row[]): Promise<void>;

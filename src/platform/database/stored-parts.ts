@@ -151,7 +151,8 @@ export async function readPart(
   part: number,
 ): Promise<StoredPart> {
   // The statement contains the checked values, because COPY takes no parameters.
-  if (!isGuid(ownerId) || !Number.isSafeInteger(part)) throw new Error(`part ${part} of ${ownerId} cannot exist`);
+  if (!isGuid(ownerId) || !Number.isSafeInteger(part))
+    throw new Error(`a part must have an integer index and a GUID as owner, got ${part} and ${ownerId}`);
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;
   const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });

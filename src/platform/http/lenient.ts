@@ -101,8 +101,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 }
 
 /**
- * Returns the `invalid_input` error for these problems, of which it lists at most 100; its message is the message
- * of the first problem (R-A3).
+ * Returns the `invalid_input` error with the path and the message of the first problem; its details list at most 100
+ * problems (R-A3).
  */
 export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;

@@ -36,7 +36,7 @@ export interface StatusWatch<Status> {
    * Calls `listener` after every successful poll, until the returned function is called. Does not check that `caller`
    * may read the state.
    * @throws {DomainError} rate_limited when the user or the account has too many followers;
-   * dependency_unavailable when the process has.
+   * dependency_unavailable when the process has too many.
    */
   follow(caller: BudgetOwner, id: string, listener: StatusListener<Status>): () => void;
 }

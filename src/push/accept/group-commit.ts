@@ -29,7 +29,7 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Maximum groups that run at the same time. With two, a user whose lock another process holds delays only one of them.
+// Maximum groups that run at the same time. A user whose lock another process holds delays only one of two groups.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;

@@ -26,7 +26,7 @@ export interface PushStoreParts {
   readonly wake: (accountId: number) => void;
 }
 
-/** @returns the store of this process; both functions wake the ingester after a commit. */
+/** @returns the store of this process; `submit` and `tryWrite` wake the ingester after a commit. */
 export function openPushStore({ group, fastPaths, admission, wake }: PushStoreParts): PushStore {
   return {
     submit: async (submission) => {

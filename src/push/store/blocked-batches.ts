@@ -135,8 +135,8 @@ async function findMembers(
 }
 
 /**
- * @param members numbers of readings of the pushes that share an operation, by its id; an operation
- * without an entry is one push.
+ * @param members numbers of readings of the pushes that share an operation, by the id of the operation; an
+ * operation without an entry is one push.
  */
 function cutIntoPushes(
   tuples: Buffer,

@@ -153,8 +153,8 @@ const FIND_WAITING = `
 
 /**
  * Remembers which pushes of an account were accepted so far.
- * @returns a function that waits until those of these pushes that have one of the variables are written (R-D6); it
- * resolves to false when `signal` aborts first.
+ * @returns a function that waits until all such pushes with one of the given variables are written (R-D6); it resolves
+ * to false when `signal` aborts first.
  */
 export async function openPushBarrier(
   queryable: Queryable,

@@ -1,4 +1,4 @@
-/** Adds warnings to operations of which some readings were refused, because their dates are rolled up. */
+/** Adds warnings to operations with readings that were refused because their dates are rolled up. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';

@@ -71,7 +71,7 @@ async function* measureRound(world: World): AsyncGenerator<readonly [string, Pai
   yield ['new versions 1,000 x 1', await measure(world, wide, WIDE)];
 }
 
-/** Each measured write removes as many versions as it writes, because of the version limit or of the same tag. */
+/** Each measured write removes as many versions as it writes: the limit is reached, or the versions have the same tag. */
 async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, Pair]> {
   const full = await addVariables(world, QUARTER_MILLION, true);
   for (let version = 0; version < VERSION_LIMIT; version += 1) {
@@ -127,7 +127,7 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Gives both sides a last variable: COPY is faster at the end of its index, so no measured variable may be there.
+  // Gives both sides a last variable: COPY is faster at the end of the index, so no measured variable may be there.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -21,8 +21,8 @@ import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /**
- * Limits the chunks in which days are revised. A variable is revised at most once in each, so that each round finds
- * compressed batches.
+ * Limits the chunks in which days are revised. A variable is revised at most once in each chunk, so that each round
+ * finds compressed batches.
  */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };

@@ -47,7 +47,7 @@ export async function benchImport({ api, pid }: ImportBench): Promise<readonly F
   ];
 }
 
-/** @throws {Error} when the import ended in another state. */
+/** @returns true when the import is Completed. @throws {Error} when the import ended in another state. */
 async function isCompleted(api: ApiClient, id: string): Promise<boolean> {
   const { state } = await api.call<{ readonly state: string }>('GET', `/structure/import/${id}`);
   if (state === 'Completed') return true;

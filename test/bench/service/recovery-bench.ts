@@ -1,7 +1,8 @@
 /**
- * Measures recovery after kill -9: each role is a process of its own, is killed under load, and is started again at once. The
- * time is from the kill to the first success begun after it: an accepted push, its computed point, its webhook message and
- * its message of WatchPoints. The figure of each success is the median over the kills of the roles in NEEDED, against a target.
+ * Measures recovery after kill -9: each role is a process of its own, is killed under load, and is started again at once.
+ * Each stage has a duration: from the kill until a push sent after the kill is accepted, has its computed point, has its
+ * webhook message, or has its message of WatchPoints. The figure of a stage is the median over the kills of the roles in
+ * NEEDED, compared with a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -40,7 +41,7 @@ const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
 type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
-  /** Pushes until every stage had a success begun after this call. @returns seconds from now to each. */
+  /** Pushes until a push of this call has reached each stage. @returns the seconds until each stage was first reached. */
   measure(): Promise<Times>;
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 /**
- * Structure of a million variables: a filtered page over HTTP against the same SELECT by a bare connection, both clients in this
- * process, on kept connections and without compression; the same page by `fetch` and with gzip; and the targets of a
- * push of 10,000 elements by serial number and mappingConfig, against 200 ms looked up and 20 ms cached.
+ * Measures reads from a structure of a million variables. A filtered page over HTTP is compared with the same SELECT on a
+ * bare connection; both clients are in this process, on kept connections and without compression. The same page by `fetch`
+ * and with gzip is compared with the SELECT too. Finding the targets of a push of 10,000 elements by serial number and
+ * mappingConfig is compared with 200 ms for a look-up and 20 ms for cached targets.
  */
 import http from 'node:http';
 import pg from 'pg';

@@ -137,8 +137,8 @@ describe('watch changes: points after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // Two versions of one date and one version of a later date: the position between them is in the middle of an
-        // append.
+        // Two versions of one date and one version of a later date: a position between these points is in the middle of
+        // an append.
         [
           true,
           [
@@ -149,7 +149,7 @@ describe('watch changes: points after a position', () => {
             ],
           ],
         ],
-        // Dates written again in one write: the position between them is in the middle of a rewrite record.
+        // Two dates written again in one write: the position between these dates is in the middle of a rewrite record.
         [
           true,
           [

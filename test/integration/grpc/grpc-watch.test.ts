@@ -141,7 +141,7 @@ describe('watch: a watch', () => {
     ]);
   });
 
-  it('sends several versions of a date in one push once each (R-J1)', async () => {
+  it('sends each version once when a push has several versions of a date (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [variableId] });
     await watcher.begun();

@@ -63,7 +63,7 @@ describe('openapi: the document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('documents the maximum of each paging parameter of a GET without path parameters: it is accepted, one more is refused (R-A9)', async () => {
+  it('documents the maximum of each paging parameter of a GET without path parameters: the maximum is accepted, a greater number is refused (R-A9)', async () => {
     const numbers = operations.flatMap(({ method, path, query }) =>
       method === 'get' && !path.includes(':') && !path.includes('{')
         ? Object.entries(query?.parameters ?? {}).map(([name, { schema }]) => ({ path, name, most: maximumOf(schema) }))
@@ -169,7 +169,7 @@ describe('openapi: documented access', () => {
   const askAll = async (client: TestClient, among: (operation: Operation) => boolean) => {
     const asked = operations
       .filter((operation) => !ISSUER_PATH.test(operation.path) && among(operation))
-      // This one ends the client's own session, so it is called last.
+      // This operation ends the client's session, so it is called last.
       .toSorted(
         (a, b) => Number(a.operationId === 'signOutEverywhere') - Number(b.operationId === 'signOutEverywhere'),
       );

@@ -190,7 +190,7 @@ async function startSuspendedRoles() {
       // The first delivery is SiteCreated of the fixture's site.
       await receiver.waitFor(1);
       await fillHands();
-      // The victim renews its claims meanwhile, so the other process finds nothing to do.
+      // The first process is not suspended yet and renews its claims, so the other process finds nothing to do.
       const startedMs = performance.now();
       await start();
       const withinMs = takeOverMs(performance.now() - startedMs);

@@ -116,7 +116,7 @@ async function uploadWhile(isUnderLoad: () => boolean, variableId: number): Prom
   }
 }
 
-/** Waits until a file and a push have been accepted from now on. */
+/** Waits until one more file and one more push have been accepted. */
 async function expectAcceptance(when: string): Promise<void> {
   const pushed = () => variableIds.slice(0, PUSHERS).reduce((sum, id) => sum + (ledger.readings.get(id) ?? 0), 0);
   const [files, readings] = [ledger.files.length, pushed()];
@@ -201,7 +201,7 @@ const limitStatements = (value: string) =>
 
 async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(limitStatements('30'));
-  // Locks several tables under load, so a deadlock may end it; it then has changed nothing and is repeated.
+  // Locks several tables under load, so a deadlock may end this statement; it has then changed nothing and is repeated.
   await eventually('the triggers', () => world.database.query(SLOW));
   await world.database.query(KILL);
   await pause(durationMs);

@@ -296,7 +296,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent at the time-out of an operation as Queued, and again at its end (R-D7)', async () => {
+  it('is sent with the state Queued at the time-out of an operation, and again at its end (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);

@@ -234,8 +234,8 @@ describe('push: the cache of small pushes', () => {
   });
 });
 
-describe('push: a small push without database', () => {
-  it('is 503 with Retry-After: no answer before the commit (R-D1, R-A5)', async () => {
+describe('push: a small push while the database is unreachable', () => {
+  it('is answered 503 with Retry-After (R-D1, R-A5)', async () => {
     await push(one());
     await api.databaseGate.shut();
     const answer = await push(one());

@@ -57,7 +57,7 @@ const PROFILE_PREFIX = 'tidemark-chromium-';
 /** The headless shell has Chromium's engine without its window, and needs half the CPU time (2026-11). */
 const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 
-/** @returns the path of the program; undefined when neither is installed (`apt-get install chromium-headless-shell`). */
+/** @returns the path of a program of PROGRAMS; undefined when none is installed (`apt-get install chromium-headless-shell`). */
 export function findChromium(): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
   const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));

@@ -11,7 +11,7 @@ export type Bindings = Map<string, string>;
 
 interface Recording {
   readonly client: string;
-  /** Headers of every request that has no own headers. */
+  /** Headers of every request that does not list headers itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly exchanges: readonly Exchange[];
 }

@@ -172,7 +172,7 @@ function toCatalogues({ families, units, types }: typeof entries extends fc.Arbi
       ...familyNames.map((name) => ({ catalogue: 'UnitFamily', name })),
       ...units.map(({ symbol, divisor, offset }, index) => ({
         ...{ catalogue: 'Unit', name: unitNames[index], symbol, unitFamily: familyNames[index] ?? 'Energy', divisor },
-        // Minus zero has no text of its own.
+        // Turns minus zero into 0, because both have the same text.
         offset: offset + 0,
       })),
       ...typeNames.map((name) => ({ catalogue: 'SiteType', name })),

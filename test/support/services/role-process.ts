@@ -22,7 +22,7 @@ export interface RoleProcess {
   readonly http: string;
   /** host:port of the gRPC role, when started. */
   readonly grpc: string;
-  /** Address of HEALTH_PORT, when set; 0 picks a free one. */
+  /** Address of the health server, when HEALTH_PORT is set; the value 0 picks a free port. */
   readonly health: string;
   readonly pid: number;
   /** @returns its output so far: JSON lines. */

@@ -203,7 +203,7 @@ test('architecture: a file of at most 30 lines is merged into its only importer'
     'src/push/body/label-table-rules.ts',
     // Every role has a file, so that main.ts reads as a list.
     'src/roles/grpc-role.ts',
-    // The only file of the fast paths that push-service.ts may call; the interface beside it must stay free of them.
+    // The only code of the fast paths that push-service.ts may import; fast-paths.ts holds the interface only.
     'src/push/fast-paths/open-fast-paths.ts',
   ];
   const lonely = SOURCES.filter((file) => {
@@ -282,7 +282,7 @@ test.each([
   expect(valueIn(browser)).toBe(valueIn(server));
 });
 
-test('architecture: bytes of a tuple, first own id, version limit and years of retention are the same in SQL and TypeScript', () => {
+test('architecture: bytes of a tuple, first id of catalogue entries of accounts, version limit and years of retention are the same in SQL and TypeScript', () => {
   const numbersIn = (file: string, pattern: RegExp) =>
     [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
   const operations = read('sql/functions/push_operations.sql');

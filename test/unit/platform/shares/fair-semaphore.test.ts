@@ -40,7 +40,7 @@ describe('platform: fair semaphore', () => {
     await semaphore.enter(EAST);
   });
 
-  test('an account that waits for its own permits does not count as waiting for those of others (R-A14)', async () => {
+  test('an account that already uses all its permits does not count as waiting for a permit of another account (R-A14)', async () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);
     await semaphore.enter(NORTH);

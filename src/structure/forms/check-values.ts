@@ -48,7 +48,7 @@ export function findNewProblems(
     findFormProblems(
       form,
       written,
-      ({ keys }) => !isDeepStrictEqual(valueAt(former, keys), valueAt(written, keys)) || !isFilled(former, form),
+      (keys) => !isDeepStrictEqual(valueAt(former, keys), valueAt(written, keys)) || !isFilled(former, form),
     ).map((problem) => toDetail(root, problem)),
   );
 }

@@ -37,13 +37,13 @@ ajv.addFormat(ISO_DATE, { type: 'string', validate: isIsoDate });
 const compiled = new LRUCache<string, ValidateFunction>({ max: 200 });
 
 /**
- * @param isWanted whether to report a problem.
+ * @param isWanted whether to report a problem of the value at `keys`.
  * @returns the wanted problems of the values of a form in `clientData`; none where the form is absent or null.
  */
 export function findFormProblems(
   form: Definition,
   clientData: Members,
-  isWanted: (problem: FormProblem) => boolean,
+  isWanted: (keys: FormProblem['keys']) => boolean,
 ): readonly FormProblem[] {
   const values = Object.hasOwn(clientData, form.name) ? clientData[form.name] : null;
   if (values === null || values === undefined) return [];
@@ -51,8 +51,9 @@ export function findFormProblems(
   if (validate(values)) return [];
   const problems: FormProblem[] = [];
   for (const error of validate.errors ?? []) {
-    const problem = toProblem(form, error);
-    if (isWanted(problem)) problems.push(problem);
+    const keys = keysOf(form, error);
+    // A message takes longer than its keys, and values may have thousands of unwanted problems.
+    if (isWanted(keys)) problems.push({ keys, message: describe(form, error) });
     if (problems.length === MAX_PROBLEMS) break;
   }
   return problems;
@@ -109,19 +110,30 @@ function fieldSchema({ type, isList, items, isRequired, minimum, maximum }: Form
   }
 }
 
+/** @returns the path, within clientData, of the value that an error of ajv is about. */
+function keysOf({ name }: Definition, { instancePath, keyword, params }: ErrorObject): readonly string[] {
+  const keys = [name, ...instanceKeys(instancePath)];
+  if (keyword === 'required') return [...keys, String(params.missingProperty)];
+  return keyword === 'additionalProperties' ? [...keys, String(params.additionalProperty)] : keys;
+}
+
 /** Describes an error of ajv by the field of the form it is about. */
-function toProblem({ name, groups }: Definition, { instancePath, keyword, params, data }: ErrorObject): FormProblem {
-  const keys = instancePath.split('/').slice(1).map(unescapePointer);
+function describe({ name, groups }: Definition, { instancePath, keyword, params, data }: ErrorObject): string {
+  const keys = instanceKeys(instancePath);
   const group = groups.find((one) => one.name === keys[0]);
   const field = group?.fields.find((one) => one.name === keys[1]);
-  const below = (key: unknown) => [name, ...keys, String(key)];
-  if (keyword === 'required') return { keys: below(params.missingProperty), message: 'is required' };
+  if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') {
     const known = (group?.fields ?? groups).map((one) => one.name);
     const kind = group ? `field of the group ${group.name}` : `group of the form ${name}`;
-    return { keys: below(params.additionalProperty), message: `is not a ${kind}, which has ${listNames(known)}` };
+    return `is not a ${kind}, which has ${listNames(known)}`;
   }
-  return { keys: [name, ...keys], message: `${describeRule(field, keyword, params)}, got ${show(data)}` };
+  return `${describeRule(field, keyword, params)}, got ${show(data)}`;
+}
+
+/** Splits a JSON pointer (RFC 6901 §4). */
+function instanceKeys(pointer: string): readonly string[] {
+  return pointer.split('/').slice(1).map(unescapePointer);
 }
 
 function describeRule(field: FormField | undefined, keyword: string, params: Members): string {

@@ -83,6 +83,16 @@ describe('forms: a value', () => {
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
+  test('that was stored before is not described, because thousands of descriptions would take long (R-A14)', () => {
+    let described = 0;
+    const value = { toJSON: () => (described += 1) };
+    const fields = [{ name: 'Value', type: 'String' }];
+    expect(problemsOf(fields, { Value: value }, { Value: value })).toEqual([]);
+    expect(described).toBe(0);
+    expect(problemsOf(fields, { Value: value })).toHaveLength(1);
+    expect(described).toBeGreaterThan(0);
+  });
+
   test('is checked in a field whose name has characters of JSON Pointer or is a property of every object', () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },

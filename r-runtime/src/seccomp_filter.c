@@ -25,7 +25,7 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* calls that handle signals; ALLOWED_IN_NAMESPACES has those that send them */
+    /* calls that handle signals; ALLOWED_IN_NAMESPACES has the calls that send signals */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
     /* calls on processes and threads; allow_with_conditions allows clone */

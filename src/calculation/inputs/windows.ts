@@ -18,8 +18,8 @@ export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
   /**
-   * The dates of the whole `alignTo` periods that the window holds. Of other periods, the window may hold only some
-   * points.
+   * The dates of the whole `alignTo` periods that the window holds. The window may hold only some points of other
+   * periods.
    */
   readonly whole?: DateRange;
 }

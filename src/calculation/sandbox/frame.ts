@@ -111,8 +111,9 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {
   const reader = new FrameReader(bytes, limits);
   if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR2');
-  const status = RESULT_STATUSES[reader.int()];
-  if (status === undefined) throw new FrameError('the result has an unknown status');
+  const code = reader.int();
+  const status = RESULT_STATUSES[code];
+  if (status === undefined) throw new FrameError(`the result has an unknown status: ${code}`);
   const messages = reader.notes();
   const warnings = reader.notes();
   try {

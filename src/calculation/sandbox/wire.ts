@@ -11,7 +11,7 @@ const HEADER_BYTES = 64;
 const TRAILER_BYTES = 64;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
-/** Bytes of a row of an answer without its texts, and the allowance for those texts. */
+/** Bytes of a row of an answer without its texts, and the allowance for the texts of all rows. */
 const BYTES_PER_POINT = 24;
 const TEXT_ALLOWANCE_BYTES = 64 << 20;
 
@@ -60,7 +60,7 @@ const BLOCK_BYTES = 4 << 20;
 
 /** Everything received on one connection. `trailer` is null when none arrived, as after the death of the supervisor. */
 export interface Answer {
-  /** Parts of the result; above INLINE_BYTES in total, each owns its buffer. */
+  /** Parts of the result. Above INLINE_BYTES in total, each part owns its buffer. */
   readonly result: readonly Buffer[];
   readonly output: string;
   readonly trailer: Trailer | null;

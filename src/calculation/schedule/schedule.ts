@@ -1,5 +1,5 @@
 /**
- * Cron expressions of formulas (R-H5): five fields, or six with seconds first, in their own zone or that of the source.
+ * Cron expressions of formulas (R-H5): five fields, or six with seconds first, in their own zone or the source's zone.
  * Across a clock change a fixed time occurs once (at the end of the gap when the clock skips it); intervals continue.
  */
 import { Cron } from 'croner';

@@ -33,8 +33,8 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * Number of starts when the account was last served. Of the accounts with credit, the account with the smallest number
-   * is served first.
+   * Number of starts when the account was last served. Among the accounts with credit, the account with the smallest
+   * number is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;
@@ -111,7 +111,7 @@ export class FairQueue {
 
   /**
    * @returns a run or preview that must give back a borrowed slot, because an account below its share waits and no slot
-   * is free; undefined when none must. Each call names another; the caller stops it and calls `end`.
+   * is free; undefined when none must. The next call returns another; the caller stops each and calls `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;

@@ -9,8 +9,8 @@ import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
 /**
- * Maximum runs, and maximum waiting requests, of a wave that are searched. A wave can be large: a forced update of a site
- * is one wave.
+ * Maximum runs of a wave that are searched, and maximum waiting requests. A wave can be large: a forced update of a
+ * site is one wave.
  */
 const MAX_RUNS = 20_000;
 

@@ -64,7 +64,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
     ]);
   });
 
-  test('the default aggregation is that of the variable: an Integrated quantity is summed (R-C8)', async () => {
+  test('the default aggregation is taken from the variable: an Integrated quantity is summed (R-C8)', async () => {
     const variableId = await addHourly(24, { quantity_type: 2 });
     expect(await rowsFor(input(variableId, { granularity: 'Day' }), [START])).toEqual([[0, 276]]);
   });

@@ -103,7 +103,7 @@ describe('calculation: a run over many points', () => {
 describe('calculation: the versions of a run', () => {
   test('are recorded with the run, so a version later than the end of the run leads to the run too (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
-    // A stored VersionTimestamp in the future makes the versions of the run later still, and so later than the run's end.
+    // The versions of the run come after a VersionTimestamp in the future, and so after the end of the run.
     await store.write(variableId, [[START, 0]]);
     await store.database.query(
       `update series set last_version_timestamp = now() + interval '1 h' where variable_id = $1`,

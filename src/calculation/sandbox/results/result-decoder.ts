@@ -11,7 +11,7 @@ import { PackedTexts } from './text-table.ts';
 
 export interface ResultDecoder {
   /**
-   * @param parts of the frame; above INLINE_BYTES in total, each owns its buffer, which is transferred.
+   * @param parts of the frame. Above INLINE_BYTES in total, each part owns its buffer, and all buffers are transferred.
    * @returns null when the bytes are not exactly one result frame, or the worker thread crashed.
    */
   decode(parts: readonly Buffer[], limits: FrameLimits): Promise<ResultFrame | null>;

@@ -98,7 +98,7 @@ export const VARIABLE_LEVELS = {
   Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields), 'problems', 'formProblems'],
 } as const;
 
-/** The job that a deletion belongs to; null: without hardDelete. */
+/** The job of a deletion with hardDelete=true; null: a deletion without hardDelete. */
 export type HardDeletion = { readonly deletionId: string } | null;
 
 /**

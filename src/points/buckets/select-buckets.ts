@@ -56,8 +56,8 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   // rollups that begin in it.
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
-  // `offset 0` hides the expression of `start` from the planner, which would expect as many buckets as points and
-  // sort all points instead of aggregating them by hash.
+  // `offset 0` hides the expression of `start` from the planner. Otherwise the planner would expect as many buckets as
+  // points, and sort all points instead of aggregating them by hash.
   const columns = isRolledUp ? PART_COLUMNS : 'value';
   const placed = `select ${start('date')} as start, ${columns} from (${parts}) version offset 0`;
   const grouped = `select start, ${results} from (${placed}) placed group by start ${having}`;

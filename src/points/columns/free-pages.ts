@@ -1,8 +1,8 @@
 /**
  * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows and vacuum truncates their
- * table, but the indexes keep their pages (57 bytes per current point, 89 per superseded version), and the tables keep
- * free space and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM
- * FULL frees all of this space.
+ * table. The indexes keep their pages (57 bytes per current point, 89 per superseded version). The tables keep free
+ * space and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM FULL
+ * frees all of this space.
  */
 import type { Connection } from '../../platform/database/database.ts';
 

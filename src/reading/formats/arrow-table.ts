@@ -41,7 +41,7 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Minimum rows of a record batch, unless it is the last, or the next batch of the table would take it above MAX_ROWS. */
+/** Minimum rows of a record batch, except the last, and except when adding a batch of the table would exceed MAX_ROWS. */
 const MIN_ROWS = 4096;
 /**
  * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with

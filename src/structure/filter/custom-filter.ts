@@ -97,7 +97,7 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // No coalesce, so that an index can be used: null counts as false, because no operator negates a whole condition.
+  // Without coalesce, so that an index can be used. Null may stand for false, because no operator negates a condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 

@@ -286,7 +286,7 @@ describe('customFilter: bounds (R-A14)', () => {
     });
   });
 
-  test('a listing of variables is refused when its query takes too long, paged or whole, with or without a total, and the query ends in the database (R-C10)', async () => {
+  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the query ends in the database (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

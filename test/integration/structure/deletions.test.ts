@@ -161,7 +161,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect((await api.get(`/sources/${sourceId}`)).status).toBe(404);
   });
 
-  it('has a job that is 404 for other accounts, as an unknown id is (R-A5)', async () => {
+  it('has a job that is 404 for other accounts, like an unknown id (R-A5)', async () => {
     for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
       expect((await api.get(`/deletions/${id}`)).status).toBe(404);
     const { siteId } = await createStructure(api);

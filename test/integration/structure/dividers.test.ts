@@ -150,7 +150,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     }
   });
 
-  it('a second default of a source is 409 and names the first default, also when a default moves to the source; one of several concurrent writes wins', async () => {
+  it('a second default of a source is answered 409, which names the first default, also when a default moves to the source; one of several concurrent writes wins', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source, it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

@@ -429,7 +429,7 @@ describe('structure: DELETE', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('makes a concurrent POST of a source to a deleted site answer 409 (R-A5)', async () => {
+  it('of a site makes a concurrent POST of a source to this site answer 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query(BEGIN_HOLDING);

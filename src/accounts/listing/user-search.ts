@@ -178,7 +178,7 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
-  // Takes the last non-empty text of an index. Without a value, any value of the claim type matches.
+  // Takes the last non-empty text of an index. A claim type without a value matches every value of that type.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = indices.map((index) => {

@@ -58,7 +58,8 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     ttl: timesToLive(context),
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
-    // A confidential client authenticates on every refresh; with rotation a lost answer would end its session (R-K3).
+    // Rotates the refresh tokens of public clients only. A confidential client authenticates on every refresh; with
+    // rotation, a lost answer would end its session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A program in a browser is a public client and may request tokens from the origins of its redirect addresses. Pages

@@ -1,7 +1,7 @@
 /**
  * Group commit of outcomes: one transaction at a time, and the next one writes up to 500 of the outcomes that arrived
- * meanwhile, of any webhooks. While the database is unavailable, the writer retries for `patienceMs`; later a process sends
- * the messages again under the same ids (R-I3).
+ * meanwhile, of any webhooks. While the database is unavailable, the writer retries for `patienceMs`; after that, a process
+ * sends the messages again under the same ids (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';

@@ -33,7 +33,7 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // The default of the product: a request then needs one query less.
+  // The default of the setting: with cached callers, requests need one query less.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);

@@ -149,8 +149,8 @@ describe('webhook delivery: a deliverer killed', () => {
 
   test('between the response and the commit of its outcome: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
-    // A failed attempt is written in a transaction of several statements; PostgreSQL may finish a single statement
-    // although its client is dead.
+    // Fails the attempt, because its outcome is then written by several statements in a transaction: PostgreSQL may finish
+    // a single statement although its client is dead.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);

@@ -167,7 +167,7 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 
 /**
  * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
- * @param work resolves to the number of points, versions or runs sent; calls its argument once the caller is known.
+ * @param work calls `known` once the caller is known; resolves to the number of points, versions or runs sent.
  * @param fail sends the status; not called when the caller cancelled.
  */
 export function track(

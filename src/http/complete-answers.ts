@@ -28,8 +28,8 @@ const gzipInThread = promisify(gzip);
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
-    // Without an Accept-Encoding, the HTTP server sets the length. Reading `c.res.body` would convert the answer, and a
-    // stream would then wait for a timer of 1 ms (@hono/node-server).
+    // Returns before it reads `c.res.body`, which would convert the answer and make a stream wait for a timer of 1 ms
+    // (@hono/node-server). Without an Accept-Encoding, the HTTP server sets the length.
     if (c.req.header('accept-encoding') === undefined || isStreamed(c)) return;
     if (c.res.headers.has('content-length') || c.res.body === null) return;
     const body = Buffer.from(await c.res.arrayBuffer());

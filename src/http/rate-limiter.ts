@@ -65,7 +65,7 @@ const COUNT = `
   if full > now then redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now)) end
   return { wait, math.ceil(full - now) }`;
 
-// Adds the cost that was counted in memory to each key. Returns the milliseconds until each has its whole budget again.
+// Adds to each key the cost that was counted in memory. Returns the milliseconds until each key has its whole budget again.
 const SETTLE = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

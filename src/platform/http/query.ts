@@ -18,7 +18,7 @@ export interface GivenValue {
 
 /** Values by name, from the query of an address or from a body with the same members (R-G1). */
 export interface QuerySource {
-  /** Returns the values of a name, which matches in any case, in the order given. */
+  /** Returns the values of a name in the order given. The name matches in any case. */
   all(name: string): readonly GivenValue[];
   /**
    * Returns the location of the name, or of its value at `index`, for error messages; an absent name has a location

@@ -1,7 +1,7 @@
 /**
  * Paces heavy work per account (R-A14). While several accounts do such work, each account runs one unit at a time and
- * works for a limited fraction of the time. An account that is alone does not wait. Permits would not help,
- * because the light work of other accounts lacks processor time of this process and of the database, not permits.
+ * works for a limited fraction of the time. An account that is alone does not wait. Permits would not help:
+ * the light work of other accounts waits for processor time of this process and of the database, not for permits.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 

@@ -71,7 +71,7 @@ export function openGroupCommit(database: Database, join: FastPaths['toSharedOpe
 
 /**
  * Takes pushes of users who have no push in a running group, in the order of arrival, up to MAX_PUSHES and MAX_BYTES.
- * Takes the first of them even if it is larger, and leaves any other that does not fit.
+ * Takes the first of these pushes even if it is larger, and leaves other pushes that do not fit.
  */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];

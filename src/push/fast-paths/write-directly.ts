@@ -20,8 +20,8 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Group commit is faster for pushes with fewer readings; pushes with more could take longer than the ten seconds
-// that shipped clients wait.
+// Group commit is faster for pushes with fewer than MIN_READINGS readings. Pushes with more than MAX_READINGS could take
+// longer than the ten seconds that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;

@@ -1,5 +1,5 @@
 /**
- * Measures the sandbox without the calculator, from Node and back: what it adds to the same R code in a plain warm R
+ * Measures the sandbox without the calculator, from Node and back: the time of R code, compared with a plain warm R
  * process; trivial runs for twenty target variables per second, three at a time; a run with 100,000 points in and out; and
  * memory after runs for a thousand target variables.
  */

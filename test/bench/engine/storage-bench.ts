@@ -1,7 +1,7 @@
 /**
- * Compares compressed points with the same points in rows: bytes, reads and revisions. 40 variables with two years of
- * 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows, and measurements
- * of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the 84 million rows of
+ * Compares compressed points with the same points in rows: bytes, reads and revisions. The data are 40 variables
+ * with two years of 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows,
+ * and measurements of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the 84 million rows of
  * 400 variables take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
@@ -84,8 +84,8 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes one variable through the writer, and copies of it by SQL with values of their own: each version of each
- * variable is the same random walk at another level, and VersionTimestamps lie an hour apart.
+ * Writes one variable through the writer, and copies it by SQL with other values: each version of each variable is the
+ * same random walk at another level, and VersionTimestamps lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {

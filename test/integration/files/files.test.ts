@@ -383,7 +383,7 @@ describe('files: an uploaded file', () => {
     await database.query('delete from webhook where id = any($1)', [webhooks]);
   });
 
-  it('has only the rows stored whose dates are not rolled up; a warning names the other dates (R-E1)', async () => {
+  it('stores only rows whose dates are not rolled up; a warning names the other dates (R-E1)', async () => {
     const variableId = await newVariable();
     const file = (value: number) =>
       ['2019-03-01T06:00:00', '2019-03-01T18:00:00', '2019-03-02T06:00:00']

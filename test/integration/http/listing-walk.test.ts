@@ -35,7 +35,7 @@ const LOG_TAIL = 2000;
 
 interface Walk {
   readonly path: string;
-  /** Queries to try besides the one for the whole listing, or for its largest page. */
+  /** Queries to try besides the query for the whole listing or for its largest page. */
   readonly queries?: readonly string[];
   /**
    * Expected rows: `all`; `few`, as in a catalogue; a number is the largest page, beyond which a page is refused or

@@ -17,7 +17,7 @@ const SOURCES = new URL('../../../src/', import.meta.url);
 /** A parameter of every listing, documented once as a shared parameter (`ItemsCount`). */
 const SHARED = 'COUNT_QUERY';
 /**
- * Operations that this test cannot call: one sends events without end, and the others need R, which runs in the
+ * Operations that this test cannot call: one operation sends events without end, and the others need R, which runs in the
  * calculator role only.
  */
 const NOT_CALLED = ['followFile', 'getSampleData', 'listRPackages', 'replayRun'];

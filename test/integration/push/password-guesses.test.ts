@@ -61,7 +61,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('one', '192.0.2.2')).toBe(true);
   });
 
-  it('block sign-in from the address of the guesser, but not a device that has pushed from it (R-B11)', async () => {
+  it('block sign-in from the address of the guesser, but not a device that has pushed from that address (R-B11)', async () => {
     await addDevice('two');
     expect(await push('two', PASSWORD, '127.0.0.1')).toBe(200);
     await guess('two', 3 * MAX_FAILURES, () => '127.0.0.1');

@@ -1,0 +1,11 @@
+/** Batches of the rows of an imported document: the names of members that the import ignores. */
+import { expect, test } from 'vitest';
+import { RowBatches } from '../../../src/structure/exchange/reading/row-batches.ts';
+
+test('structure import: of more unknown members in one row, the first 100 names are reported', async () => {
+  const batches = new RowBatches(10, async () => {});
+  const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`extra${index}`, 1]));
+  await batches.add('sites', '$.sites[0]', (member) => member, { name: 'Mill', ...unknown });
+  const expected = Array.from({ length: 100 }, (_, index) => `sites.extra${index}`);
+  expect(batches.summary().ignored).toEqual(expected);
+});

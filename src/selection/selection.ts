@@ -144,11 +144,16 @@ function reachValues(caller: Caller): readonly unknown[] {
   return [siteIds, sourceIds];
 }
 
+function describeMissing(kind: string, ids: readonly number[]): string {
+  const list = ids.join(', ');
+  return ids.length === 1 ? `${kind} ${list} does not exist` : `${kind}s ${list} do not exist`;
+}
+
 function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: InputLocation): void {
   const missing = ids.filter((id) => !found.has(id)).slice(0, MAX_DETAILS);
   if (missing.length === 0) return;
   const details = missing.map((id) => ({ path, message: `variable ${id} does not exist` }));
-  throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`, details);
+  throw new DomainError('not_found', describeMissing('variable', missing), details);
 }
 
 interface VariableRow {
@@ -174,5 +179,5 @@ async function assertSourcesVisible(queryable: Queryable, caller: Caller, ids: r
     [ids, caller.accountId, ...reachValues(caller)],
   );
   const missing = ids.filter((id) => !rows.some((row) => row.id === id));
-  if (missing.length > 0) throw new DomainError('not_found', `source ${missing.join(', ')} does not exist`);
+  if (missing.length > 0) throw new DomainError('not_found', describeMissing('source', missing));
 }

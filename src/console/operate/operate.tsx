@@ -165,15 +165,17 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** Formats seconds rounded to hundredths, and to three significant digits unless they are whole. */
+/** Formats seconds rounded to hundredths, as `format` shows them. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }
 
+/** Rounds numbers from 100 up to whole ones; others have at most three significant digits. */
 function format(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
-  const options = Number.isInteger(value) ? {} : { maximumSignificantDigits: DIGITS };
-  return value.toLocaleString(currentLocale(), options);
+  const shown = Math.abs(value) < 100 ? value : Math.round(value);
+  const options = Number.isInteger(shown) ? {} : { maximumSignificantDigits: DIGITS };
+  return shown.toLocaleString(currentLocale(), options);
 }
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;

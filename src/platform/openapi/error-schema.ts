@@ -25,7 +25,8 @@ export const errorSchema = z
 /** Description of each error code in the OpenAPI document. */
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   invalid_input: 'the request is not valid; `details` lists every problem',
-  malformed_json: 'the body is not valid JSON; the message names line and column',
+  malformed_json:
+    'the body is not valid JSON, or not in its declared encoding; for JSON the message names line and column',
   api_version_unsupported: 'the header `Api-Version` names a version other than 1.7',
   invalid_token: 'the credentials are missing or invalid',
   insufficient_scope: 'the token lacks the scope',

@@ -264,7 +264,7 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/** Wakes the watch when it has missed a write; ends it when the variable is deleted or its user has lost access to it. */
+/** Wakes the watch when it has missed a write; ends it when the variable is deleted or hidden from the caller. */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(notFound(variableId));

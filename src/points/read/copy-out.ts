@@ -41,7 +41,7 @@ export class CopyOut extends Readable implements Submittable {
   submit(connection: Connection): void {
     const { stream } = connection;
     const [handler, ...others] = stream.listeners('data');
-    if (!handler || others.length > 0) throw new Error('expected the driver to be the only reader of the connection');
+    if (!handler || others.length > 0) throw new Error('the driver must be the only reader of the connection');
     const driver = handler as (bytes: Buffer) => void;
     stream.removeListener('data', driver);
     stream.pause();

@@ -55,7 +55,9 @@ export async function* copyRows(
     hasEnded = true;
     size -= TRAILER_BYTES;
     if (size % layout.rowBytes !== 0)
-      throw new Error(`expected whole rows of ${layout.rowBytes} bytes, got ${size} bytes`);
+      throw new Error(
+        `the stream must end after a whole row of ${layout.rowBytes} bytes, got ${size} bytes in its last block`,
+      );
     if (size > 0) yield toBlock(block, size, layout);
   } catch (error) {
     hasEnded = true;

@@ -133,7 +133,7 @@ const MOST_DAYS_OF_MONTH = 31;
  * @throws {Error} when the selection has no horizon.
  */
 export function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {
-  if (!horizon) throw new Error('the selection has no horizon');
+  if (!horizon) throw new Error('the selection must have a horizon');
   const { duration, timeZoneId } = horizon;
   const { months, days, micros } = duration;
   const clock = intervalLiteral(micros);

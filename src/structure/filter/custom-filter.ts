@@ -97,7 +97,8 @@ function findOperand({ path, position }: Comparison, resource: Resource, values:
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // Without coalesce, so that an index can be used. Null may stand for false, because no operator negates a condition.
+  // Without coalesce, so that an index can be used. Null may stand for false, because no operator negates a whole
+  // condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 

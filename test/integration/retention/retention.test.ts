@@ -47,7 +47,10 @@ function iso(millis: number): string {
   return new Date(millis).toISOString().replace('.000Z', 'Z');
 }
 
-/** Writes twelve points a day twice, from `before` days before the boundary to `after` days after it. */
+/**
+ * Writes twelve points a day, from `before` days before the boundary to `after` days after it, then the same dates again
+ * with greater values.
+ */
 async function addDays(before: number, after: number, client = manager, source = sourceId): Promise<number> {
   const variableId = await createVariable(client, source, { isVersioned: true });
   const data = Array.from({ length: (before + after) * 12 }, (_, index) => {

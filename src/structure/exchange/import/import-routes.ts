@@ -118,7 +118,7 @@ async function receiveImport(
   };
   try {
     const sizeBytes = await storeContent(database, target, body);
-    if (sizeBytes === 0) throw new DomainError('invalid_input', 'the document is empty');
+    if (sizeBytes === 0) throw new DomainError('invalid_input', 'the document must not be empty');
     await queueImport(database, { id, accountId: caller.accountId, sizeBytes }, maxWaiting);
   } catch (error) {
     // If this fails too, the purge deletes the import.

@@ -1,7 +1,7 @@
 /**
  * Reads the rows of a workbook with the streaming reader of exceljs. The reader gets the entries of the archive in the
- * order it needs; otherwise it would write sheets that precede the shared texts to a temporary file, which this process
- * must not do. The archive is checked before it is read.
+ * order it needs. Otherwise the reader would use a temporary file for sheets that precede the shared texts, and this
+ * process must not write files. The archive is checked before it is read.
  */
 import { Readable } from 'node:stream';
 import type Excel from 'exceljs';

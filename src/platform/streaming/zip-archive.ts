@@ -60,7 +60,7 @@ export async function openZipArchive(source: PartSource, limits: ArchiveLimits):
   return {
     has: (name) => byName.has(name),
     sizeOf: (name) => byName.get(name)?.uncompressedSize ?? 0,
-    read: (name) => inflate(zip, byName.get(name)),
+    read: (name) => inflate(zip, name, byName.get(name)),
   };
 }
 
@@ -97,8 +97,8 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
   }
 }
 
-async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<Buffer> {
-  if (!entry) throw new Error('the archive has no such entry');
+async function* inflate(zip: ZipFile, name: string, entry: Entry | undefined): AsyncGenerator<Buffer> {
+  if (!entry) throw new Error(`the archive has no entry ${JSON.stringify(name)}`);
   const isDeflated = entry.compressionMethod === DEFLATED;
   if (!isDeflated && entry.compressionMethod !== STORED)
     throw damaged(`${entry.fileName} has an unknown compression method`);

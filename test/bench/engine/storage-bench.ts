@@ -1,8 +1,8 @@
 /**
  * Compares compressed points with the same points in rows: bytes, reads and revisions. The data are 40 variables
  * with two years of 15-minute points and two superseded versions of each. One year is compressed, the other stays in rows,
- * and measurements of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the 84 million rows of
- * 400 variables take 20 GB of disk.
+ * and measurements of both alternate. BENCH_STORAGE_VARIABLES=4 or 400 makes the bench ten times smaller or larger; the
+ * 84 million rows of 400 variables take 20 GB of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';

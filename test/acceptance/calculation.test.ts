@@ -171,7 +171,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('rows without a Version get the default version of the run, a whole hour; a second run with that version overwrites them', async () => {
+  test('the default version of a run is a whole hour, which rows without a Version get; a second run in the same hour overwrites them', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,
@@ -310,7 +310,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
 });
 
 describe('calculation: members of a declaration (R-H1)', () => {
-  test('the script gets buckets in another unit, form values and constants; each date is computed by the formula valid then', async () => {
+  test('the script gets buckets in another unit, form values and constants; each date is computed by the formula that is valid at the date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);

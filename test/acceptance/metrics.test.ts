@@ -179,14 +179,14 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('two series without events are 0, so that their first event is an increase', async () => {
+  test('the counters of pushes turned away and of batches set aside are 0 before their first event', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });
 });
 
 describe('metrics: access (R-A9)', () => {
-  test('on the API port, only the scraper and an ADMIN may read', async () => {
+  test('on the API port, the scraper and an ADMIN may read; a caller without a valid token and a manager may not', async () => {
     await world.addUser('root@example.test', { role: 'ADMIN' });
     const adminToken = await requestToken(roles.http, passwordGrant('root@example.test', { scopes: ['datahub-api'] }));
     expect((await ask(roles.http)).status).toBe(401);

@@ -50,7 +50,7 @@ test('roles: a push accepted by one process is ingested by another and readable 
   expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
 });
 
-test('roles: a process of api, grpc, ingester and deliverer that starts before its database waits for it and becomes ready (R-K1, R-K3)', async () => {
+test('roles: a process with api, grpc, ingester and deliverer waits at its start until the database answers, then becomes ready (R-K1, R-K3)', async () => {
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   await gate.shut();
   let refused = 0;

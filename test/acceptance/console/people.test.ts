@@ -103,7 +103,7 @@ test('console people: a manager creates a user, limits the access to a source, a
   await close();
 });
 
-test('console people: an administrator creates a client, replaces its secret, which is shown until a reload, disables and deletes the client (R-B3)', async () => {
+test('console people: an administrator creates a client, replaces its secret, disables and deletes the client; the new secret is shown until a reload (R-B3)', async () => {
   const { page, complaints, close } = await stack.open(ADMIN, '/console/people?tab=clients');
   await page.getByRole('cell', { name: 'tidemark-console' }).waitFor();
   await page.getByRole('cell', { name: 'Signs tokens' }).waitFor();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 test(
-  'console structure: a first site, whose draft survives a reload, a source and a variable are created by keyboard, and are deleted (R-C4, R-C7)',
+  'console structure: a site, a source and a variable are created by keyboard, then deleted; the draft of the site survives a reload (R-C4, R-C7)',
   async () => {
     const { page, complaints, close } = await stack.open(MANAGER);
     await page.getByRole('link', { name: 'Create the first site' }).press('Enter');

@@ -67,7 +67,7 @@ async function untilDrawn({ page }: ConsoleWindow, count: number): Promise<void>
   await page.locator(`[data-points="${count}"]`).waitFor();
 }
 
-test('console variable: points committed while the page is open appear in the chart and as a stop of the slider; points of a lost connection appear once it is back (R-J1)', async () => {
+test('console variable: points committed while the page is open appear in the chart and add a stop to the slider; points committed while the connection is lost appear when it returns (R-J1)', async () => {
   const window = await openVariable(ids.heat, '?v=known');
   const { page, complaints, close } = window;
   await page.getByText('Live', { exact: true }).waitFor();

@@ -170,7 +170,7 @@ describe('files: a file whose processing is interrupted', () => {
     await expectOnce(fileId);
   });
 
-  it('fails after ten failures without progress; faults of the service, kills and a stop do not count (R-A15)', async () => {
+  it('fails after ten failures without progress; a full disk, kills and a stop do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 9 where id = $1', [fileId]);
     const failing = (error: Error) => ({

@@ -296,7 +296,7 @@ describe('files: an uploaded file', () => {
     ]);
   });
 
-  it('without an ingested row is Rejected; a header alone is Completed (R-E3, §7)', async () => {
+  it('whose rows are all rejected is Rejected; a file with only a header is Completed (R-E3, §7)', async () => {
     const status = await process('none.csv', `${HEADER}\n${`999999999,${DATE},1\n`.repeat(5)}`);
     expect(status).toMatchObject({ state: 'Rejected', counts: { rows: 5, ingested: 0, rejected: 5 } });
     const { totalBytes } = status.progress;
@@ -304,7 +304,7 @@ describe('files: an uploaded file', () => {
     expect(await process('header.csv', `${HEADER}\n`)).toMatchObject({ state: 'Completed', counts: { rows: 0 } });
   });
 
-  it('reports why it failed, and the next file is processed (R-E2)', async () => {
+  it('that fails reports the reason, and the next file is processed (R-E2)', async () => {
     const failed = await process('columns.csv', 'date,amount\n');
     expect(failed).toMatchObject({
       state: 'Failed',
@@ -326,7 +326,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('counts towards the files that a user may follow until the client disconnects (R-A14)', async () => {
+  it('can be followed by a limited number of streams of a user; one more gets 429 until a client disconnects (R-A14)', async () => {
     const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
     await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
     const follow = async () => {
@@ -383,7 +383,7 @@ describe('files: an uploaded file', () => {
     await database.query('delete from webhook where id = any($1)', [webhooks]);
   });
 
-  it('stores only rows whose dates are not rolled up; a warning names the other dates (R-E1)', async () => {
+  it('has its rows at rolled-up dates rejected, with a warning that names these dates; its other row is stored (R-E1)', async () => {
     const variableId = await newVariable();
     const file = (value: number) =>
       ['2019-03-01T06:00:00', '2019-03-01T18:00:00', '2019-03-02T06:00:00']

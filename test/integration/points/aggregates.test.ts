@@ -261,12 +261,15 @@ describe('points: gaps between buckets', () => {
     ]);
   });
 
-  test.each(['ASC', 'DESC'])('an empty period has none: order %s (R-G1)', async (order) => {
-    const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
-    const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
-    expect(await read(variableId, `${noon}&pagingOrder=${order}`)).toEqual([]);
-    expect(await read(variableId, `${noon}&pagingOrder=${order}&includeToBoundary=true`)).toHaveLength(1);
-  });
+  test.each(['ASC', 'DESC'])(
+    'an empty period has no rows, and with includeToBoundary one row: order %s (R-G1)',
+    async (order) => {
+      const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
+      const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
+      expect(await read(variableId, `${noon}&pagingOrder=${order}`)).toEqual([]);
+      expect(await read(variableId, `${noon}&pagingOrder=${order}&includeToBoundary=true`)).toHaveLength(1);
+    },
+  );
 
   test('include buckets with fewer points than minCount (R-G1)', async () => {
     expect(await sums('minCount=2')).toEqual([[2, 21]]);

@@ -35,7 +35,7 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
   return rows;
 }
 
-it('points: a listing of versions that waits for another listing holds no summary row that the other listing needs (R-F8)', async () => {
+it('points: a listing of versions that waits for another listing holds no write lock on the table of summaries (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
   const { second } = await withTransaction(store.database, async (first) => {

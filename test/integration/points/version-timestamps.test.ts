@@ -59,7 +59,7 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
 }
 
 describe('points: an as-of read', () => {
-  it('during a write that began earlier returns the same as afterwards (R-F1, R-F5)', async () => {
+  it('of an instant during an open write waits for the write and returns its value (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));
@@ -96,7 +96,7 @@ describe('points: an as-of read', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('of an instant before an open write does not wait for it, nor does a read of another account (R-F5)', async () => {
+  it('does not wait for an open write that began after its instant, or for a write of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
@@ -124,7 +124,7 @@ describe('points: an as-of read', () => {
     await later.commit();
   });
 
-  it('fails with dependency_unavailable when the write does not end, and with the reason of an aborted signal (R-A5, R-G4)', async () => {
+  it('fails with dependency_unavailable when an open write does not end in time, and with the reason of its signal when that is aborted (R-A5, R-G4)', async () => {
     const [variableId = 0] = await addVariables(1);
     const writer = await writeAndHold(encode([variableId], 1));
     const now = await clockMicros();
@@ -137,7 +137,7 @@ describe('points: an as-of read', () => {
 });
 
 describe('points: VersionTimestamps', () => {
-  it('ahead of the clock at one variable do not affect the other variables of the batch (R-F1)', async () => {
+  it('that are ahead of the clock for one variable do not affect another variable of the batch (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;

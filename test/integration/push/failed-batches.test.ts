@@ -93,7 +93,7 @@ describe('push: a batch that failed at one ingester', () => {
     expect(await versionCount()).toBe(before + pushes);
   });
 
-  it('is not charged with the failure of another batch, or of no batch (R-K3)', async () => {
+  it('counts no attempt when the failure names another batch or none (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

@@ -73,10 +73,13 @@ describe('mapper: the answer of a mapper', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('that needs more than the memory limit, by %s, fails the mapping only (R-D9)', async (_what, expression) => {
-    const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
-    const message =
-      /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
-    await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
-  });
+  ])(
+    'that needs more than the memory limit, by %s, ends the mapping with mapping_failed (R-D9)',
+    async (_what, expression) => {
+      const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
+      const message =
+        /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
+      await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
+    },
+  );
 });

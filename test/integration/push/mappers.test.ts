@@ -189,7 +189,7 @@ describe('push: a hostile mapper', () => {
   it.each([
     ['entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'DOCTYPE'],
     ['an open tag', '<a><b></a>', 'must be XML'],
-  ])('cannot read a body with %s, which is refused (R-D9)', async (_what, raw, reason) => {
+  ])('a push of a body with %s is answered 400 with the reason (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(reason);
@@ -220,7 +220,7 @@ describe('push: /account/mappers', () => {
     expect((await user.post('/account/mappers', { name: 'm', expression: '[]' })).status).toBe(403);
   });
 
-  it('tests a mapper: elements, their problems, or the error; stores nothing (R-D9)', async () => {
+  it('tests a mapper: the answer has its elements, their problems or the error, and no operation is stored (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;

@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('is offered in the challenge to a read, except to a script in a web page (R-A13, R-A5)', async () => {
+  it('is offered in the challenge of a refused read, but not to a script in a web page (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -211,7 +211,7 @@ describe('push: Basic with another issuer', () => {
     expect(ttlSec).toBe(3600);
   });
 
-  it('asks the issuer again, for pushes alone, when its client may not read (R-A13, R-B7)', async () => {
+  it('requests a token for pushes alone when the issuer refuses one for pushes and reads (R-A13, R-B7)', async () => {
     await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const asked: (string | null)[] = [];
     const strict: typeof fetch = async (url, init) => {

@@ -46,7 +46,7 @@ async function countOf(variableId: number): Promise<number> {
 }
 
 describe('push: a large push of new dates', () => {
-  it('is readable, its operation ended and announced, when it is answered (R-D1, R-D7)', async () => {
+  it('is readable, is Completed and has its events in the outbox when it is answered (R-D1, R-D7)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const { body } = await push([{ variableId, data: readings(LARGE, 1) }]);
@@ -233,7 +233,7 @@ describe('push: pushes that arrive together', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 500, 200, 200]);
   });
 
-  it('as re-sends through two services are one operation (R-D7, R-K3)', async () => {
+  it('and re-send one push through two services are one operation (R-D7, R-K3)', async () => {
     const variableId = await newVariable();
     const services = [openService(), openService()];
     const caller = { ...(await callerOfManager()), accountId: api.accountId };

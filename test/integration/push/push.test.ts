@@ -118,7 +118,7 @@ describe('push: an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 
-  it('may have several elements of one variable; the last repeat wins (R-D5)', async () => {
+  it('may have several elements of one variable; of readings with the same date and version, the last is stored (R-D5)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     const reading = (value: number, version?: string) => ({ date: DATE, value, version });
     await push([

@@ -114,7 +114,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('have labels from which the row and the position are read, up to the 65,536th (R-D7)', () => {
+  it('have labels that name the row and the position in it, up to the 65,536th push (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
       [0, 1, 255, 65_535].map((position) => ({ shared, position })),
@@ -158,7 +158,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(rows.map(({ rows: bytes }) => bytes.length)).toEqual([2 * 62]);
   });
 
-  it('have labels of their own, beside pushes of another user and pushes with a label of the client (R-D7)', async () => {
+  it('have different labels, also when another user pushes at once and other pushes have a label of the client (R-D7)', async () => {
     const other = await api.signIn('otis', 'MANAGER');
     const body = () => [
       { variableId, data: [{ date: new Date((START + ++seconds * 1e6) / 1000).toISOString(), value: 1 }] },

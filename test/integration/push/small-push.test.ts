@@ -169,7 +169,7 @@ describe('push: a small push', () => {
 });
 
 describe('push: the small-push handler', () => {
-  it('answers pushes with cached caller and targets; the app gets all others with their bodies (R-D1)', async () => {
+  it('answers a push whose caller and target are cached; the app gets other pushes with their bodies (R-D1)', async () => {
     await push(one());
     const handler = await openHandler();
     const body = one();
@@ -186,7 +186,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('passes a push of a user who exceeds the limit of requests to the app (R-B15)', async () => {
+  it('leaves a push to the app when its user exceeds the limit of requests (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();

@@ -82,7 +82,7 @@ describe('history: GET /data and POST /data', () => {
     },
   );
 
-  test('the latest values, and a horizon whose states are all complete, have no header (R-F9)', async () => {
+  test('a read of the latest values has no header, nor has a horizon whose states are all complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -96,7 +96,7 @@ describe('history: GET /data and POST /data', () => {
     expect(headers.get('history-from')).toBe(`${item(later, last)}, ${item(cut, kept[0])}`);
   });
 
-  test('more than 40 cut variables: the header counts the rest, the metadata of Arrow names all (R-F9)', async () => {
+  test('for 45 variables with a cut history, the header names 40 and counts the others; the metadata of Arrow names all (R-F9)', async () => {
     const instant = '2026-05-01T00:00:00Z';
     const { rows } = await api.database.query<{ id: number }>(
       `with made as (
@@ -114,7 +114,7 @@ describe('history: GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('every format names cuts in the header, of points and of buckets; Arrow also in the metadata of the schema (R-F9, R-G1, R-G4)', async () => {
+  test('the header names cuts in every format, for points and for buckets; Arrow also names them in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -191,7 +191,7 @@ test.each<readonly [Method, object]>([
   expect(await asked('2099-01-01')).toEqual([]);
 });
 
-test('history: a watch resumed after a cut sends the versions kept, up to the latest, and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
+test('history: a watch resumed after a cut sends the versions that are kept, and names no cut; an as-of read names the cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

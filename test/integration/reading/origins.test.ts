@@ -122,7 +122,7 @@ describe('reading: the origins of versions', () => {
     expect((await stack.api.stranger.get(`/data/origins?${query}`)).status).toBe(404);
   });
 
-  it('have only the kind of a push after its operation was deleted, and are empty after the record was purged by age (R-D8)', async () => {
+  it('show only the kind of a push whose operation is deleted, and are empty after old origins are purged (R-D8)', async () => {
     const variableId = await newVariable();
     await push([variableId], 1, '?operationId=old');
     await stack.api.ingest();

@@ -154,7 +154,7 @@ describe('read formats: rows', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('are as many, and in samples across batches the same, in JSON, CSV, Arrow and Parquet (R-G4)', async () => {
+  test('have the same number, and in samples the same values, in JSON, CSV, Arrow and Parquet (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];

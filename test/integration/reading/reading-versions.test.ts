@@ -199,7 +199,7 @@ describe('version selection: aggregates use the selected versions (R-G2)', () =>
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('gaps are null over REST and NaN over gRPC, where incomplete buckets are NaN too (R-J1, R-G1)', async () => {
+  test('gaps are null over REST and NaN over gRPC; incomplete buckets over gRPC are NaN too (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);

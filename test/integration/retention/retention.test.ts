@@ -193,7 +193,7 @@ describe('retention: preview and job', () => {
     await manager.delete(path);
   });
 
-  test('accounts take turns, and only one process works at a time', async () => {
+  test('accounts take turns, and a second job does nothing while the first one works', async () => {
     const { stranger } = api;
     const otherSource = await createSource(stranger, (await createStructure(stranger)).siteId);
     const ids = [await addDays(200, 1), await addDays(200, 1, stranger, otherSource)];
@@ -243,7 +243,7 @@ describe('retention: reads', () => {
     await apply();
   });
 
-  test('points before the boundary are deleted, and reads as JSON, as Arrow and by compare say from which date all points are stored', async () => {
+  test('points before the boundary are deleted; answers in JSON and Arrow and a comparison name the date from which all points are stored', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

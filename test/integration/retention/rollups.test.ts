@@ -140,7 +140,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an as-of read includes the rollups whose points were all known at the instant, and says which states are incomplete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup when all its points were known at the instant, and names the instant from which states are complete (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));

@@ -235,7 +235,7 @@ describe('customFilter: hostile texts', () => {
     await api.database.query('update source set name = $2 where id = $1', [rows[0]?.id, rows[0]?.name]);
   });
 
-  test('as a whole filter, a field, an operator or a bare value, a hostile text is parsed or refused with a position', async () => {
+  test('a hostile text as a whole filter, a field, an operator or a bare value is parsed or refused with a position', async () => {
     const texts = [...HOSTILE, 'a\u0000b', '\ud800', "name = '\u0000'", "name = 'a"];
     const filters = texts.flatMap((text) => [
       text,

@@ -32,8 +32,8 @@ const valuesOf = async (variableId: number) => {
 };
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
-describe('variable: readings are divided by its divider when they arrive (R-C6)', () => {
-  it('by a first, a repeated and a large push; a variable without a divider in the same body keeps its value', async () => {
+describe('variable: its divider divides the values that arrive (R-C6)', () => {
+  it('in a first, a repeated and a large push; a variable without a divider in the same body keeps its value', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the
@@ -52,7 +52,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     expect(await valuesOf(plain)).toEqual([5]);
   });
 
-  it('by a mapper and by a replay of rejected elements', async () => {
+  it('in a push through a mapper and in a replay of rejected elements', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 4, mappingConfig: 'mapped' });
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const userId = rows[0]?.id ?? '';
@@ -68,7 +68,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     expect([await valuesOf(variableId), await valuesOf(later)]).toEqual([[2.5], [-3]]);
   });
 
-  it('by files', async () => {
+  it('in a file', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 8 });
     files.startIngester();
     const fileId = await files.upload('a.csv', `variable_id,date,value\n${variableId},2026-03-01T00:00:00,20\n`);
@@ -76,7 +76,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('from the next push on after the divider changes; stored points stay, null means 1, and 0 is refused', async () => {
+  it('from the next push on after it changes; stored points stay, null means 1, and 0 is refused', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -95,7 +95,7 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
     });
   });
 
-  it('a body with a value that the divider makes infinite is answered 400 with the path of the value, whether the target is cached or not (R-D1)', async () => {
+  it('a value that the divider makes infinite is answered 400 with its path, whether the target is cached or not (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
@@ -105,8 +105,8 @@ describe('variable: readings are divided by its divider when they arrive (R-C6)'
   });
 });
 
-describe('variable: isDefault is what a push that names only the source means (R-C6, R-D2)', () => {
-  it('the default among several variables takes the readings, with its divider; other identifiers still decide', async () => {
+describe('variable: isDefault selects the target of a push that names only the source (R-C6, R-D2)', () => {
+  it('the default variable gets the readings, divided by its divider; a mappingConfig still selects another variable', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId, { serialNumber: 'DEF-1' });
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'other', divider: 2 });
@@ -118,7 +118,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('without a default, with two defaults from older releases, or for two sources, the element is rejected as ambiguous', async () => {
+  it('the element is rejected as ambiguous without a default, with two defaults from older releases, or when two sources match', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -150,7 +150,7 @@ describe('variable: isDefault is what a push that names only the source means (R
     }
   });
 
-  it('a second default of a source is answered 409, which names the first default, also when a default moves to the source; one of several concurrent writes wins', async () => {
+  it('a POST, a PUT or a move that would make a second default is answered 409 and names the first; one of several concurrent POSTs wins', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source, it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

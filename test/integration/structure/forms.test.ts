@@ -152,7 +152,7 @@ describe('forms: a definition', () => {
 });
 
 describe('forms: clientData', () => {
-  it('of sites, sources and variables is checked on POST, with one detail per value; of variables also on PUT and PATCH (R-C11)', async () => {
+  it('is checked on POST of sites, sources and variables, with one detail per value, and on PUT and PATCH of variables (R-C11)', async () => {
     const [site, source, variable] = [
       await createForm('Site'),
       await createForm('Source'),
@@ -243,7 +243,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it('triggers the variable when the value changes, from the first date of its input, only with canBeUsedAsATrigger (R-H5)', async () => {
+  it('with canBeUsedAsATrigger triggers the variable when it changes, from the first date of the input (R-H5)', async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

@@ -84,7 +84,7 @@ test.each([
   expect((await api.manager.get(`${address}${names.length}`)).status).toBe(400);
 });
 
-test('listings: eventType and httpMethod of a webhook are taken by number, the filter EventType also by name, from 0 in the order of R-I2 (R-A3, R-I1)', async () => {
+test('listings: a webhook takes eventType and httpMethod by number, and its filter EventType takes numbers and names (R-A3, R-I1, R-I2)', async () => {
   const hook = { name: 'numbers', url: 'https://example.com/', eventType: 2, httpMethod: 1 };
   const { body } = await api.manager.post<object>('/account/webhooks', hook);
   expect(body).toMatchObject({ eventType: 'DataPointsWritten', httpMethod: 'PUT' });
@@ -105,7 +105,7 @@ test.each([
   expect((await api.manager.get(without)).headers.get('warning')).toBeNull();
 });
 
-test('listings: a page with more JSON than is read at once is whole, and so is one with less (R-A7, R-A14)', async () => {
+test('listings: a page is complete, whether its JSON is read at once or in parts (R-A7, R-A14)', async () => {
   const { rows } = await api.database.query<{ id: number }>(
     `insert into variable (account_id, source_id, name, client_data)
      select $1, $2, 'large', jsonb_build_object('text', repeat('x', 60000), 'n', n) from generate_series(1, 20) n returning id`,

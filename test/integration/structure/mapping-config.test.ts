@@ -50,7 +50,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     expect(moving).toMatchObject(taken(variableId, sourceId));
   });
 
-  it('one of several concurrent writes wins; the others are answered 409 with the id of the variable that it wrote', async () => {
+  it('one of several concurrent POSTs creates its variable; the others are answered 409 with the id of that variable', async () => {
     const { sourceId } = await make();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -89,7 +89,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
 });
 
 describe('migration: a mappingConfig that variables of a source share', () => {
-  it('refuses the upgrade and names the variables; once one is changed, the upgrade works', async () => {
+  it('makes the upgrade fail with an error that names them; after one is changed, the upgrade succeeds', async () => {
     const old = await createPopulatedDatabase('0029');
     try {
       const { rows } = await old.client.query<{ id: number; source: number }>(

@@ -291,7 +291,7 @@ describe('structure: a listing', () => {
     expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());
   });
 
-  it('takes id, ids, singular and plural of every id filter (R-A12, R-C4–C6)', async () => {
+  it('accepts id and ids, and each id filter in the singular and the plural (R-A12, R-C4–C6)', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager);
     await createStructure(api.manager);
     const filters = [

@@ -151,7 +151,7 @@ describe('points: statements on stored rows', () => {
     },
   );
 
-  it('the versions of a run of dates are counted once for a version limit, also in a chunk without statistics (R-F3)', async () => {
+  it('the step for a version limit counts the versions of a run of dates in one pass, also in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {

@@ -149,7 +149,7 @@ describe('structure import: forms', () => {
     expect(await formsOf(sites[1]?.id)).toMatchObject({ catalogues: [], forms: [] });
   });
 
-  test('check the values of their document, and are refused with the path of each fault, all or nothing (R-C11, R-A5)', async () => {
+  test('check the values of the same document; a document with a fault is refused whole, with the path of each fault (R-C11, R-A5)', async () => {
     const manager = await stack.newAccount();
     const problemsOf = async (content: typeof document | object) => {
       const { state, problems } = await stack.run(manager, content);

@@ -119,7 +119,7 @@ describe('account health: failures', () => {
     });
   });
 
-  it('managers see the webhooks that the service disabled; the answer for a USER omits the member (R-I5)', async () => {
+  it('managers see the webhooks that the service disabled; the answer for a USER omits `webhooks` (R-I5)', async () => {
     const hook = { name: 'to ERP', url: 'https://receiver.example/x', eventType: 'DataPointsWritten' };
     const { status, body } = await api.manager.post<{ id: string }>('/account/webhooks', hook);
     expect({ status, body }).toMatchObject({ status: 200 });

@@ -215,7 +215,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('without --as, names the operator of the process; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('names the operator of the process when --as is absent; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');

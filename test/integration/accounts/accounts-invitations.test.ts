@@ -192,7 +192,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect(first.title).toBe('Choose your password');
   });
 
-  it('a waiting mail with a secret goes to the changed address (R-B10, R-B12)', async () => {
+  it('a delayed mail with a password goes to the changed address, not to the old one (R-B10, R-B12)', async () => {
     const [old, email] = ['typo@north.exampel', 'typo@north.example'];
     await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
     await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });
@@ -266,7 +266,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('an invitation takes its role from `role`, else from `roles`; a manager cannot give ADMIN (R-B10, R-C2)', async () => {
+  it('an invitation prefers `role` to `roles`, and is for a USER when both are empty; a manager cannot give ADMIN (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');

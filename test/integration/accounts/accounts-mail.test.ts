@@ -92,7 +92,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('one@x.example')).toMatchObject({ state: 'Sent', attempts: 1, failure: null });
   });
 
-  it('of a transaction that was rolled back is never sent (R-B10)', async () => {
+  it('of a transaction that was rolled back is not queued (R-B10)', async () => {
     const failing = withTransaction(database, async (transaction) => {
       await queueMail(transaction, mailTo('undone@x.example'));
       throw new Error('undone');
@@ -168,7 +168,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('orphan@x.example')).toMatchObject({ state: 'Sent', attempts: 2, failure: null });
   });
 
-  it('with a delay is sent once the delay is over, even if the sender restarts meanwhile (R-B12, R-K2)', async () => {
+  it('with a delay is sent after the delay, even if the sender restarts meanwhile (R-B12, R-K2)', async () => {
     const before = startSender();
     await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
     await queueMail(database, mailTo('first@x.example'));

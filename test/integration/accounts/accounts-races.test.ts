@@ -24,7 +24,7 @@ const register = (link: string) =>
     undefined,
   );
 
-describe('accounts: two managers in concurrent requests', () => {
+describe('accounts: two concurrent requests of two managers', () => {
   const WAYS = {
     demote: (by: TestClient, id: string) => by.post(`/account/user/${id}`, { roles: ['USER'] }),
     lock: (by: TestClient, id: string) => by.post(`/account/user/${id}/lock`, { isLocked: true }),
@@ -34,7 +34,7 @@ describe('accounts: two managers in concurrent requests', () => {
   } as const;
 
   it.each(['demote', 'lock', 'delete', 'remove'] as const)(
-    'that %s each other: exactly one request succeeds, so one of the managers remains (R-B5, R-B8)',
+    'to %s each other: one succeeds and the other is refused (R-B5, R-B8)',
     async (change) => {
       for (let round = 0; round < 5; round++) {
         const names = [`${change}-${round}-a`, `${change}-${round}-b`];

@@ -196,7 +196,7 @@ describe('accounts: accounts of the user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere refuses access tokens of earlier seconds, and earlier refresh tokens (R-B5)', async () => {
+  it('signing out everywhere ends refresh tokens, and access tokens issued in an earlier second (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {
@@ -293,7 +293,7 @@ describe('accounts: the audit trail', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('shows changes of a user without account to ADMIN users only (R-A5)', async () => {
+  it('shows the deletion of a user who belongs to no account to an ADMIN only (R-A5)', async () => {
     const nobody = await addPerson(api, 'nobody', { accountIds: [] });
     await admin.delete(`/account/user/${nobody}`);
     expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);
@@ -317,7 +317,7 @@ describe('accounts: the audit trail', () => {
     expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
   });
 
-  it('has no entry of a refused change or of a change without members (R-A5)', async () => {
+  it('has no entry of a refused change, nor of a PUT of an empty object (R-A5)', async () => {
     const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
     const before = await count();
     await api.manager.put('/account', { versionLimit: 0 });

@@ -60,7 +60,7 @@ describe('accounts: GET /admin/operate', () => {
     expect(busiestAccounts).toMatchObject([{ accountName: 'North', pushes: 1, readings: 1, runs: 8, runSeconds: 16 }]);
   });
 
-  it('lists waiting work by metric, clients without secrets, signing keys, and storage once it is measured', async () => {
+  it('lists waiting work by metric, clients, signing keys and the measured storage, and no hash of a secret', async () => {
     const { waiting, clients, signingKeys } = await read();
     expect(waiting).toMatchObject({ tidemark_push_waiting_batches: 0, tidemark_calculation_due: 0 });
     expect(clients).toContainEqual(expect.objectContaining({ clientId: 'tidemark-console', isPublic: true }));
@@ -72,7 +72,7 @@ describe('accounts: GET /admin/operate', () => {
     );
   });
 
-  it('examines 20,000 runs and 20,000 pushes when more are stored', async () => {
+  it('examines 20,000 runs and 20,000 pushes when 25,000 of each are stored', async () => {
     await api.database.query(
       `with run as (
          insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,

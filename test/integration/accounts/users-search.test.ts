@@ -50,7 +50,7 @@ describe('accounts: GET /account/users', () => {
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('displayLevel Normal returns UserLight and Light fewer members; Verbose adds members, for managers only (R-C2)', async () => {
+  it('displayLevel Light omits members of UserLight, which Normal returns; Verbose adds members for managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -281,7 +281,7 @@ describe('accounts: POST /account/users', () => {
 
 describe('accounts: GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
-    '%s returns a UserInfoLight of each user, by pages, and ignores a level and other parameters (§4.3, R-A3)',
+    '%s returns a UserInfoLight of each user, has pages, and ignores displayLevel and name (§4.3, R-A3)',
     async (path) => {
       const { body } = await user.get<readonly Listed[]>(path);
       expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY);

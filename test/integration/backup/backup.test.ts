@@ -150,7 +150,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('restores to an instant: keeps every write answered before it and none after it, and ingests a push that was only accepted (R-D1)', async () => {
+  it.concurrent('restores to an instant: writes answered before it are kept, later writes are not, and a push that was only accepted is ingested (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers the commits until 2\S+Z, then accepts connections/);
@@ -232,7 +232,7 @@ describe('backup', () => {
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('ends the archive command with exit code 0 on SIGTERM; backups then fails, because no process archives', async () => {
+  it('SIGTERM ends the archive command with exit code 0; then the backups command fails, because no process archives', async () => {
     archive.kill('SIGTERM');
     expect(await once(archive, 'exit')).toEqual([0, null]);
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');

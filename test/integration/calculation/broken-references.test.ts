@@ -110,7 +110,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     ['without a note', {}],
     ['with a note', { note: 'why' }],
   ])(
-    'a declaration saved %s, which the rules of a later version would refuse, can be sent back as it was read',
+    'a declaration that was saved %s and breaks present rules is accepted unchanged, but refused when it is edited',
     async (_, members) => {
       const { id } = await withDeletedInput(members);
       for (const table of ['variable', 'declaration_save']) {

@@ -336,7 +336,7 @@ describe('calculation: schedules (R-H5)', () => {
     expect(fired.flat().filter((id) => id === variableId)).toEqual([variableId]);
   });
 
-  test('saving an unchanged schedule skips no instant; an empty one removes it (R-H5)', async () => {
+  test('saving an unchanged schedule skips no instant; saving an empty schedule removes the schedule (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-07-01T12:00:00Z');
     await fireAt('2026-07-01T13:00:00Z');
     await calculations.save(variableId, scheduled('0 0 * * *'));
@@ -397,7 +397,7 @@ describe('calculation: records of runs (R-H8)', () => {
     expect(await calculations.runsOf(variableId)).toEqual([]);
   });
 
-  test('a stop hands a run back without counting the attempt, and it runs again (R-K2)', async () => {
+  test('a run stopped with its calculator is recorded as Abandoned, not counted as an attempt, and repeated (R-K2)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.change(source);

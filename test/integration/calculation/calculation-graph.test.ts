@@ -47,7 +47,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
   test.each([
     ['71 variables', 7],
     ['5,000 variables', 500],
-  ])('of %s in layers of ten takes less than a second, with and without a cycle', async (_, count) => {
+  ])('takes less than a second for %s in layers of ten, with and without a cycle', async (_, count) => {
     const layers = await addLayers(count);
     const [bottom = [], top = []] = [layers[0], layers.at(-1)];
     const [raw, sink, middle, report] = [

@@ -207,7 +207,7 @@ describe('calculation: repeated runs', () => {
   });
 });
 
-describe('calculation: a script that breaks its sandbox', () => {
+describe('calculation: faults of a sandbox', () => {
   /** Requests one run and runs it until no retry is left. */
   const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
     await calculations.change(source);
@@ -219,7 +219,7 @@ describe('calculation: a script that breaks its sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('fails as breaks_sandbox after three faults of its own, and at once the next time (R-H7, R-H8)', async () => {
+  test('a script that causes three faults fails as breaks_sandbox, and at once in its next run (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -237,7 +237,7 @@ describe('calculation: a script that breaks its sandbox', () => {
     expect(edited[4], 'another script starts with no faults').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
   });
 
-  test('is tried five times when the sandbox itself is at fault (R-H8)', async () => {
+  test('a script is tried five times when the sandbox causes the faults (R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const runs = await runUntilEnded(variableId, source, { ...FAULT, cause: 'sandbox' });
@@ -268,7 +268,7 @@ describe('calculation: its own output as an input', () => {
 });
 
 describe('calculation: the default Version', () => {
-  test('follows the time the run was claimed, for all its formulas (§9.4, R-H10)', async () => {
+  test('comes from the time the run was claimed, for both formulas of the run (§9.4, R-H10)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: true });
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);

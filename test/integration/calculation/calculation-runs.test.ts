@@ -47,7 +47,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable reached by two paths', () => {
-  test('runs although its direct input changes while the variable between them runs (R-H5)', async () => {
+  test('waits for the running variable of the longer path, but not for the next run of that variable (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -101,7 +101,7 @@ describe('calculation: a run over many points', () => {
 });
 
 describe('calculation: the versions of a run', () => {
-  test('are recorded with the run, so a version later than the end of the run leads to the run too (R-H12, R-F1)', async () => {
+  test('lead to the run even when their VersionTimestamp is after the end of the run (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
     // The versions of the run come after a VersionTimestamp in the future, and so after the end of the run.
     await store.write(variableId, [[START, 0]]);
@@ -130,7 +130,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('reads the first dates of its inputs only while no chunk can be compressed (R-H5)', async () => {
+  test('waits while the compression of a chunk holds its lock, then starts at the first date of its input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays dates that were requested %s its repetition, and counts no attempt for them (R-H5)',
+    'also delays new dates, requested %s a worker asks for the run again; they count no attempt (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

@@ -219,7 +219,7 @@ describe('watch: is refused', () => {
     });
   });
 
-  it('above the maximum open watches of a user; other users are unaffected (R-J3)', async () => {
+  it('above the maximum number of open watches of a user; other users are unaffected (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();

@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('that only appends dates, with one version each, leaves no rewrite record; any other records its first and last date (R-J1)', async () => {
+  it('with a date before the last stored date, or with two versions of a date, leaves a rewrite record of its first and last date; a write that only appends leaves none (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -109,7 +109,7 @@ const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom
 });
 
 describe('watch changes: points after a position', () => {
-  it('are the stored points that follow it in the order of VersionTimestamp, then date, for every position within every write (R-J1)', async () => {
+  it('are sorted by VersionTimestamp, then date, and include all stored points after it (R-J1)', async () => {
     let value = 0;
     const checkPositions = async (
       isVersioned: boolean,
@@ -214,7 +214,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('exist for points written before rewrites were recorded (R-J1)', async () => {
+  it('are created by the migration for earlier writes, and find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

@@ -96,7 +96,7 @@ describe('watch: a watch', () => {
     expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
   });
 
-  it('resumed with a cursor sends versions superseded meanwhile too, in order (R-J1)', async () => {
+  it('resumed with a cursor sends, in order, also the versions that were superseded meanwhile (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(variableId, [
       { minute: 0, value: 0 },
@@ -160,7 +160,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('starts a variable that is missing from the cursor at the next commit, as a watch without a cursor does (R-J1)', async () => {
+  it('resumed with a cursor sends a variable that the cursor lacks from the next commit on, or from the beginning on request (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

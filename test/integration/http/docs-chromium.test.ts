@@ -53,7 +53,7 @@ describe('docs: the files of the page', () => {
     }
   });
 
-  it('are the only files under /docs: another name is 404 (R-A5)', async () => {
+  it('another name under /docs is 404; a trailing slash is ignored (R-A5)', async () => {
     for (const name of ['/package.json', '/index.html/', '/..%2fpackage.json', '/constructor', '/swagger-ui.js']) {
       const response = await fetch(docs(name));
       await response.text();

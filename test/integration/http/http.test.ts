@@ -204,7 +204,7 @@ describe('http: responses', () => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 
-  it('without a token answer 401 with a challenge, with the wrong scope 403 (R-A5, R-B6)', async () => {
+  it('to a request without a token are 401 with a challenge; those for a wrong scope or a missing permission are 403 (R-A5, R-B6)', async () => {
     const nobody = createTestClient(api.origin);
     for (const path of ['/api/data', '/sites']) {
       const answer = await nobody.post(path, []);

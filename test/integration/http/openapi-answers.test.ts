@@ -89,7 +89,7 @@ const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types)
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
 describe('openapi: each GET operation of the API, except pages, metrics, streams and those that need R', () => {
-  it('answers as described and not with an empty list, unless it gives a file (R-A9)', async () => {
+  it('answers 200 as described, with no empty list, unless it gives a file (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.
@@ -111,7 +111,7 @@ describe('openapi: each GET operation of the API, except pages, metrics, streams
     }
   });
 
-  it('that gives a file gives it in a described media type, when the client accepts any type or a described one (R-E1)', async () => {
+  it('that gives a file answers in a described media type, when the client accepts any type or a described type (R-E1)', async () => {
     const given: string[] = [];
     for (const operation of reading.filter(givesFiles)) {
       for (const accept of ['*/*', ...typesOf(operation)]) {

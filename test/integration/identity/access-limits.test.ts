@@ -197,7 +197,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('of users are exact within a process; another process lets at most half a budget more pass (R-B15)', async () => {
+  it('of users are exact within a process; another process accepts at most half a budget more (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));
@@ -230,7 +230,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('on tokens are per client address, behind one proxy the last address in X-Forwarded-For (R-B15)', async () => {
+  it('on tokens are per client address; behind one proxy, that is the last address in X-Forwarded-For (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));

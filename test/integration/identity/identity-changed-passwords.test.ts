@@ -96,7 +96,7 @@ describe('identity: cached push credentials', () => {
     },
   );
 
-  it('are refused once the cached caller is gone, after the stored password was changed or marked as temporary (R-B7, R-B5)', async () => {
+  it('of a password changed or marked as temporary in the database are refused when the cached caller is invalidated (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
@@ -136,7 +136,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     expect((await own.get('/account')).status).toBe(200);
   });
 
-  it('a change at the page revokes all sessions except the one of the page (R-B13)', async () => {
+  it('a change on the password page ends refresh tokens and other browser sessions, not the session of the page (R-B13)', async () => {
     await addPusher('olga');
     const [here, elsewhere] = [await signInBrowser('olga'), await signInBrowser('olga')];
     const { refresh_token: refreshToken } = await tokensOf('olga');
@@ -167,7 +167,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     }
   });
 
-  it('a grant for refreshing is stored only while the password is still the one that was checked (R-B11)', async () => {
+  it('a token grant is stored only if the checked password is still the stored one (R-B11)', async () => {
     const userId = await addPusher('grant');
     const { rows } = await api.database.query<{ hash: string }>(
       'select password_hash as hash from app_user where id = $1',

@@ -249,7 +249,7 @@ describe('Keycloak: an invitation of a user of another account', () => {
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('keeps the password when Keycloak has verified the address, else revokes it (R-B10)', async () => {
+  it('keeps the password if Keycloak has verified the address, otherwise replaces it with a temporary one (R-B10)', async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],

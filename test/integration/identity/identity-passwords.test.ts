@@ -332,7 +332,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     expect((await createTestClient(api.origin).get('/user/updatePasswordLink')).status).toBe(401);
   });
 
-  it('POST /user/password is 410 and names its replacement (§4.6, R-B13)', async () => {
+  it('replaces POST /user/password, which answers 410 and names the replacement (§4.6, R-B13)', async () => {
     const answer = await api.manager.post('/user/password', { password: 'x' });
     expect(answer).toMatchObject({ status: 410, body: { code: 'gone' } });
     expect(JSON.stringify(answer.body)).toContain('GET /user/updatePasswordLink');

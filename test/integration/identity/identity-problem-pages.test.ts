@@ -72,7 +72,7 @@ describe('identity: too many attempts', () => {
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('at the token endpoint are an OAuth error too (R-B3, R-B15)', async () => {
+  it('at the token endpoint are answered with the members of an OAuth error too (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });

@@ -73,7 +73,7 @@ describe('identity: the password grant', () => {
     expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
   });
 
-  it('without a scope grants all scopes of the client; scopes that cannot be granted are named (R-B3)', async () => {
+  it('a request without a scope gets all scopes of the client; a scope that cannot be granted is named (R-B3)', async () => {
     const all = await tokenForMax();
     expect(all.body.scope).toBe('datahub-api push-data');
     expect(all.body).not.toHaveProperty('refused_scope');
@@ -123,7 +123,7 @@ describe('identity: the password grant', () => {
     expect(user).toMatchObject({ preferred_username: 'max', account: identity.otherAccountId });
   });
 
-  it('never grants more scopes than the client has (R-B6)', async () => {
+  it('grants the requested scopes that the client has, and refuses a request for none of them (R-B6)', async () => {
     await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const pusher = { client_id: 'pusher', client_secret: 'p' };
     expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');
@@ -277,7 +277,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('has the headers that middleware adds to every answer (R-A2, R-A10)', async () => {
+  it('has the headers Api-Version and X-Request-Id, as a successful one has (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
       const { headers } = await tokenForMax(form);
       expect(headers.get('api-version')).toBe('1.7');
@@ -301,7 +301,7 @@ describe('identity: stored state of the issuer', () => {
     for (const secret of [body.refresh_token, PASSWORD, CLIENT.secret]) expect(rows[0]?.text).not.toContain(secret);
   });
 
-  it('is deleted only after it expired (R-B2)', async () => {
+  it('is deleted after it expired; a live refresh token still works (R-B2)', async () => {
     const live = await tokenForMax();
     await identity.database.query(`insert into oidc_payload values ('Session', 'old', '{}', null, null, null, now())`);
     expect(await purgeExpired(identity.database)).toBeGreaterThan(0);

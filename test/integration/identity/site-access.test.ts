@@ -146,7 +146,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('ends for a source that moves to another site; an emptied list does not mean all (R-B9)', async () => {
+  it('ends for a source that moves to another site; the empty list that remains gives access to no source (R-B9)', async () => {
     const other = await createSite(api.manager);
     const moving = await createSource(api.manager, siteId);
     await grant({ siteId, level: 'Read', sourceIds: [moving] });
@@ -189,7 +189,7 @@ describe('identity: the level of site access', () => {
 });
 
 describe('identity: the migration to levels', () => {
-  it('gives Write to a user who may push, and leaves Read to another (R-B8, R-C3)', async () => {
+  it('gives Write to a user who may push; a user who may not push keeps Read (R-B8, R-C3)', async () => {
     await api.signIn('reader', 'USER', { mayPush: false });
     const readerId = await userIdOf(api, 'reader');
     const levelsOf = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body.sites;
@@ -204,7 +204,7 @@ describe('identity: the migration to levels', () => {
 });
 
 describe('identity: an invitation to some sources', () => {
-  it('grants sources that still belong to the site, and never all in their place (R-B10, R-C3)', async () => {
+  it('grants the named sources that still belong to the site; if none does, it grants no source (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {
       await api.manager.post('/account/invitations', { email, sites: [{ siteId, level: 'Read', sourceIds }] });

@@ -423,7 +423,7 @@ describe('webhooks: filter', () => {
   });
 
   it.each(['UserCreated', 'UserLocked', 'InvitationAccepted'])(
-    'is refused for %s, which names no site, source or variable (R-I1)',
+    'of event type %s is refused, because its events name no site, source or variable (R-I1)',
     async (eventType) => {
       const filter = { siteIds: [own.siteId] };
       const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });

@@ -231,7 +231,7 @@ test("webhook delivery: a deliverer whose clock is an hour ahead signs with the 
   expect(deliverer.log()).toContain('the clock of this machine differs');
 }, 60_000);
 
-test('webhook delivery: events of a Redis outage are delivered after it (R-K3)', async () => {
+test('webhook delivery: events that occur during a Redis outage are delivered after it (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.REDIS_URL ?? '');
   await start('deliverer', { REDIS_URL: gate.url });

@@ -227,7 +227,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('a process whose time to stop ends while it claims a trial releases the trial and sends nothing', async () => {
+  test('a process whose shutdown time ends while it claims a trial send releases the trial send and sends nothing', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(api.database, async (transaction) => {

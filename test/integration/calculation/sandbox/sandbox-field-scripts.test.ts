@@ -117,7 +117,7 @@ test('script from practice: converts energy to power by the length of each inter
   expect((await series('energy-to-power', { inputs: { energy } })).map(([, value]) => value)).toEqual([8, 12, 4, 8]);
 });
 
-test('script from practice: computes the ratio of weekend to working days, at the day of the trigger (R-H2, R-H4)', async () => {
+test('script from practice: computes the ratio of weekend to working-day consumption, dated on the day of the trigger (R-H2, R-H4)', async () => {
   // The days run from Thursday to Wednesday; the source is an hour ahead of UTC.
   const consumption = regular([10, 10, 4, 6, 10, 10, 10], DAY);
   const rows = await series('weekday-ratio', { inputs: { consumption }, triggerDate: START + 6 * DAY + 100 });
@@ -138,7 +138,7 @@ test('script from practice: computes the used share of a capacity from a form va
   });
 });
 
-test('script from practice: multiplies a price held from step to step by consumption and adds a fee (R-H3, R-H4)', async () => {
+test('script from practice: multiplies consumption by a price that holds until the next price, and adds a fee (R-H3, R-H4)', async () => {
   const inputs = {
     consumption: regular([1, 2, 3, 4], HOUR),
     price: [

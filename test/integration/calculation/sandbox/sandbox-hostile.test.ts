@@ -61,7 +61,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('sleeping ends as wall_time, in one script or several of a run, and the next run works (R-H7)', async () => {
+  test('a script that sleeps too long, and two scripts of a run that do so together, end as wall_time; the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -99,7 +99,7 @@ describe('sandbox: limits', () => {
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('a full /tmp is a warning or an error of the script (R-H7)', async () => {
+  test('a full /tmp causes a warning; the script fails or goes on (R-H7)', async () => {
     const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
@@ -121,7 +121,7 @@ describe('sandbox: isolation', () => {
     });
   });
 
-  test('a run sees only its own process and no secrets, writes to no tried place outside /tmp, and cannot mount or unshare (R-H7)', async () => {
+  test('a run sees only its own process and no secrets, cannot write to the places tried outside /tmp, and cannot mount or unshare (R-H7)', async () => {
     expect(await hostile('look-around')).toMatchObject({
       kind: 'ok',
       errors: [

@@ -101,7 +101,7 @@ describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('every other hostile script ends as expected; honest runs beside them work, and the next run finds no trace (R-H7)', async () => {
+  test('all other hostile scripts end as expected; honest runs beside them work, and the next run finds no trace (R-H7)', async () => {
     const names = (await readdir(new URL('../../../fixtures/hostile/', import.meta.url)))
       .map((file) => basename(file, '.R'))
       .filter((name) => !TESTED_ALONE.has(name) && !NOT_HOSTILE.has(name));

@@ -38,7 +38,7 @@ describe('sandbox: a signal to the process group of a run', () => {
 });
 
 describe('sandbox: ids that runs share', () => {
-  test('the priority of the run, its group and its user cannot be changed (R-H7)', async () => {
+  test('a run cannot change the priority of itself, its group or its user (R-H7)', async () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 

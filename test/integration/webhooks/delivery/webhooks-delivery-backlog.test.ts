@@ -41,7 +41,7 @@ const messageOf = (minute: number) => ({
   date: `2026-03-01T00:0${minute}:00Z`,
 });
 
-test('webhook fan-out: drops of a hundred webhooks need at most four statements, and each webhook has one history entry (R-I5)', async () => {
+test('webhook fan-out: dropping messages of a hundred webhooks takes at most four statements and leaves one history entry per webhook (R-I5)', async () => {
   const webhookIds = await addWebhooks(100);
   const write = (minutes: readonly number[]) =>
     countStatements(async (transaction) => {

@@ -69,7 +69,7 @@ test.each([
   [{ granularity: 'All' }, 'Day', true],
   [{ periodType: 'AbsoluteDate' }, 'Day', false],
   [{ periodType: 'LastNPoints' }, 'Day', true],
-] as const)('validate: an input with %j grouped by %s gets a warning: %s (R-H9)', (input, period, isWarned) => {
+] as const)('validate: is an input with %j, grouped by %s, warned about? %s (R-H9)', (input, period, isWarned) => {
   const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
   expect(found.map(({ path }) => path)).toEqual(isWarned ? ['$.variables[0].alignTo'] : []);
 });

@@ -131,7 +131,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews and runs alternate; nine in ten runs are triggered runs while background runs wait (R-H5, R-H9)', () => {
+  test('previews and runs alternate; of ten runs, nine are triggered and one is background while both kinds wait (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

@@ -90,13 +90,13 @@ describe('sandbox: result frames', () => {
     expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
   });
 
-  test('a table of more texts than its column has rows is refused before it is read (R-H7)', () => {
+  test('a table with more texts than its column has rows is refused (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts(), int(0), int(0)]);
     const forged = Buffer.concat([columns, int(1, 1_000_000), Buffer.alloc(4_000_000)]);
     expect(() => decode(forged)).toThrow('a table must have at most 1 texts, got 1000000');
   });
 
-  test('columns of more rows than allowed are output_size before they are read (R-H7)', () => {
+  test('a column with more rows than allowed gives the status output_size and keeps the messages (R-H7)', () => {
     const columns = Buffer.concat([int(MAGIC, 0), texts('noted'), texts(), texts()]);
     for (const column of [[int(1001)], [int(0), int(1001)], [int(0), int(0), int(1001)]]) {
       const frame = Buffer.concat([columns, ...column, Buffer.alloc(8008)]);
@@ -104,7 +104,7 @@ describe('sandbox: result frames', () => {
     }
   });
 
-  test('a million empty messages decode to a list of the maximum size (R-H7)', () => {
+  test('a list of a million messages is cut to 1,000 (R-H7)', () => {
     const count = 1_000_000;
     const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
@@ -267,7 +267,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
   test.each([
     [true, 'run'],
     [false, 'sandbox'],
-  ] as const)('without a trailer, a run that ran alone (%s) ends as a fault of the %s (R-H7)', (isAlone, cause) => {
+  ] as const)('without a trailer and with isAlone %s, the outcome is a fault of the %s (R-H7)', (isAlone, cause) => {
     const answer = { result: okFrame, output: '', trailer: null };
     expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });

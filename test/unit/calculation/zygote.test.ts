@@ -47,7 +47,7 @@ test.concurrent('zygote: the death of a zygote while its standby starts leaves o
   expect(launched.filter(isRunning)).toEqual([]);
 }, 30_000);
 
-test.concurrent('zygote: a stuck standby is replaced by one that serves after the death of the zygote; the gauge of live zygotes is 1 before and after (R-H7)', async () => {
+test.concurrent('zygote: a stuck standby is replaced; the new standby serves after the death of the zygote, and the gauge of live zygotes is 1 before and after (R-H7)', async () => {
   const ready = `echo ready; ${HEARTBEATS}`;
   const { zygote: opened, launched, isCounted } = openZygote([ready, 'echo ready; exec sleep 60', `sleep 1; ${ready}`]);
   const zygote = await opened;

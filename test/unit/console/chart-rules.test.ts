@@ -17,7 +17,7 @@ const planOf = (granularity: number | null, timeBase: string | null, spacingSec:
   return planResolution(range, chartStepOf(granularity, timeBase, { ...range, spacingSec }));
 };
 
-describe('console chart: points are drawn raw while they are few, else as buckets', () => {
+describe('console chart: few points are drawn raw, many points as buckets', () => {
   test.each([
     ['a year of quarters of an hour', 15, 'Minute', 900, 366, 'Raw'],
     ['ten years of quarters of an hour', 15, 'Minute', 900, 3660, 'Day'],
@@ -39,7 +39,7 @@ describe('console chart: points are drawn raw while they are few, else as bucket
   });
 });
 
-test('console chart: the bucket of an average ends where the next one begins, or with the range', () => {
+test('console chart: the bucket of an average ends where the next one begins; the last bucket ends with the range', () => {
   const range = { from: 0, to: 300 };
   expect(bucketAt([0, 100, 200], 100, range)).toEqual({ from: 100, to: 200 });
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
@@ -141,7 +141,7 @@ describe('console export: the calls for what a chart shows', () => {
     expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
     expect(more).toEqual([]);
   });
-  test('labels side by side are a call each, and other variables one more', () => {
+  test('labels side by side are one call per label, plus one call for the other variables', () => {
     const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
     expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
       ['1', 'a'],

@@ -63,7 +63,7 @@ describe('console forms: values', () => {
 });
 
 describe('console structure: a save', () => {
-  test('sends only changed members; an emptied text clears its member, and a site keeps its time zone', () => {
+  test('sends changed members only; an emptied text is sent as null, but an emptied time zone of a site is not sent', () => {
     const saved = toTexts('Site', { name: 'Mill', city: 'Ghent', timeZoneId: 'Europe/Brussels', typeId: 3 });
     const texts = { ...saved, city: ' ', timeZoneId: '', typeId: '4' };
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });

@@ -51,7 +51,7 @@ describe('files: CSV', () => {
     expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
   });
 
-  it('reads a version as any text and tags as labels separated by | (§2)', async () => {
+  it('reads any text as a version, and labels separated by | as tags (§2)', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
     expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
       { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
@@ -103,7 +103,7 @@ describe('files: CSV', () => {
     [`${DATE}Z`, '2026-03-01T00:15:00.000Z'],
     [`${DATE}+02:00`, '2026-02-28T22:15:00.000Z'],
     [DATE, '2026-02-28T23:15:00.000Z'],
-  ])('reads the date %s, in the time zone of the source when it has no zone (R-E3)', async (date, instant) => {
+  ])('reads the date %s; a date without a zone is in the time zone of the source (R-E3)', async (date, instant) => {
     const { points } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
     expect(points[0]?.date).toBe(instant);
   });
@@ -151,7 +151,7 @@ describe('files: dates as data frames write them (R-A11)', () => {
   });
 });
 
-describe('files: an invalid CSV row is reported with its number and reason, other rows are ingested (R-E3)', () => {
+describe('files: the reading of invalid CSV rows (R-E3)', () => {
   const good = `5,${DATE},42`;
   it.each([
     ['01/03/2026', '1', 'invalid_date', /"01\/03\/2026"/],
@@ -166,7 +166,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
     [DATE, '0x1F', 'invalid_value', /0x1F/],
     [DATE, ' 0x1F', 'invalid_value', / 0x1F/],
     [DATE, '1\0', 'invalid_value', /\uFFFD/],
-  ])('date %j, value %j: %s', async (date, value, code, message) => {
+  ])('reports date %j with value %j as %s', async (date, value, code, message) => {
     const { points, errors } = await read(`${HEADER}\n${good}\n5,${date},${value}\n${good}\n`);
     expect(errors).toEqual([{ row: 3, code, message: expect.stringMatching(message) }]);
     expect(points).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
     ['variable_id', '3000000000', 'invalid_identifier'],
     ['source_name', 'a\0b', 'invalid_identifier'],
     ['source_name', '\uD800', 'target_not_found'],
-  ])('%s %j: %s', async (column, cell, code) => {
+  ])('reports the cell %s %j as %s', async (column, cell, code) => {
     const text = `${column},date,value\n${cell},${DATE},1\n`;
     const { errors } = await read(text, { unknown: () => true });
     expect(errors).toMatchObject([{ row: 2, code }]);
@@ -224,7 +224,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
     ['a quote that is not closed', `9,${DATE},"1\n`, 3],
     ['text after a closing quote', `9,${DATE},"1"x\n`, 3],
     ['a quote that matches one in a later row', `"9,${DATE},1\n`, 3],
-  ])('%s rejects its row only', async (_, line, row) => {
+  ])('rejects only the row with %s', async (_, line, row) => {
     const { errors, points } = await read(`${HEADER}\n1,${DATE},1\n${line}2,${DATE},2\n3,"${DATE}",3\n`);
     expect(errors).toMatchObject([{ row, code: 'malformed_row' }]);
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
@@ -241,7 +241,7 @@ describe('files: an invalid CSV row is reported with its number and reason, othe
   });
 });
 
-describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () => {
+describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
   it.each([
     ['empty_file', 'no bytes', '', /empty/],
     ['empty_file', 'only blank lines', '\ufeff\n\n', /empty/],
@@ -264,7 +264,7 @@ describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () =>
     ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
     ['wrong_format', 'UTF-16', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
     ['damaged_file', 'a quote in the header that is not closed', '"variable_id,date,value\n', /header/],
-  ])('with code %s: %s', async (code, _, text, message) => {
+  ])('fails with code %s: %s', async (code, _, text, message) => {
     await expect(read(text)).rejects.toMatchObject({
       name: 'FileRefusal',
       code,
@@ -272,7 +272,7 @@ describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () =>
     });
   });
 
-  it('fails with too_many_rows beyond the limit of rows', async () => {
+  it('fails with code too_many_rows: one row more than the limit', async () => {
     const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
     await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows' });
     await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();

@@ -89,7 +89,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
 describe('files: the cache of numbers for combinations of cells (§2)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), maxLength: 3 });
 
-  it('returns equal numbers for equal bytes only, also after it is cleared', () => {
+  it('gives equal cells the same number and different cells different numbers, also after it is cleared', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), fc.nat(60), (rows, forgetAt) => {
         const known = new Map<string, number>();

@@ -113,7 +113,7 @@ describe('files: workbook', () => {
   });
 });
 
-describe('files: a workbook that cannot be read, or is a zip bomb, fails as a whole (R-E4)', () => {
+describe('files: the reading of an invalid workbook (R-E4)', () => {
   const entries = workbookEntries({ sheet: sheetOf(good(2)) });
   const big = sheetOf(good(2)).padEnd(4 << 20, ' ');
   it.each([
@@ -154,7 +154,7 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
       makeZip([...entries, { name: 'xl/workbook.xml', content: 'a' }]),
       /the same name/,
     ],
-  ])('with code %s: %s', async (code, _, bytes, message) => {
+  ])('fails with code %s: %s', async (code, _, bytes, message) => {
     await expect(read(bytes)).rejects.toMatchObject({
       name: 'FileRefusal',
       code,
@@ -205,7 +205,7 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     await expect(readParts({ sheet }, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('fails for a header whose cells all refer to one long text; the same text as a value rejects only its row', async () => {
+  it('fails for a header with a long text in every cell; the same text as a value rejects only its row', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };
@@ -217,12 +217,12 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('fails with too_many_rows beyond the limit of rows', async () => {
+  it('fails with code too_many_rows: more rows than the limit', async () => {
     const sheet = sheetOf(good(2) + good(3));
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
 
-  it('names a missing column (R-E2)', async () => {
+  it('fails for a header without value and identifier, and names both (R-E2)', async () => {
     const sheet = `<worksheet><sheetData><row r="1">${cell('A1', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',
@@ -263,7 +263,7 @@ describe('files: serial numbers of date cells', () => {
     [22, true],
     [0, false],
     [2, false],
-  ])('the built-in number format %s shows a date: %s (R-E2)', (id, isDate) => {
+  ])('isDateFormat of the built-in number format %s is %s (R-E2)', (id, isDate) => {
     expect(isDateFormat(id, undefined)).toBe(isDate);
   });
 
@@ -276,7 +276,7 @@ describe('files: serial numbers of date cells', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('number format %s with the code %s shows a date: %s (R-E2)', (id, code, isDate) => {
+  ])('isDateFormat of the number format %s with the code %s is %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

@@ -84,7 +84,7 @@ test('architecture: a folder of src imports only the folders it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('architecture: folders of src other than roles and local import no file directly in src except config.ts', () => {
+test('architecture: files in folders of src other than roles and local import no file at the top of src except config.ts', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
@@ -101,7 +101,7 @@ test('architecture: settings files import only settings files and platform', () 
   expect(broken).toEqual([]);
 });
 
-test('architecture: only files directly in src, roles and local import roles and local', () => {
+test('architecture: only files in src/roles, in src/local or at the top of src import src/roles or src/local', () => {
   const broken = imports.filter(({ from, to }) => {
     const isWiring = ['root', 'roles', 'local'].includes(roomOf(from));
     return !isWiring && ['roles', 'local'].includes(roomOf(to));
@@ -124,7 +124,7 @@ test('architecture: the console and the server import no file of each other', ()
   expect(read('tsconfig.json')).toContain('"exclude": ["src/console"]');
 });
 
-test('architecture: the console never inserts text as HTML or runs text as code', () => {
+test('architecture: the console uses no innerHTML, eval or similar way to run text as HTML or code', () => {
   const risky =
     /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\b/;
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
@@ -197,7 +197,7 @@ test('architecture: files have at most 400 lines, tests 500', () => {
   expect([...sources.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
 
-test('architecture: a file of at most 30 lines is merged into its only importer', () => {
+test('architecture: a file with only one importer has more than 30 lines, with three listed exceptions', () => {
   const exempt = [
     // Has a rule of §9, and is a separate file like every `*-rules.ts`.
     'src/push/body/label-table-rules.ts',
@@ -213,7 +213,7 @@ test('architecture: a file of at most 30 lines is merged into its only importer'
   expect(lonely.sort()).toEqual(exempt.sort());
 });
 
-test('architecture: a route reads its query through its declaration only, which OpenAPI shows (R-A9)', () => {
+test('architecture: routes read query parameters only through their declarations (R-A9)', () => {
   // The issuer hands its requests to oidc-provider, which parses their queries.
   const exempt = ['src/platform/http/query.ts', 'src/identity/issuer/issuer.ts'];
   const reads = /\breq\.(query|queries)\b|searchParams\.(get|has|entries)|new URL\((c|context|request)\b[^)]*url/;
@@ -228,7 +228,7 @@ test('architecture: a route reads its query through its declaration only, which 
   expect(offenders).toEqual([]);
 });
 
-test('architecture: no indented comment of a shell script has an apostrophe, which ends a program in single quotes', () => {
+test('architecture: no indented comment of a shell script has an apostrophe, because it would end a program in single quotes', () => {
   const scripts = globSync(['src/**/*.sh', 'r-runtime/**/*.sh'], { cwd: CHECKOUT });
   expect(scripts).toContain('r-runtime/build.sh');
   expect(scripts.filter((file) => /^[ \t]+#.*'/m.test(read(file)))).toEqual([]);
@@ -239,7 +239,7 @@ test('architecture: only main.ts and src/local read the environment; settings ar
   expect(readers).toEqual(['src/main.ts']);
 });
 
-test('architecture: acceptance tests reach the database through the product only, so that they could test a rewrite', () => {
+test('architecture: acceptance tests use no database client, so that they can test another implementation', () => {
   const reaching = TESTS.filter((file) => {
     return (
       file.startsWith('test/acceptance/') &&
@@ -259,7 +259,7 @@ test('architecture: a folder has at most 15 code files', () => {
   expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
 });
 
-test('architecture: the greatest int4 is written in platform/limits.ts only', () => {
+test('architecture: 2147483647 is written only in platform/limits.ts and in two files where it is another limit', () => {
   const exempt = [
     // The greatest R integer, a maximum of another system.
     'src/calculation/inputs/input-columns.ts',
@@ -282,7 +282,7 @@ test.each([
   expect(valueIn(browser)).toBe(valueIn(server));
 });
 
-test('architecture: bytes of a tuple, first id of catalogue entries of accounts, version limit and years of retention are the same in SQL and TypeScript', () => {
+test('architecture: four numbers are the same in SQL and TypeScript: bytes of a tuple, first own catalogue id, maximum version limit, maximum years of retention', () => {
   const numbersIn = (file: string, pattern: RegExp) =>
     [...read(file).matchAll(pattern)].map(([, text]) => Number(text));
   const operations = read('sql/functions/push_operations.sql');
@@ -299,7 +299,7 @@ test('architecture: bytes of a tuple, first id of catalogue entries of accounts,
   expect(numbersIn('sql/migrations/0054_retention.sql', /keep_raw_years between 1 and (\d+)/g)).toEqual([MAX_YEARS]);
 });
 
-test('architecture: npm scripts replace their shell, which does not pass on the signal that ends npm', () => {
+test('architecture: npm scripts begin with exec, because a shell does not pass on the signal that ends npm', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const commands = Object.values(scripts);
   expect(commands.length).toBeGreaterThan(0);

@@ -99,7 +99,7 @@ describe('console: files of the build', () => {
   });
 
   test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(
-    '%s is not a file of the console and is 404',
+    '%s is answered 404, because it is not a file of the build',
     async (name) => {
       expect((await get(`/console/assets/${name}`)).status).toBe(404);
     },

@@ -67,7 +67,7 @@ describe('openapi: portability', () => {
     expect(untyped.map(([path]) => path)).toEqual([]);
   });
 
-  test('an event has a schema named for it; no other schema has the name of an event (R-I2)', () => {
+  test('each event has a schema named after it, such as SiteCreatedEvent; no schema has the bare name of an event (R-I2)', () => {
     const events = Object.keys(document.webhooks);
     expect(events).toContain('SiteCreated');
     const schemas = Object.keys(document.components.schemas ?? {});
@@ -86,7 +86,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('paths are ambiguous only where the contract requires it, and there the values of their parameters differ (§4.2, §4.4)', () => {
+  test('two path templates match the same path only where the contract requires it, and their parameters then have different values (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&
@@ -126,7 +126,7 @@ describe('openapi: portability', () => {
     return parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema as Members;
   }
 
-  test('GET /data lists the bearer token first, which generated clients then use (R-B3)', () => {
+  test('GET /data lists the bearer token as its first security scheme (R-B3)', () => {
     const get = document.paths['/data']?.get as Members;
     expect(get.security).toEqual([{ bearer: [] }, { oauth2: ['datahub-api'] }, { basic: [] }]);
     expect(document.components.securitySchemes?.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });

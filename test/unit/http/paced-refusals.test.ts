@@ -34,7 +34,7 @@ describe('http: refusals of a rate limit', () => {
     vi.useRealTimers();
   });
 
-  it('come from memory while the budget is used up; the first request that fits passes (R-B15)', async () => {
+  it('come from memory while the budget is used up; the first request that fits the budget passes (R-B15)', async () => {
     const { limiter, calls, useUp } = openLimiter();
     await useUp('a');
     expect(await limiter.count('a', PER_MINUTE)).toBe(1000);

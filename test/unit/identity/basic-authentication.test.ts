@@ -68,7 +68,7 @@ describe('HTTP Basic: the origin of a request', () => {
 });
 
 describe('HTTP Basic: a refusal', () => {
-  test('of wrong credentials offers Bearer alone to a script in a page, Basic to others (R-A5, R-A13)', async () => {
+  test('of wrong credentials names Bearer to a script in a page, and Basic to other clients (R-A5, R-A13)', async () => {
     const send = openApp(acceptRight);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await send('POST', headers, 'wrong');
@@ -80,7 +80,7 @@ describe('HTTP Basic: a refusal', () => {
     expect(await challengeTo({})).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  test('follows when the issuer withdraws the scope, even while an exchange is cached (R-B6, R-B7)', async () => {
+  test('is the answer once the issuer has withdrawn the scope, although an exchange is still cached (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];
     let isStale = false;
     const callers: FindCaller = async (token) => {

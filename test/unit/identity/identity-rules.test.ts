@@ -15,7 +15,7 @@ describe('identity: paths of the issuer', () => {
     ['//realms//tidemark///protocol/openid-connect//token/', TOKEN_PATH],
     ['/realms/tidemark', '/'],
     ['/realms/tidemark/.well-known/openid-configuration', '/.well-known/openid-configuration'],
-  ])('%s belongs to the issuer: the realm and its aliases, with any slashes (R-B2, R-A3)', (path, inner) => {
+  ])('%s belongs to the issuer; repeated and final slashes are ignored (R-B2, R-A3)', (path, inner) => {
     expect(planIssuerPath(path, paths)).toBe(inner);
   });
 
@@ -41,13 +41,13 @@ describe('identity: paths of the issuer', () => {
     '/account',
   ])('%s does not belong to the issuer (R-B2)', (path) => expect(planIssuerPath(path, paths)).toBeUndefined());
 
-  it('a base path in the issuer’s address may have been removed by a proxy (R-B2)', () => {
+  it('a path of the issuer is recognised with and without the base path, which a proxy may remove (R-B2)', () => {
     const behindProxy = issuerPaths('https://example.com/auth/realms/tidemark', []);
     expect(planIssuerPath('/auth/realms/tidemark/x', behindProxy)).toBe('/x');
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s address is AUTH_URL, else API_URL, else the listening address (§5)', () => {
+  it('the issuer’s address begins with AUTH_URL; without it, with API_URL; without both, with the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,
@@ -92,7 +92,7 @@ describe('identity: the account of a token request', () => {
 describe('identity: the scopes of a token', () => {
   const allowed = ['datahub-api', 'push-data'];
 
-  it('without a requested scope are all scopes of the client (R-B3)', () => {
+  it('are all scopes of the client when none is requested (R-B3)', () => {
     expect(planScopes(undefined, allowed)).toEqual({ granted: allowed, refused: [] });
     expect(planScopes(' ', allowed)).toEqual({ granted: allowed, refused: [] });
   });
@@ -107,7 +107,7 @@ describe('identity: the scopes of a token', () => {
       expect(planScopes(asked, allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });
 
-  it('never exceed those of the client (R-B6)', () => {
+  it('are among the scopes of the client, whatever is requested (R-B6)', () => {
     const scope = fc.constantFrom('datahub-api', 'push-data', 'openid', '');
     fc.assert(
       fc.property(fc.array(scope), fc.subarray(allowed, { minLength: 1 }), (asked, allowedToClient) => {

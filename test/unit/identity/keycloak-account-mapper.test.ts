@@ -65,7 +65,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     },
   );
 
-  it('is kept by a refresh, except by a refresh that names another account (R-B4)', () => {
+  it('is kept by a refresh; another account named in a refresh applies to that refresh only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');

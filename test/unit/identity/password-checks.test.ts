@@ -35,7 +35,7 @@ describe('identity: password checks', () => {
     expect(order).toHaveLength(9);
   });
 
-  it('of one network: a further check is refused while 250 wait (R-B11)', async () => {
+  it('are refused to a network that has 250 waiting checks (R-B11)', async () => {
     const { check, end, settle } = startChecks();
     const work = Array.from({ length: 251 }, () => check('192.0.2.3'));
     await settle();

@@ -49,7 +49,7 @@ describe('npm start: DATABASE_URL and REDIS_URL', () => {
     ['7.0', false],
     ['10.1.2', false],
     ['unknown', true],
-  ])('Redis %s is older than required: %s (R-K1)', (version, expected) => {
+  ])('for Redis %s and the required version 6.2, isOlder is %s (R-K1)', (version, expected) => {
     expect(isOlder(version, [6, 2])).toBe(expected);
   });
 });
@@ -82,7 +82,7 @@ describe('npm start: state of a checkout', () => {
     second?.[Symbol.dispose]();
   });
 
-  it('a wanted port is used if it is free, else another', async () => {
+  it('a wanted port is used if it is free; a busy one is replaced by another', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port)).toBe(port);
     const taken = createServer();

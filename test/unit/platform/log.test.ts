@@ -28,7 +28,7 @@ describe('log: an error (R-K1, R-K4)', () => {
     });
   });
 
-  test('with a cycle of causes, or that is not an Error, has a finite description', () => {
+  test('is described in limited length, also with a cycle of causes or a long message, or when it is only a text', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);

@@ -38,7 +38,7 @@ describe('streamed answers: pieces', () => {
     ['without bytes are sent whole', [], 7, false],
     ['that exceed the limit by a byte are streamed', ['date\n', '12\n'], 7, true],
     ['are streamed by default', ['date\n'], undefined, true],
-  ] as const)('%s, complete and in order (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {
+  ] as const)('%s, without loss and in order (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {
     const { status, type, text, isStreamed } = await answer(pieces, wholeBytes);
     expect({ status, type, text: await text(), isStreamed }).toEqual({
       ...{ status: 200, type: 'text/csv' },

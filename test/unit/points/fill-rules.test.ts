@@ -28,22 +28,25 @@ describe('points: gap filling', () => {
     ['previous', 20, 20],
     ['linear', 30, 40],
     ['null', none, none],
-  ] as const)('fills buckets by %s between the first and the last found (R-G1)', (kind, third, fourth) => {
-    expect(pairs(fill(found, { fill: kind, order: 'ASC' }))).toEqual([
-      [2, 20],
-      [3, third],
-      [4, fourth],
-      [5, 50],
-      [6, 40],
-    ]);
-  });
+  ] as const)(
+    'with fill=%s, adds the buckets between the first and the last bucket found (R-G1)',
+    (kind, third, fourth) => {
+      expect(pairs(fill(found, { fill: kind, order: 'ASC' }))).toEqual([
+        [2, 20],
+        [3, third],
+        [4, fourth],
+        [5, 50],
+        [6, 40],
+      ]);
+    },
+  );
 
   test.each([
     ['previous', none, 40],
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'fills to the bounds of the period, by %s, but takes no value from before the first bucket (R-G1)',
+    'with fill=%s, adds buckets up to both bounds of the period; those before the first bucket found have no value (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -51,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('without buckets fills the whole period, or nothing when the period is open or empty (R-G1)', () => {
+  test('adds all buckets of the period when none is found, and no bucket when the period is also open or empty (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],
@@ -60,11 +63,14 @@ describe('points: gap filling', () => {
     expect(fill([], { fill: 'previous', order: 'ASC', first: 2, last: 1 })).toEqual([]);
   });
 
-  test.each(['previous', 'linear'] as const)('%s fills buckets without a value (R-G1)', (kind) => {
-    const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
-    const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });
-    expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
-  });
+  test.each(['previous', 'linear'] as const)(
+    'fill=%s gives a value to a found bucket that has none and lies between two values (R-G1)',
+    (kind) => {
+      const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
+      const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });
+      expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
+    },
+  );
 
   test('fill=null keeps buckets without a value, such as a variance of one point, and does not count them as gaps (R-G1)', () => {
     const filled = fill(

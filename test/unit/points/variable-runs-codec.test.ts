@@ -31,7 +31,7 @@ describe('points: the runs of variables of a write', () => {
     );
   });
 
-  it('of a single origin hold exactly its variables', () => {
+  it('hold the variables of a single origin and no others', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);

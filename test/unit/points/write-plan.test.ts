@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('covers every written date up to the high-water mark, and only written dates, with runs of dates', () => {
+  it('plans runs of dates that have every written date up to the high-water mark, and only written dates', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -189,7 +189,7 @@ describe('write plan', () => {
     );
   });
 
-  it('keeps the buffers of rows that need no resolution', () => {
+  it('passes on the given buffer when no two rows have the same variable and date', () => {
     const tuples = encodeTuples([point(1, 0), point(2, 0), point(1, HOUR), point(2, HOUR)]);
     const known = new Map([1, 2].map((variableId) => [variableId, series({ variableId })]));
     expect(planWrite([tuples], known, NOW).current).toEqual([tuples]);

@@ -67,20 +67,20 @@ describe('write plan: the greatest VersionTag id', () => {
 });
 
 describe('write plan: runs of stored dates', () => {
-  it('do not include dates in order after the high-water mark', () => {
+  it('do not include ascending dates after the high-water mark', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('do not include dates out of order after the high-water mark, but do include repeated dates', () => {
+  it('do not include descending dates after the high-water mark, but do include a repeated date', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('replace a VersionTag of an earlier row only at a stored date, and only when the tag may already be stored (R-F2)', () => {
+  it('replace the VersionTag of an earlier row of the write only at a stored date, for a tag that may be stored (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short
@@ -93,7 +93,7 @@ describe('write plan: runs of stored dates', () => {
   });
 });
 
-it('write plan: keeps superseded rows of the write apart from current ones, and no empty buffers (§9.2)', () => {
+it('write plan: superseded rows of the write are in a buffer of their own, which is absent when there are none (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

@@ -335,7 +335,7 @@ describe('push: the bytes of a body', () => {
     expect(readBytes(bytes)).toBe(code);
   });
 
-  it('are refused with the path of each NaN and Infinity that is a value, else as malformed JSON (R-D1, §2)', () => {
+  it('are refused with the path of each NaN or Infinity given as value; NaN in another member is malformed JSON (R-D1, §2)', () => {
     const reading = '{"date":"2026-01-01T00:00:00Z","value":';
     const data = [
       `${reading}1}`,

@@ -125,7 +125,7 @@ describe('reading: Arrow rows (R-G4)', () => {
 
   // Batches with 1,000 repetitions share record batches; batches with 5,000 have one each.
   test.each([1, 1000, 5000])(
-    'keep the ids and texts of every batch, with dictionaries kept or replaced: %i',
+    'keep the ids and texts of every batch when each batch repeats its rows %i times',
     async (times) => {
       const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1]];
       const batches = idsOfBatches.map((ids, index) => {
@@ -144,7 +144,7 @@ describe('reading: Arrow rows (R-G4)', () => {
     },
   );
 
-  test('of 1,000 variables with one point share a record batch', async () => {
+  test('of 1,000 variables with one point each are in one record batch', async () => {
     const batches = Array.from({ length: 1000 }, (_, index) => batch(index + 1, 8, [index], [1]));
     const bytes = await joined(writeArrow(table(...batches)));
     expect(tableFromIPC(bytes).batches).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('reading: number writer (R-G3)', () => {
     expect(textOf(value)).toBe(Object.is(value, -0) ? '-0.0' : String(value));
   });
 
-  test('writes any number as String does, and -0 with its sign', () => {
+  test('writes any finite number as String does, and -0 with its sign', () => {
     const decimal = fc
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([digits, decimals]) => digits / 10 ** decimals);

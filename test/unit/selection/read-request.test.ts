@@ -165,7 +165,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
     ['Asia/Kathmandu', '2026-01-01', '2025-12-31T18:15:00Z'],
     ['Australia/Lord_Howe', '2026-04-05', '2026-04-04T13:00:00Z'],
-  ])('in timeZoneId, by default UTC: %s %s', (timeZoneId, date, instant) => {
+  ])('with timeZoneId "%s" (empty means UTC): %s', (timeZoneId, date, instant) => {
     const micros = at(instant);
     for (const name of ['from', 'to', 'asOf'] as const) {
       expect(fromQuery(`${name}=${date}&timeZoneId=${timeZoneId}`)).toMatchObject({ [`${name}Micros`]: micros });

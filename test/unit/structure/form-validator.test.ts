@@ -77,13 +77,13 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('is refused also when more than 100 values that were stored before are problems', () => {
+  test('is refused when it is new and invalid, although more than 100 stored values are also invalid', () => {
     const stored = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`Old${index}`, 1]));
     expect(problemsOf([FUEL], stored)).toHaveLength(100);
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('that was stored before is not described, because thousands of descriptions would take long (R-A14)', () => {
+  test('that was stored before is not written as text for a problem, because thousands of texts would take long (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];

@@ -51,7 +51,7 @@ describe('structure: conversion between units (R-C8)', () => {
 });
 
 describe('catalogues: built-in types', () => {
-  test('keep their ids for ever: resources store them (R-C8)', () => {
+  test('keep their ids and names, because resources store the ids (R-C8)', () => {
     const ids = Object.entries(BUILT_IN_TYPES).map(([catalogue, entries]) => [
       catalogue,
       entries.map(({ id, name }) => `${id} ${name}`),

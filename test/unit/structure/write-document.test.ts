@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 
-test('structure documents: the source of the rows is closed when a workbook is left in the middle of a sheet', async () => {
+test('structure documents: the source of the rows is closed when the reader leaves the workbook in the middle of a sheet', async () => {
   let isEnded = false;
   async function* batches() {
     try {

@@ -134,7 +134,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
     expect(valid).toBeGreaterThan(700);
   });
 
-  test('a string parses to itself, inserted between quotes and as a value', () => {
+  test('a string that is inserted between quotes or as a value parses to itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(render('{"x":"{{data}}","y":{{data}}}', true, { data: text }) ?? '')).toEqual({

@@ -28,7 +28,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect(longest.kind === 'retry' && longest.delayMs).toBeLessThanOrEqual(315_000);
   });
 
-  test('a success and a replay are not retried (R-I3, R-I5)', () => {
+  test('a success is not retried, nor is a failed replay (R-I3, R-I5)', () => {
     expect(next({ state: 'Succeeded', status: 204 })).toEqual({ kind: 'end' });
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
@@ -38,7 +38,7 @@ describe('webhook delivery: next step after an attempt', () => {
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
 
-  test('a retry waits for the longer of its back-off and Retry-After, which counts up to a day (R-I3)', () => {
+  test('a retry waits for its back-off or for Retry-After limited to a day, whichever is longer (R-I3)', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7 }),
@@ -78,7 +78,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     ['refused messages', false, [400, 404, 422], false],
     ['a refused message between failures', false, [408, 400, 500], false],
   ] as const)(
-    '%s: only failures that show that the receiver is down open the circuit (R-I3)',
+    '%s: two failures in a row open the circuit, as does one of a receiver that failed before; refused messages do not (R-I3)',
     (_, isFailing, statuses, isOpen) => {
       expect(openAfter(isFailing, statuses)).toBe(isOpen);
     },
@@ -122,11 +122,11 @@ describe('webhook fan-out: filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('an event %s with %j matches the filter %j: %s (R-I1)', (type, data, filter, wanted) => {
+  ] as const)('does an event %s with %j match the filter %j? %s (R-I1)', (type, data, filter, wanted) => {
     expect(matches(filter, type, data)).toBe(wanted);
   });
 
-  test('messages contain every matching variable once, in order, up to the maximum of each message (R-I1)', () => {
+  test('messages contain every matching variable once and in order, each message at most the maximum (R-I1)', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { minLength: 1 });
     fc.assert(
       fc.property(ids, fc.option(ids), fc.integer({ min: 1, max: 7 }), (written, wanted, max) => {

@@ -54,7 +54,7 @@ export function startIngester(services: IngesterServices): Ingester {
       return await ingestPortion(database, accountId, { maxRows: settings.maxRows, isSmallOnly });
     } catch (error) {
       if (isTransientError(error)) throw error;
-      log.warn({ err: error, accountId }, 'batches could not be written; the first is tried alone');
+      log.warn({ err: error, accountId }, 'a write of waiting batches failed; the first batch is tried alone');
     }
     let taken: readonly number[] = [];
     try {

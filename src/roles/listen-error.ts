@@ -33,9 +33,12 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
     );
   }
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(cause.message)) {
-    return new ListenError(`${host} is not an address of this machine. Set ${prefix}_HOST to one of its addresses.`, {
-      cause,
-    });
+    return new ListenError(
+      `${host} is not an address of this machine, or cannot be resolved. Set ${prefix}_HOST to an address of this machine.`,
+      {
+        cause,
+      },
+    );
   }
   return cause;
 }

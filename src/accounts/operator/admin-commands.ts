@@ -345,7 +345,8 @@ async function setTemporaryPassword(
   userName: string,
 ): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator gives the password to the owner of the address; replacing the password then proves the address.
+  // The operator gives the password to the owner of the address; in the embedded directory,
+  // replacing the password then proves the address.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
   return password;

@@ -113,7 +113,7 @@ const FIND_DUE = `
  * Turns a due request of a variable into a run, after ending abandoned runs of the variable. The caller must hold the
  * variable's lock.
  * @param defaultVersion given to every row of the run without a Version (§9.4).
- * @returns undefined when no request is due, or every due request waits for an upstream run.
+ * @returns undefined when no request is due, or every due request waits for an upstream variable.
  */
 export async function claimRun(
   connection: Connection,

@@ -105,7 +105,9 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   if (config.SANDBOX === 'oci' && config.SANDBOX_OCI_IMAGE) return ociLauncher(config, config.SANDBOX_OCI_IMAGE);
   if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
-    throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime; build it with r-runtime/build.sh`);
+    throw new SandboxUnavailableError(
+      `R_ROOT ${rRoot} has no R runtime that this process can read; build it with r-runtime/build.sh`,
+    );
   });
   if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot, sharedLimits(config));
   if (config.SANDBOX === 'oci') return ociLauncher(config, await ensureImage(config.SANDBOX_OCI_COMMAND, rRoot));

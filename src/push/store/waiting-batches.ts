@@ -134,7 +134,10 @@ export async function completeOperation(
   ]);
 }
 
-/** @returns the ids of the accounts with waiting batches, because a wake-up may have been lost. */
+/**
+ * @returns the ids of the accounts with waiting batches that are not set aside. The sweeper wakes these accounts, because a
+ * wake-up may have been lost.
+ */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
     'select distinct account_id as "accountId" from push_batch where set_aside_date is null',

@@ -100,7 +100,7 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // No attempt was taken from a batch whose claim failed.
+      // A refill that failed added nothing to `ready`; attempts that it claimed are claimed again when their lease ends.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

@@ -116,7 +116,9 @@ const send = (client: TestClient, operation: Operation, headers: Readonly<Record
   client.send<{ code?: string }>(operation.method, pathOf(operation), fill(operation.body), { headers });
 
 describe.each(ALL)('accounts: $method $path', (operation) => {
-  it(`requires the role ${operation.role} (§4)`, async () => {
+  const title =
+    operation.role === 'ALL USERS' ? 'is permitted to a USER (§4)' : `is refused below the role ${operation.role} (§4)`;
+  it(title, async () => {
     const { user, manager } = clients;
     const refused = { 'ALL USERS': [], MANAGER: [user], ADMIN: [user, manager] }[operation.role];
     for (const client of refused) {

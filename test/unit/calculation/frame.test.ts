@@ -265,9 +265,9 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
   });
 
   test.each([
-    [true, 'run'],
-    [false, 'sandbox'],
-  ] as const)('without a trailer and with isAlone %s, the outcome is a fault of the %s (R-H7)', (isAlone, cause) => {
+    ['alone', 'run', true],
+    ['beside another run', 'sandbox', false],
+  ] as const)('without a trailer, a run that ran %s ends as a fault of the %s (R-H7)', (_where, cause, isAlone) => {
     const answer = { result: okFrame, output: '', trailer: null };
     expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });

@@ -306,7 +306,7 @@ test('architecture: npm scripts begin with exec, because a shell does not pass o
   expect(commands.filter((command) => !command.startsWith('exec node '))).toEqual([]);
 });
 
-test('architecture: the top level has only the agreed files and folders', () => {
+test('architecture: the top level has only the agreed files and folders, besides hidden ones', () => {
   const allowed = new Set([
     ...['package.json', 'package-lock.json', 'src', 'r-runtime', 'sql', 'proto', 'test', 'Dockerfile', 'README.md'],
     ...['tsconfig.json', 'compose.yaml', 'node_modules'],

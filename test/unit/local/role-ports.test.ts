@@ -63,7 +63,7 @@ describe('npm start: ports of the roles', () => {
     ],
     [
       'listen EADDRNOTAVAIL: address not available 10.9.9.9',
-      '127.0.0.1 is not an address of this machine. Set HTTP_HOST',
+      '127.0.0.1 is not an address of this machine, or cannot be resolved. Set HTTP_HOST',
     ],
     ['listen EMFILE', 'listen EMFILE'],
   ])('"%s" is reported as "%s"', (failure, sentence) => {

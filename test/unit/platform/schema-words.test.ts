@@ -31,7 +31,7 @@ it('schema errors: for a wrong type, the message names the expected and the rece
   });
 });
 
-it('schema errors: for a wrong size, the message names the limit (R-A5)', () => {
+it('schema errors: for a wrong size, the message names the limit; for a fraction, it requires an integer (R-A5)', () => {
   expect(problemsOf({ name: 'long', count: 0, ids: [1, 2], isOn: true, own: '' })).toEqual({
     '$.name': 'must have at most 3 characters',
     '$.count': 'must be at least 1',

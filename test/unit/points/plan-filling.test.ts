@@ -1,4 +1,4 @@
-/** How many gaps a read may fill (R-G1). */
+/** For which periods a read may fill gaps (R-G1). */
 import { expect, test } from 'vitest';
 import type { Buckets } from '../../../src/points/buckets/bucket.ts';
 import { MAX_FILLED } from '../../../src/points/buckets/fill-buckets.ts';

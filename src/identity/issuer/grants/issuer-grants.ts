@@ -89,6 +89,7 @@ export async function answerPasswordGrant(
  * oidc-provider's findAccount (R-B4). With a grant (code exchange, refresh): the token keeps the grant's account unless
  * the request names another. The user must have access to that account, no temporary password and no lock. Without a
  * grant: only finds the user.
+ * @returns undefined when the grant or the user does not exist, or the user is locked.
  * @throws invalid_grant and invalid_request as `getHolder`
  */
 export async function findTokenAccount(

@@ -67,7 +67,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
   const planned = await countPlanned(transaction, id, name);
   const changed = `structure_import_row r join ${table} t on t.id = r.target_id and t.account_id = $2
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
-  // Locks the rows first: the update writes whole rows, so a concurrent change would be lost.
+  // Locks the rows first: the update writes every column of a document, so a concurrent change would be lost.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
   if (locked !== planned.changed)
     throw new StalePlan(`${planned.changed - locked} ${name} were deleted during the import`);

@@ -63,7 +63,10 @@ export function startImporter(services: ImporterServices): Importer {
     } catch (error) {
       if (stopping.signal.aborted) return;
       const delayMs = Math.round(backOff.failed(key));
-      log.warn({ err: error, accountId, delayMs }, 'a structure import could not be processed and is tried again');
+      log.warn(
+        { err: error, accountId, delayMs },
+        'processing the structure imports of an account failed and is tried again',
+      );
     }
   };
   const sweep = async (): Promise<void> => worker.sweep((await findImportAccounts(database)).map(String));

@@ -16,7 +16,7 @@ import { structures } from '../../../support/models/structure-model.ts';
 import { type ExchangeStack, type StructureDocument, startExchangeStack } from './exchange-fixture.ts';
 
 const RUNS = Number(process.env.EXCHANGE_RUNS ?? 2);
-const MEBIBYTES = Number(process.env.IMPORT_MEBIBYTES ?? 40);
+const MEBIBYTES = Number(process.env.IMPORT_MEBIBYTES ?? 80);
 const HEAP_MEBIBYTES = 64;
 const HELD = 0x7374;
 

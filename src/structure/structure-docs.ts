@@ -59,7 +59,7 @@ const variable = z
   .meta({ id: 'Variable' });
 
 /**
- * Describes the routes of sites, sources and variables (R-A9).
+ * Describes the routes of sites, sources, variables and deletions (R-A9).
  * @param calculated schema of a declaration, from `calculation`; `structure` cannot import it.
  */
 export function structureOperations(calculated: z.ZodType): readonly Operation[] {

@@ -73,7 +73,7 @@ export interface InputsWanted {
   readonly changed: DateRange;
   /** Every existing variable that the inputs name. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
-  /** Maximum number of points that the inputs may read together. */
+  /** Maximum number of points that the inputs may have together; a bucket counts as one. */
   readonly remainingPoints: number;
 }
 

@@ -126,7 +126,7 @@ describe('identity: an address of the issuer', () => {
   });
 });
 
-it('identity: the API answers browsers in JSON too (R-A5)', async () => {
+it('identity: an API path without a token answers browsers with 401 in JSON (R-A5)', async () => {
   const { status, text } = await ask('/account');
   expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
 });

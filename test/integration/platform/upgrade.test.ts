@@ -184,7 +184,7 @@ describe('upgrade: points, pushes and files', () => {
     ['the revised version', 'variableId=1&asOf=2025-01-03T12:00:00Z', [10.5, 11]],
     ['a VersionTag', 'variableId=4&version=D-2', [40]],
     ['a calculated variable', 'variableId=3', [3]],
-  ])('reads %s of points written before the upgrade (R-G2)', async (_what, query, values) => {
+  ])('reads points written before the upgrade: %s (R-G2)', async (_what, query, values) => {
     expect(await valuesOf(query)).toEqual(values);
   });
 

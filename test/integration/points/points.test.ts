@@ -236,10 +236,23 @@ describe('points: reading', () => {
 
   it('with VersionTags returns the latest of them per date, whatever their names (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
-    await writeAll(variableId, [[[START, 1, 'Z']], [[START, 2, 'A']], [[START, 3]], [[at(1), 4]]]);
+    await writeAll(variableId, [
+      [[START, 1, 'Z']],
+      [[START, 2, 'A']],
+      [[START, 3]],
+      [[at(1), 4]],
+      [[at(2), 5, 'A']],
+      [[at(2), 6, 'Z']],
+    ]);
     const under = async (...versionTags: string[]) => labels(await store.read(variableId, { versionTags }));
-    expect(await under('Z')).toEqual([[1, 'Z']]);
-    expect(await under('Z', 'A')).toEqual([[2, 'A']]);
+    expect(await under('Z')).toEqual([
+      [1, 'Z'],
+      [6, 'Z'],
+    ]);
+    expect(await under('Z', 'A')).toEqual([
+      [2, 'A'],
+      [6, 'Z'],
+    ]);
     expect(await under('unknown')).toEqual([]);
     expect(await under()).toEqual([]);
   });

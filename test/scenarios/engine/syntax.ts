@@ -57,7 +57,7 @@ export type KnownAt =
   | { readonly kind: 'instant'; readonly micros: number }
   | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
 
-/** An ISO 8601 duration, subtracted on the calendar of a zone. */
+/** How long before its date a version must have been known: a duration (ISO 8601), subtracted on the calendar of a zone. */
 export interface Horizon {
   readonly duration: string;
   readonly timeZoneId: string;

@@ -101,7 +101,7 @@ describe('write plan', () => {
   });
   const batches = fc.array(fc.array(entry, { maxLength: 12 }), { maxLength: 4 });
 
-  it('takes the last row of each date as current, the rows before it as earlier versions (§9.2, R-F2, R-F4)', () => {
+  it('takes the last row of each date as current, and the rows before it that no later row replaces as earlier versions (§9.2, R-F2, R-F4)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

@@ -39,7 +39,7 @@ describe('webhook body template: rendering', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('outside JSON a string is inserted without quotes and escaped (R-I1)', () => {
+  test('outside JSON a string is inserted with the escapes of JSON, but without its quotes (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);

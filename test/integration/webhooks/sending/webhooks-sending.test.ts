@@ -46,9 +46,9 @@ describe('webhook sending: the request to a receiver', () => {
 
   test('has the instant of the attempt, not of the event, as webhook-timestamp (R-I3)', async () => {
     sender.close();
-    sender = openTestSender({ clock: { nowMillis: () => 1_772_366_400_999 } });
+    sender = openTestSender({ clock: { nowMillis: () => 1_772_370_000_999 } });
     await send();
-    expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772366400');
+    expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772370000');
   });
 
   test('has the method and headers of the webhook, which do not replace headers of the service (R-I1, R-I3)', async () => {

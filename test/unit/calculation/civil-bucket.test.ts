@@ -7,6 +7,20 @@ import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 const MINUTE = 60_000_000;
 const at = (text: string) => Date.parse(text) * 1000;
 
+/** Expects that the widened range of each instant contains the instant, and all or none of the instants of a bucket. */
+function expectWholeBuckets(kind: 'hour' | 'day', zone: string, instants: readonly number[]): void {
+  const { startOf } = civilBuckets(kind, zone, startOfDay(zone));
+  const placed = instants.map((instant) => ({ instant, start: startOf(instant) }));
+  for (const instant of instants) {
+    const [begin, end] = [bucketBegin(instant, kind, zone), bucketEnd(instant, kind, zone)];
+    expect(begin).toBeLessThanOrEqual(instant);
+    expect(end).toBeGreaterThan(instant);
+    const isInside = (other: number) => other >= begin && other < end;
+    const starts = new Set(placed.filter((one) => isInside(one.instant)).map(({ start }) => start));
+    expect(placed.filter((one) => !isInside(one.instant) && starts.has(one.start))).toEqual([]);
+  }
+}
+
 // Lord Howe shifts by half an hour; St John's changed its clock at 0:01.
 test.each([
   ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
@@ -15,16 +29,8 @@ test.each([
   ['America/St_Johns', '2010-03-14T03:31:00Z'],
   ['Europe/Brussels', '2026-10-25T01:00:00Z'],
 ])('civil buckets: no hourly bucket is split around the clock change of %s at %s (R-H6)', (zone, change) => {
-  const { startOf } = civilBuckets('hour', zone, startOfDay(zone));
   const around = Array.from({ length: 300 }, (_, index) => at(change) + (index - 150) * MINUTE);
-  for (const instant of around) {
-    const [begin, end] = [bucketBegin(instant, 'hour', zone), bucketEnd(instant, 'hour', zone)];
-    expect(begin).toBeLessThanOrEqual(instant);
-    expect(end).toBeGreaterThan(instant);
-    const starts = new Set(around.filter((other) => other >= begin && other < end).map(startOf));
-    const outside = around.filter((other) => other < begin || other >= end).map(startOf);
-    expect(outside.filter((start) => starts.has(start))).toEqual([]);
-  }
+  expectWholeBuckets('hour', zone, around);
 });
 
 // In St John's the clock went back from 0:01 to 23:01, in Havana from 1:00 to 0:00, in São Paulo from 0:00 to 23:00.
@@ -33,16 +39,8 @@ test.each([
   ['America/Havana', '2026-11-01T05:00:00Z'],
   ['America/Sao_Paulo', '2018-02-18T02:00:00Z'],
 ])('civil buckets: no day is split around the clock change of %s at %s (R-H6)', (zone, change) => {
-  const { startOf } = civilBuckets('day', zone, startOfDay(zone));
   const around = Array.from({ length: 600 }, (_, index) => at(change) + (index - 300) * 10 * MINUTE);
-  for (const instant of around) {
-    const [begin, end] = [bucketBegin(instant, 'day', zone), bucketEnd(instant, 'day', zone)];
-    expect(begin).toBeLessThanOrEqual(instant);
-    expect(end).toBeGreaterThan(instant);
-    const starts = new Set(around.filter((other) => other >= begin && other < end).map(startOf));
-    const outside = around.filter((other) => other < begin || other >= end).map(startOf);
-    expect(outside.filter((start) => starts.has(start))).toEqual([]);
-  }
+  expectWholeBuckets('day', zone, around);
 });
 
 test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T03:00:00Z', '2010-11-07T12:00:00Z'])(

@@ -226,7 +226,7 @@ const FORM = 'v1';
 
 /**
  * Names a declaration by its content (R-H12): equal declarations have equal hashes.
- * @returns `v1-` and the SHA-256, in hexadecimal, of the parsed declaration with sorted keys and without nulls.
+ * @returns `v1-` and a SHA-256 in hexadecimal. The declaration is hashed as JSON with sorted keys and without nulls.
  */
 export function hashDeclaration(declaration: Declaration): string {
   const text = JSON.stringify(declaration, (_name, value: unknown) => sortKeys(value));

@@ -79,7 +79,8 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
 }
 
 /**
- * @returns options that, in rootless podman, map the container's user to this user, who must connect to the socket.
+ * @returns options of rootless podman that map the user of the container to the user of this process, because this
+ * process must connect to the socket of the container. No options for root and Docker.
  */
 function userNamespace(command: readonly string[]): readonly string[] {
   return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];

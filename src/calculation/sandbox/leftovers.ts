@@ -15,7 +15,9 @@ export function makeOwnedName(): string {
   return `${PREFIX}${pidNamespace()}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }
 
-/** @returns the paths in `parent` whose process, of this PID namespace, has ended; none when the folder cannot be read. */
+/**
+ * @returns the paths in `parent` that were made by ended processes of this PID namespace; none when the folder cannot be read.
+ */
 export async function findLeftovers(parent: string): Promise<readonly string[]> {
   const names = await readdir(parent).catch(() => []);
   const own = new RegExp(`^${PREFIX}${pidNamespace()}-(\\d+)-`);

@@ -89,8 +89,8 @@ export function useChartPoints(
 /**
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
- * VersionTag arrived, `live`, and, in a short range, the instants of all versions of its points. Of more than MAX_STOPS
- * instants, evenly spread ones are kept.
+ * VersionTag arrived, `live`, and, in a short range, the instants of all versions of its points. When
+ * there are more than MAX_STOPS instants, it keeps that many, evenly spread.
  */
 export function useStops(
   variableId: number,

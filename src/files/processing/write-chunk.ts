@@ -26,8 +26,8 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position in the file before the chunk.
- * @returns false, and writes nothing, when the file has ended or its stored position is no longer `done`, for example
- * because another process has written the chunk.
+ * @returns false when the file has ended, or when its stored position is not `done` any more, for example because another
+ * process has written the chunk. Nothing is written then.
  */
 export async function writeChunk(
   database: Database,

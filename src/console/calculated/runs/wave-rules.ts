@@ -1,4 +1,4 @@
-/** Places the variables of a wave in columns: changed variables on the left, what each triggered to its right. Pure. */
+/** Places the variables of a wave in the columns of a graph. Pure. */
 import type { components } from '../../api/openapi.d.ts';
 
 type Wave = components['schemas']['Wave'];

@@ -20,7 +20,7 @@ export function Find() {
   const navigate = route.useNavigate();
   const { mayManage } = useSession();
   const [text, setText] = useState(q);
-  // The address changes when the user types, or follows a link to another search.
+  // Typing changes the address. A link, or going back, changes it too: the box then shows the text of the new address.
   const [address, setAddress] = useState(q);
   if (address !== q) {
     setAddress(q);

@@ -38,7 +38,10 @@ const WIDEN = `
     where webhook.id = event.webhook_id and gap_event_id is distinct from event.id
   )
   select id as "eventId", webhook_id as "webhookId",
-         data ->> 'notKept' || ' messages from ' || (data ->> 'from') || ' to ' || (data ->> 'to') || $5 as error
+         case data ->> 'notKept'
+           when '1' then '1 message of ' || (data ->> 'from') || ' was'
+           else (data ->> 'notKept') || ' messages from ' || (data ->> 'from') || ' to ' || (data ->> 'to') || ' were'
+         end || $5 as error
   from event`;
 
 const SHOW = `
@@ -82,7 +85,7 @@ async function writeGaps(transaction: Transaction, gaps: ReadonlyMap<string, Gap
     noted.map(({ count }) => count),
     noted.map(({ first }) => first.date),
     noted.map(({ last }) => last.date),
-    ` were dropped: ${maxPending} messages were already waiting`,
+    ` dropped: the maximum of ${maxPending} waiting messages was reached`,
   ]);
   await transaction.query(SHOW, [
     rows.map(({ webhookId }) => webhookId),

@@ -60,10 +60,22 @@ test('webhook fan-out: dropping messages of a hundred webhooks takes at most fou
   expect(rows).toHaveLength(100);
   for (const { webhookId, error, isMarked } of rows) {
     const [count, last] = webhookId === webhookIds[0] ? [5, 9] : [3, 5];
-    const why = 'were dropped: 10 messages were already waiting';
+    const why = 'were dropped: the maximum of 10 waiting messages was reached';
     expect(error).toBe(`${count} messages from 2026-03-01T00:01:00Z to 2026-03-01T00:0${last}:00Z ${why}`);
     expect(isMarked).toBe(true);
   }
+});
+
+test('webhook fan-out: the history entry of one dropped message gives its date in the singular (R-I5)', async () => {
+  const [webhookId = ''] = await addWebhooks(1);
+  await withTransaction(api.database, async (transaction) => {
+    const drops = openDropRecorder(transaction, 10);
+    drops.record(webhookId, messageOf(1));
+    await drops.write([]);
+  });
+  const { rows } = await api.database.query('select error from webhook_attempt where webhook_id = $1', [webhookId]);
+  const error = '1 message of 2026-03-01T00:01:00Z was dropped: the maximum of 10 waiting messages was reached';
+  expect(rows).toEqual([{ error }]);
 });
 
 test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6 s', async () => {

@@ -152,7 +152,9 @@ test('webhook delivery: a full backlog drops messages, and one history entry cou
   expect(others).toEqual([]);
   expect(gap).toMatchObject({
     state: 'Failed',
-    error: expect.stringMatching(/^40 messages from 2\S+Z to 2\S+Z were dropped: 20 messages were already waiting$/),
+    error: expect.stringMatching(
+      /^40 messages from 2\S+Z to 2\S+Z were dropped: the maximum of 20 waiting messages was reached$/,
+    ),
   });
   // The backlog has capacity again once the receiver is back.
   answer(200);

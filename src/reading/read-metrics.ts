@@ -15,14 +15,17 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   let open = 0;
   metrics.gauge(
-    { name: 'tidemark_read_open_streams', help: 'Answers with points or buckets that are being streamed.' },
+    {
+      name: 'tidemark_read_open_streams',
+      help: 'Answers with points, buckets or comparisons that are being streamed.',
+    },
     () => open,
   );
   return {
-    points: counter('tidemark_read_points_total', 'Points or buckets streamed to readers over REST.'),
+    points: counter('tidemark_read_points_total', 'Points, buckets and compared dates read for answers over REST.'),
     bytes: counter(
       'tidemark_read_bytes_total',
-      'Bytes of points or buckets streamed to readers over REST, before compression.',
+      'Bytes of answers with points, buckets or comparisons over REST, before compression.',
     ),
     openStream: () => {
       open += 1;

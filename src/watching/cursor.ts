@@ -1,6 +1,7 @@
 /**
  * Codec of watch cursors: the reader's position in every variable, as bytes that are opaque to clients. A cursor is
- * self-contained, so it survives restarts of the service and the database.
+ * self-contained, so it survives restarts of the service and the database. VersionTimestamps and dates are microseconds
+ * since 1970.
  *
  *   byte 0      format, always 1
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:

@@ -58,7 +58,7 @@ export interface OpenWatch {
 export interface WatchServer {
   /**
    * Runs a watch until its end.
-   * @returns the number of points sent, after the client has disconnected.
+   * @returns the number of points sent; resolves when the client has disconnected.
    * @throws {DomainError} as `resolveWatch` and `WatchGroup.run`.
    */
   run(open: OpenWatch): Promise<number>;

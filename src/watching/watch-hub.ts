@@ -43,7 +43,7 @@ export interface WatchHub {
 export interface WatchGroup {
   /**
    * Runs a watch until its end.
-   * @returns the number of points sent, after the client has disconnected.
+   * @returns the number of points sent; resolves when the client has disconnected.
    * @throws {DomainError} rate_limited when the user or the account has too many watches; dependency_unavailable when
    * the process has too many watches, or when the group has stopped; otherwise the error that ended the watch.
    */

@@ -44,7 +44,7 @@ function describeName(name: string, headers: Readonly<Record<string, unknown>>):
   const key = name.toLowerCase();
   if (!NAME.test(name)) return 'must be a valid HTTP header name, such as X-Api-Key';
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
-  if (isRefused) return 'must not be given: only the service may send this header';
+  if (isRefused) return 'must not be given: this header name is reserved';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
   return first === name ? undefined : `must not be given twice: ${first} is the same header`;
 }

@@ -85,12 +85,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** Returns the part of a period that a read in this order returns up to a date, inclusive. */
+/** Returns the part of a period up to a date, inclusive, in the order of the read. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** Returns the part of a period that a read in this order returns after a date. */
+/** Returns the part of a period after a date, exclusive, in the order of the read. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

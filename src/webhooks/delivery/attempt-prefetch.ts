@@ -76,7 +76,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     refilling = refill().finally(() => {
       refilling = undefined;
     });
-    // A claim may fail while no lane waits for it: the next `take` then claims again. Unhandled, it would end the process.
+    // A claim may fail while no lane waits for it: the next `take` then claims again. An unhandled rejection
+    // would end the process.
     refilling.catch(() => undefined);
   };
   return {

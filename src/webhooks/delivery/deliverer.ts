@@ -111,7 +111,7 @@ function toDelivery(
       const disabled = await writeOutcomes(database, ended, disableAfterDays);
       for (const webhookId of disabled) {
         metrics.disabled();
-        log.warn({ webhookId }, 'webhook disabled');
+        log.warn({ webhookId }, 'the service disabled a webhook whose receiver answered 410 or failed for too long');
       }
     },
     patienceMs: OUTCOME_PATIENCE_MS,

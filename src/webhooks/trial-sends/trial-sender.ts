@@ -110,7 +110,7 @@ async function trySend(
     return await send(webhook, message);
   } catch (error) {
     log.error({ err: error, testId: message.id }, 'a trial send failed because of an internal error');
-    return { state: 'Failed', error: 'internal error' };
+    return { state: 'Failed', error: 'an internal error of the service prevented the request' };
   }
 }
 

@@ -82,7 +82,7 @@ describe('history: GET /data and POST /data', () => {
     },
   );
 
-  test('a read of the latest values has no header, nor has a horizon whose states are all complete (R-F9)', async () => {
+  test('a read of the latest values has no header, nor has a read with a horizon whose states are all complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -130,7 +130,7 @@ describe('history: GET /data and POST /data', () => {
 });
 
 describe('history: a cut', () => {
-  test('by a purge to a lower limit leaves states complete from the version after the newest removed version on (R-F9, R-F7)', async () => {
+  test('by a purge to a lower limit leaves states complete from the first version after the newest removed one (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

@@ -56,7 +56,7 @@ async function originsOf(variableId: number, client = manager): Promise<readonly
 }
 
 describe('reading: the origins of versions', () => {
-  it('name a push, a direct write, a correction and a replay by their operations (R-D7, R-D8)', async () => {
+  it('name the operation of a small push, of a push of 1,500 points, of a correction and of a replay (R-D7, R-D8)', async () => {
     const variableId = await newVariable();
     const days = Array.from({ length: 1500 }, (_, day) => ({
       date: new Date(Date.parse(DATE) + day * 86_400_000).toISOString(),
@@ -106,7 +106,7 @@ describe('reading: the origins of versions', () => {
     ]);
   });
 
-  it('show a USER the kind and the instant of pushes and files of others (R-B9)', async () => {
+  it('show a USER only the kind and the instant of the pushes and files of others (R-B9)', async () => {
     const variableId = await newVariable();
     await stack.ended(await stack.upload('a.csv', `variable_id,date,value\n${variableId},${DATE},1\n`));
     const user = await stack.api.signIn('uma', 'USER', { sites: [siteId] });
@@ -143,7 +143,7 @@ describe('reading: the origins of versions', () => {
   );
 });
 
-/** Pushes by their variables; plain pushes of a user may share an operation. */
+/** Pushes, each with the variables it writes; plain pushes of a user may share an operation. */
 const pushes = fc.array(
   fc.record({
     variables: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 5 }),
@@ -152,8 +152,8 @@ const pushes = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-describe('reading: the origins of versions of pushes that are written together', () => {
-  it('are the pushes of the write with the variable, also when the clock has stepped back (R-D6, R-F1)', async () => {
+describe('reading: the origins of a version whose write stored several pushes', () => {
+  it('are the pushes that contain the variable, also when the clock has stepped back (R-D6, R-F1)', async () => {
     const { database, accountId } = stack.api;
     const { rows } = await database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
     const userId = rows[0]?.id ?? '';

@@ -77,7 +77,7 @@ describe('read shares: connections', () => {
     ['REST', () => readUnread(many)],
     ['gRPC', callUnread],
   ])(
-    'an account whose clients read nothing over %s does not keep other accounts from reading (R-A14)',
+    'an account whose clients read nothing over %s does not keep another account from reading (R-A14)',
     async (_, open) => {
       await times(4 * PER_ACCOUNT, open);
       await eventually('the share of the account to be used up', async () => (await openReads()) === PER_ACCOUNT);
@@ -101,7 +101,7 @@ describe('read shares: connections', () => {
     expect((await api.stranger.get(`/data?variableId=${others}&itemsPerPage=1&pageNumber=0`)).status).toBe(200);
   });
 
-  test('answers that fit in the memory for reading ahead release their connections, and a later read is answered (R-A14)', async () => {
+  test('unread answers that fit in the memory for reading ahead release their connections, and a later read is answered (R-A14)', async () => {
     await times(3 * PER_ACCOUNT, () => readUnread(few));
     await eventually('the end of their statements', async () => (await openReads()) === 0);
     const { status, body } = await api.manager.get<readonly unknown[]>(`/data?variableId=${few}`);

@@ -316,7 +316,7 @@ describe('read streams: limits', () => {
     await expect(counting).rejects.toThrow('has left');
   });
 
-  test('a read fails with the reason of its signal, aborted before or during it (R-G4)', async () => {
+  test('a read fails with the reason of its signal when the signal is aborted before or during the read (R-G4)', async () => {
     const leaving = new AbortController();
     const points = streamPoints(openReader({}), ofAll(), leaving.signal);
     await points.next();

@@ -137,7 +137,7 @@ describe('deleting points: an invalid request', () => {
     expect((await remove(body)).status).toBe(status);
   });
 
-  test('is reported by the JSON paths of its body (R-A5)', async () => {
+  test('is answered with the JSON path of the invalid member (R-A5)', async () => {
     expect(await remove({ variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) })).toMatchObject({
       body: { message: '$.fromDateUtc must not be later than $.toDateUtc', details: [{ path: '$.fromDateUtc' }] },
     });
@@ -157,7 +157,7 @@ describe('deleting points: an invalid request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER is refused, also on a granted site and with whatIf (R-B8)', async () => {
+  test('from a USER is refused on a granted site, with and without whatIf (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

@@ -227,13 +227,17 @@ describe('version selection: aggregates use the selected versions (R-G2)', () =>
 
 describe('version selection: gRPC refuses contradictory or invalid fields (R-J3)', () => {
   test.each([
-    ['two states', { asOfMicros: 0, relativeVersion: 'P1D' }, 'as_of_micros and relative_version'],
+    [
+      'an instant and a relative version',
+      { asOfMicros: 0, relativeVersion: 'P1D' },
+      'as_of_micros and relative_version',
+    ],
     ['gap filling of raw points', { fill: 'FILL_LINEAR' }, 'fill and granularity'],
-    ['completeness of raw points', { minCount: 3 }, 'min_count and granularity'],
+    ['a minimum count for raw points', { minCount: 3 }, 'min_count and granularity'],
     ['a horizon that is not a duration', { horizon: '24' }, 'ISO 8601 duration'],
     ['an unknown relative version', { relativeVersion: 'soon' }, 'must be Current'],
     ['an unknown time zone', { timeZoneId: 'Mars/Base' }, 'time zone'],
-    ['a negative count', { minCount: -1 }, 'must not be negative'],
+    ['a negative minimum count', { minCount: -1 }, 'must not be negative'],
     ['an unknown granularity', { granularity: 99 }, 'must be one of'],
     ['a unit of another family', { unitId: 20 }, 'cannot be converted'],
   ])('%s', async (_what, request, text) => {

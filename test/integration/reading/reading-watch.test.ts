@@ -124,7 +124,7 @@ describe('watch (server-sent events): delivery', () => {
 });
 
 describe('watch (server-sent events): refusals', () => {
-  it('answers 404 for a variable of another account or site (R-B9, R-J2)', async () => {
+  it('answers 404 for a variable of another account or of an ungranted site (R-B9, R-J2)', async () => {
     const elsewhere = await api.signIn('elsewhere', 'USER', { sites: [await createSite(api.manager)] });
     for (const client of [api.stranger, elsewhere]) {
       const refused = await watch(`variableId=${structure.variableId}`, client);

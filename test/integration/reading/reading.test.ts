@@ -137,7 +137,7 @@ describe('reading: a selection of points', () => {
   ];
 
   it.each([...cases])(
-    '%s: the same rows over REST, its body form and gRPC (R-G1, R-G2, R-J1)',
+    '%s: the same rows by GET, by POST and over gRPC (R-G1, R-G2, R-J1)',
     async (_rule, query, request, values) => {
       const found = await rows(query());
       expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
@@ -180,7 +180,7 @@ describe('reading: rows', () => {
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('in timeZoneId carry the offset, which distinguishes the two repeated hours (R-A8, R-G1)', async () => {
+  it('in timeZoneId carry the offset, which distinguishes the two occurrences of the repeated hour (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));
@@ -287,7 +287,7 @@ describe('reading: an invalid request', () => {
     }
   });
 
-  it('is reported by proto fields over gRPC, and by parameters or JSON paths over REST (R-A5, R-J3)', async () => {
+  it('is answered with the invalid proto fields over gRPC, and with the parameter or JSON path over REST (R-A5, R-J3)', async () => {
     const request = {
       variableIds: [versioned],
       relativeVersion: 'soon',
@@ -366,7 +366,7 @@ describe('reading: a page number beyond all rows', () => {
 });
 
 describe('reading: a long series over gRPC', () => {
-  it('is sent in chunks whose columns have one length, complete and in order (R-J1)', async () => {
+  it('is sent in chunks whose columns have the same length, complete and in order (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     await api.database.query(
       `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0

@@ -74,14 +74,14 @@ describe('webhooks: PATCH is atomic', () => {
   it.each([
     ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
     ['a test of a missing value', 409, { op: 'test', path: '/headers/X-Z', value: 'z' }],
-    ['a path to no field', 400, { op: 'add', path: '/colour', value: 'red' }],
+    ['a path to an unknown field', 400, { op: 'add', path: '/colour', value: 'red' }],
     ['a list that filters do not have', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
     [
       'a copy from a list that filters do not have',
       400,
       { op: 'copy', from: '/filter/userIds', path: '/bodyTemplate' },
     ],
-    ['a test of no field', 400, { op: 'test', path: '/accountId', value: 1 }],
+    ['a test of an unknown field', 400, { op: 'test', path: '/accountId', value: 1 }],
     ['the whole document', 400, { op: 'replace', path: '', value: {} }],
     ['a test of the whole document', 400, { op: 'test', path: '', value: {} }],
     ['a read-only field', 400, { op: 'replace', path: '/id', value: 'x' }],

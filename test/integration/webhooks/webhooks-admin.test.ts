@@ -42,7 +42,7 @@ const WHOLE = () => ({
 });
 
 describe('webhooks: POST /account/webhooks', () => {
-  it('creates a webhook with the fields of R-I1 and answers 200 (R-I1, R-A6)', async () => {
+  it('creates a webhook with the given fields and answers 200 (R-I1, R-A6)', async () => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WHOLE(), secret: secretOf(24) });
     const shown = { id: expect.any(String), createdDate: expect.any(String), modifiedDate: expect.any(String) };
     expect({ status, body }).toEqual({ status: 200, body: { ...WHOLE(), disabledReason: null, ...shown } });

@@ -50,7 +50,7 @@ const batch: fc.Arbitrary<Batch> = fc
     };
   });
 
-/** Batches come variable by variable, each with one unit. */
+/** Batches come variable by variable; all batches of a variable have the same unit. */
 const tables = fc.array(batch, { maxLength: 8 }).map((batches) => {
   return batches
     .toSorted((a, b) => idOf(a) - idOf(b))

@@ -22,7 +22,7 @@ describe('buckets of a read (R-G1)', () => {
     expect(findBuckets({ ...DAYS, granularity: 'Raw' }, VARIABLES)).toBeUndefined();
   });
 
-  test('each variable has its own aggregate unless the request names one; a variable without an aggregate is averaged (R-C8)', () => {
+  test('each variable has its own aggregate unless the request names one; an unknown variable is averaged (R-C8)', () => {
     const ids = [1, 2, 3];
     const functionsOf = (aggregate: BucketRequest['aggregate']) =>
       ids.map((id) => findBuckets({ ...DAYS, aggregate }, VARIABLES)?.functionOf(id));
@@ -40,7 +40,7 @@ describe('buckets of a read (R-G1)', () => {
     expect(brussels?.startOfDay(midnight)).toBe(micros('2026-06-30T22:00:00Z'));
   });
 
-  test('the minimum count and the gap filling are taken from the request; without a minimum count the member is absent', () => {
+  test('the minimum count and the gap filling are taken from the request; `minCount` is absent without a minimum count', () => {
     const filled = findBuckets({ ...DAYS, granularity: 'Week', fill: 'linear', minCount: 96 }, VARIABLES);
     expect(filled).toMatchObject({ bucket: 'week', fill: 'linear', minCount: 96 });
     expect(findBuckets(DAYS, VARIABLES)).not.toHaveProperty('minCount');

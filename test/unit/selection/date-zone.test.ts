@@ -41,11 +41,11 @@ describe('reads: the zone of dates that name none (R-A11)', () => {
     [[], 'UTC'],
     [['Europe/Brussels'], 'Europe/Brussels'],
     [['Europe/Brussels', 'Europe/Brussels'], 'UTC'],
-  ])('sources in %j give %s', async (zones, zone) => {
+  ])('with sources in the zones %j, dates are read in %s', async (zones, zone) => {
     const { queryable, query } = sourcesIn(...zones);
     const settled = await settleDates(queryable, CALLER, LOCAL);
     expect(settled).toEqual({ request: `dates in ${zone}`, dateZone: zone });
-    // The query asks only for sources of the caller's account, of these variables or with these ids.
+    // The values of the query: the caller's account, and the variables, sources and sites of the read.
     expect(query.mock.calls.map(([, values]) => values)).toEqual([[7, [4, 5], [3], []]]);
   });
 

@@ -66,7 +66,7 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
     expect(Number.isSafeInteger(offset + limit + 1)).toBe(true);
   });
 
-  test("a tag's key may contain a colon in an object of a body", () => {
+  test('a key of the tags object in a body may contain a colon', () => {
     expect(fromBody({ filter: { tags: { 'a:b': 'c:d' } } }).tags).toEqual([['a:b', 'c:d']]);
   });
 
@@ -112,7 +112,7 @@ describe('read request: an invalid value is refused, and the error names its par
     expect(details?.[0]?.path).toBe(`query.${name}`);
   });
 
-  test('a tag of a body must be a string', () => {
+  test('the value of a tag in a body must be a string', () => {
     const { message, details } = refusalOf(() => fromBody({ tags: { level: 3 } }));
     expect(message).toBe('$.tags.level must be a string, got 3');
     expect(details?.[0]?.path).toBe('$.tags.level');
@@ -130,7 +130,7 @@ describe('read request: an invalid value is refused, and the error names its par
     [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
     [{ from: { date: '2026-01-01' } }, '$.from'],
     [{ filter: { variableIds: [{ id: 1 }] } }, '$.filter.variableIds[0]'],
-  ])('in a body, the error names its JSON path: %j (R-A5)', (body, path) => {
+  ])('in a body, the error names the JSON path of the value: %j (R-A5)', (body, path) => {
     const { message, details } = refusalOf(() => fromBody(body));
     expect(details?.map((detail) => detail.path)).toEqual([path]);
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
@@ -190,7 +190,7 @@ describe('read request: instants as .NET clients write them (R-A3, R-A8)', () =>
     ['9996-02-29', '2200-01-01T00:00:00Z'],
     ['2026-03-01T00:15:00.0000000+01:00', '2026-02-28T23:15:00Z'],
     ['2026-03-01T00:15:00.1234567Z', '2026-03-01T00:15:00.123456Z'],
-  ])('%s equals %s', (text, instant) => {
+  ])('%s is read as %s', (text, instant) => {
     const query = `from=${encodeURIComponent(text)}&timeZoneId=UTC`;
     expect(fromQuery(query).fromMicros).toBe(parseDate(instant)?.micros ?? MAX_DATE_MICROS);
   });

@@ -49,7 +49,7 @@ test.each([
   'https://0/',
   'https://①②⑦.0.0.1/',
   'https://10。0。0。1/',
-])('webhook URL: %s is refused, because its host is no public address (R-I4)', (text) => {
+])('webhook URL: %s is refused, because its host is not a public address (R-I4)', (text) => {
   expect(problemOf(text)).toBe('must have a public address as its host');
 });
 
@@ -99,12 +99,10 @@ describe('webhooks: response header Retry-After (R-I3)', () => {
     ['Sun Mar  1 12:00:30 2026', 30_000],
     ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
     ['Sun, 01 Mar 2036 12:00:00 GMT', 86_400_000],
-    ['soon', undefined],
-    ['-5', undefined],
-    ['1.5', undefined],
-    ['', undefined],
     ['2026', 2_026_000],
-    ['2026-03-01', undefined],
-    [undefined, undefined],
   ])('%j means %s ms', (text, expected) => expect(parseRetryAfter(text, now)).toBe(expected));
+
+  test.each(['soon', '-5', '1.5', '', '2026-03-01', undefined])('%j gives no delay', (text) => {
+    expect(parseRetryAfter(text, now)).toBeUndefined();
+  });
 });

@@ -1,4 +1,4 @@
-/** Visibility of webhooks to a USER, for every filter and site access (R-B9). */
+/** Visibility of webhooks to a USER, for random filters and site access (R-B9). */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { planVisible, type ReachedEntities } from '../../../src/webhooks/administration/visible-webhook-rules.ts';

@@ -200,7 +200,7 @@ test('webhook fan-out: the events of a push at its time-out and at its failure m
   await api.database.query('delete from push_batch');
 });
 
-test('webhook fan-out: another account, another event type and a disabled webhook get no message (R-I8)', async () => {
+test('webhook fan-out: webhooks of another account, webhooks for another event type and disabled webhooks get no message (R-I8)', async () => {
   const webhooks = [
     await addWebhook('SiteCreated', { accountId: api.otherAccountId }),
     await addWebhook('SiteUpdated'),

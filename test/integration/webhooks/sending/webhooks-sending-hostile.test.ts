@@ -72,9 +72,9 @@ describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
 describe('webhook sending: an invalid or missing response is a failure (R-I3)', () => {
   test.each([
     ['nothing', '', CLOSED],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the response of the receiver is not valid HTTP'],
+    ['a text that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the response of the receiver is not valid HTTP'],
     [
-      'two lengths',
+      'two Content-Length headers',
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
       'the response of the receiver is not valid HTTP',
     ],

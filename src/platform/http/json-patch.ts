@@ -19,7 +19,7 @@ const pointerSchema = z
   .regex(/^(\/([^~/]|~[01])*)*$/s, { error: 'must be a JSON Pointer such as /name' })
   .refine(
     (pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer),
-    'must not contain __proto__, constructor or prototype',
+    'must not have a step named __proto__, constructor or prototype',
   );
 
 const located = <Op extends string>(op: Op) => z.object({ op: z.literal(op), path: pointerSchema });
@@ -33,7 +33,11 @@ export const patchSchema = z
     z.discriminatedUnion(
       'op',
       [valued('add'), valued('replace'), valued('test'), located('remove'), sourced('move'), sourced('copy')],
-      { error: 'op must be add, remove, replace, move, copy or test' },
+      // The error of an unknown `op` has the path of `op`; an operation that is not an object keeps the default text.
+      {
+        error: ({ code }) =>
+          code === 'invalid_union' ? 'must be add, remove, replace, move, copy or test' : undefined,
+      },
     ),
   )
   .max(MAX_OPERATIONS)
@@ -83,7 +87,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
   let copiedLength = 0;
   for (const [index, operation] of operations.entries()) {
     const problem = findProblem(patched, operation);
-    if (problem !== undefined) throw operationError(index, 'path', problem);
+    if (problem) throw operationError(index, problem.member, problem.message);
     if (operation.op === 'copy') {
       copiedLength += JSON.stringify(find(patched, operation.from)?.value).length;
       if (copiedLength > MAX_COPIED_LENGTH)
@@ -116,16 +120,30 @@ function applyOne(document: object, operation: PatchOperation, index: number): v
   if (failure) throw operationError(index, 'path', failure.message);
 }
 
+interface Problem {
+  /** The member of the operation that has the problem. */
+  readonly member: 'path' | 'from';
+  readonly message: string;
+}
+
 /** @returns why the operation cannot be applied; undefined for a possible operation and for `test`. */
-function findProblem(document: unknown, operation: PatchOperation): string | undefined {
+function findProblem(document: unknown, operation: PatchOperation): Problem | undefined {
   if (operation.op === 'test') return undefined;
-  if (operation.path === '') return 'the pointer must name a member, not the whole document';
-  if ('from' in operation && !find(document, operation.from)) return `${operation.from} does not exist`;
-  const isApplicable =
-    operation.op === 'remove' || operation.op === 'replace'
-      ? find(document, operation.path) !== undefined
-      : isInsertable(document, operation.path);
-  return isApplicable ? undefined : `${operation.path} does not exist`;
+  const { path } = operation;
+  const inPath = (message: string): Problem => ({ member: 'path', message });
+  if (path === '') return inPath('the pointer must name a member, not the whole document');
+  if (operation.op === 'remove' || operation.op === 'replace') {
+    return find(document, path) ? undefined : inPath(`${path} does not exist`);
+  }
+  if ('from' in operation && !find(document, operation.from))
+    return { member: 'from', message: `${operation.from} does not exist` };
+  if (operation.op === 'move' && path.startsWith(`${operation.from}/`))
+    return inPath('a value must not be moved into itself');
+  return isInsertable(document, path)
+    ? undefined
+    : inPath(
+        `${path} must name a member of an existing object, or an index up to the length of an existing list, or -`,
+      );
 }
 
 /** Finds the value at a pointer, by own members and array indices only; undefined when it does not exist. */

@@ -14,7 +14,8 @@ function refusalOf(document: object, ...operations: readonly unknown[]) {
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     expect(document).toEqual(before);
-    return { code: error.code, paths: error.details?.map(({ path }) => path) };
+    const { code, message, details = [] } = error;
+    return { code, message, paths: details.map(({ path }) => path), rules: details.map((detail) => detail.message) };
   }
   throw new Error('it was applied');
 }
@@ -47,10 +48,35 @@ describe('json patch: an operation', () => {
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],
     ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-    ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
-  ])('that %s is refused and changes nothing (R-I6)', (_what, operation) => {
+  ])('that %s is refused at its path and changes nothing (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
-    expect(refusalOf(DOCUMENT, first, operation)).toEqual({ code: 'invalid_input', paths: ['$[1].path'] });
+    expect(refusalOf(DOCUMENT, first, operation)).toMatchObject({ code: 'invalid_input', paths: ['$[1].path'] });
+  });
+
+  it.each([
+    ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
+    ['moves a missing value', { op: 'move', from: '/inner/valueOf', path: '/a' }],
+  ])('that %s is refused at its `from` and changes nothing (R-I6)', (_what, operation) => {
+    expect(refusalOf(DOCUMENT, operation)).toMatchObject({
+      ...{ code: 'invalid_input', paths: ['$[0].from'] },
+      message: 'operation 0 cannot be applied: /inner/valueOf does not exist',
+    });
+  });
+
+  it.each([
+    ['removes a missing value', { op: 'remove', path: '/none' }, '/none does not exist'],
+    [
+      'moves a value into itself',
+      { op: 'move', from: '/inner', path: '/inner/a' },
+      'a value must not be moved into itself',
+    ],
+    [
+      'adds below a missing value',
+      { op: 'add', path: '/none/x', value: 1 },
+      '/none/x must name a member of an existing object, or an index up to the length of an existing list, or -',
+    ],
+  ])('that %s is refused with the rule that it breaks (R-I6, R-A5)', (_what, operation, rule) => {
+    expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);
   });
 
   it('that is malformed is refused with its path; the error lists all malformed operations (R-I6, R-A5)', () => {
@@ -64,7 +90,13 @@ describe('json patch: an operation', () => {
       7,
     ];
     const paths = ['$[0].path', '$[1].value', '$[2].op', '$[3].from', '$[4].path', '$[5].path', '$[6]'];
-    expect(refusalOf(DOCUMENT, ...operations)).toEqual({ code: 'invalid_input', paths });
+    const refusal = refusalOf(DOCUMENT, ...operations);
+    expect(refusal).toMatchObject({ code: 'invalid_input', paths });
+    expect([refusal.rules[2], refusal.rules[4], refusal.rules[6]]).toEqual([
+      'must be add, remove, replace, move, copy or test',
+      'must not have a step named __proto__, constructor or prototype',
+      'must be an object, got a number',
+    ]);
     expect(() => parseOperations({ op: 'add', path: '/a', value: 1 })).toThrow('must be a list');
   });
 });
@@ -100,7 +132,7 @@ describe('json patch: op test', () => {
 
 it('json patch: repeated copies of a document into itself are refused at the size limit (R-I6)', () => {
   const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
-  expect(refusalOf({ a: { x: 1 } }, ...copies)).toEqual({ code: 'invalid_input', paths: ['$[16].from'] });
+  expect(refusalOf({ a: { x: 1 } }, ...copies)).toMatchObject({ code: 'invalid_input', paths: ['$[16].from'] });
 });
 
 it('json patch: declared member names match in any case, nested member names exactly (R-A3)', () => {

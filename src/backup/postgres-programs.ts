@@ -62,7 +62,8 @@ export function postgresPrograms(url: string | undefined, environment: Environme
       for (const signal of STOP_SIGNALS) process.on(signal, stop);
       try {
         const [code, signal] = await ended;
-        if (!isStopping) throw new DomainError('conflict', `${name} ended with ${code ?? signal}`);
+        const end = code === null ? `by ${signal}` : `with exit code ${code}`;
+        if (!isStopping) throw new DomainError('conflict', `${name} must run until it is stopped, but ended ${end}`);
       } finally {
         for (const signal of STOP_SIGNALS) process.off(signal, stop);
       }

@@ -53,5 +53,8 @@ function toDomainError(error: unknown, requestId: string, log: Log): DomainError
   if (isTransientError(error))
     return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry later');
   log.error({ err: error, requestId }, 'call failed');
-  return new DomainError('internal_error', 'internal error');
+  return new DomainError(
+    'internal_error',
+    'the service failed to process the call; quote the request id when you report this',
+  );
 }

@@ -65,7 +65,7 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
   if (error instanceof DomainError) return error;
   const { requestId } = c.var;
   if (isTransientError(error)) {
-    log.warn({ err: error, requestId }, 'a request failed for a passing cause; it may be repeated');
+    log.warn({ err: error, requestId }, 'a request failed because of a transient error; the client may repeat it');
     return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry the request');
   }
   if (isReferenceViolation(error)) {

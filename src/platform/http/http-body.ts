@@ -167,9 +167,10 @@ export async function readBytes(
     if (error instanceof DomainError) throw error;
     // Handled here, because a client that disconnects causes the same error code as an
     // unavailable dependency (ECONNRESET).
+    const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
     throw new DomainError(
       'invalid_input',
-      encoding === 'gzip' ? 'the body is not valid gzip' : 'the body ended before its announced length',
+      isGunzipError ? 'the body is not valid gzip' : 'the body was not received completely',
     );
   }
 }

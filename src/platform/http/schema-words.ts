@@ -13,7 +13,11 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
 };
-const SIZES: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+/** Singular and plural of the unit in which a size is counted. */
+const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
 
 /**
  * @returns the end of an error message, after the path: `must be a number, got null`; undefined to
@@ -31,8 +35,8 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function describeLimit(origin: string, bound: string, limit: number | bigint): string {
-  const unit = SIZES[origin];
-  return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`;
+  const unit = UNITS[origin];
+  return unit ? `must have ${bound} ${limit} ${Number(limit) === 1 ? unit[0] : unit[1]}` : `must be ${bound} ${limit}`;
 }
 
 function nameKind(value: unknown): string {

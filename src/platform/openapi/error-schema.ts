@@ -40,6 +40,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'the media type or encoding of the body is not supported',
   rate_limited: 'too many requests; `Retry-After` tells when to continue',
   internal_error: 'the service failed',
-  queue_full: 'the push queue is full; `Retry-After` tells when to try again',
+  queue_full:
+    'a queue of the service, or its memory for request bodies, is full; `Retry-After` tells when to try again',
   dependency_unavailable: 'a dependency of the service is unavailable; `Retry-After` tells when to try again',
 };

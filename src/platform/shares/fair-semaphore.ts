@@ -76,10 +76,13 @@ export function openFairSemaphore<Key extends number | string = number>(
   };
   const refuse = (accountId: Key): DomainError =>
     usedBy(accountId) >= permitsPerAccount
-      ? new DomainError('rate_limited', `the ${holder} uses its ${permitsPerAccount} ${options.resource}; retry later`)
+      ? new DomainError(
+          'rate_limited',
+          `the ${holder} has reached its limit of ${options.resource} (${permitsPerAccount}); retry later`,
+        )
       : new DomainError(
           'dependency_unavailable',
-          `all ${permits} ${options.resource} of this process are in use; retry later`,
+          `this process has reached its limit of ${options.resource} (${permits}); retry later`,
         );
   const wait = (accountId: Key, signal: AbortSignal | undefined): Promise<void> => {
     const queue = queues.get(accountId) ?? new Set();

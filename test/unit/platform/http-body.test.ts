@@ -62,7 +62,9 @@ describe.each(WAYS)('http body: %s', (_, read) => {
 
   it('that is truncated is invalid_input, not dependency_unavailable (R-A5)', async () => {
     const bytes = new Uint8Array(1 << 19);
-    await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({
+      ...{ code: 'invalid_input', message: 'the body was not received completely' },
+    });
   });
 });
 
@@ -82,6 +84,16 @@ describe('http body: gzip', () => {
     await expect(reading).rejects.toMatchObject({ code: 'body_too_large' });
     expect(sizes).toBeLessThanOrEqual(MAX_BYTES);
     expect(sizes).toBeGreaterThan(MAX_BYTES / 2);
+  });
+
+  it.each([
+    ['is invalid', Uint8Array.from([1, 2, 3]), false, 'the body is not valid gzip'],
+    ['ends early', Uint8Array.from(gzipSync('x').subarray(0, 15)), false, 'the body is not valid gzip'],
+    ['is cut off with its connection', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
+  ])('that %s is refused with its cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
+    const cuts = breaksOff ? [bytes.length - 4] : [];
+    const reading = readBytes(requestOf({ bytes, cuts, breaksOff }, GZIP), MAX_BYTES);
+    await expect(reading).rejects.toMatchObject({ code: 'invalid_input', message });
   });
 });
 

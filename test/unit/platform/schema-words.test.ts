@@ -35,10 +35,10 @@ it('schema errors: for a wrong size, the message names the limit; for a fraction
   expect(problemsOf({ name: 'long', count: 0, ids: [1, 2], isOn: true, own: '' })).toEqual({
     '$.name': 'must have at most 3 characters',
     '$.count': 'must be at least 1',
-    '$.ids': 'must have at most 1 entries',
+    '$.ids': 'must have at most 1 entry',
   });
   expect(problemsOf({ name: '', count: 1.5, ids: [], isOn: true, own: '' })).toEqual({
-    '$.name': 'must have at least 1 characters',
+    '$.name': 'must have at least 1 character',
     '$.count': 'must be an integer',
   });
 });

@@ -14,9 +14,13 @@ describe('platform: fair semaphore', () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);
     await semaphore.enter(NORTH);
-    await expect(semaphore.enter(NORTH)).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(semaphore.enter(NORTH)).rejects.toMatchObject({
+      ...{ code: 'rate_limited', message: 'the account has reached its limit of places (2); retry later' },
+    });
     const leave = await semaphore.enter(SOUTH);
-    await expect(semaphore.enter(EAST)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    await expect(semaphore.enter(EAST)).rejects.toMatchObject({
+      ...{ code: 'dependency_unavailable', message: 'this process has reached its limit of places (3); retry later' },
+    });
     leave();
     await semaphore.enter(EAST);
     expect(semaphore.waiting()).toBe(0);

@@ -106,7 +106,7 @@ describe('grpc: ReadLast', () => {
     }
   });
 
-  it('refuses texts that exceed one message and points to ReadPoints (R-J1, R-J3)', async () => {
+  it('refuses tags too long for one message; the error recommends ReadPoints (R-J1, R-J3)', async () => {
     const tagged = await createVariable(api.manager, structure.sourceId);
     const readings = Array.from({ length: 3000 }, (_, index) => {
       return {

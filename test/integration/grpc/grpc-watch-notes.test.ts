@@ -184,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: rewrite records', () => {
-  it('are merged into one per day, later into a single one, and still find the same points (R-J1)', async () => {
+  it('are merged into one per day, when they are 40 days old into a single one, and still find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -214,7 +214,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are created by the migration for earlier writes, and find the same points (R-J1)', async () => {
+  it('are created by migration 0029 for earlier writes, and find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

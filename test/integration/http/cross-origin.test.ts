@@ -52,6 +52,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
           'Time-Zone',
           'Retry-After',
           'Location',
+          ...['History-From', 'Raw-From', 'Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
         ]),
       );
       expect(answer.headers.get('vary')).toContain('Origin');

@@ -89,7 +89,7 @@ const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types)
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
 describe('openapi: each GET operation of the API, except pages, metrics, streams and those that need R', () => {
-  it('answers 200 as described, with no empty list, unless it gives a file (R-A9)', async () => {
+  it('that gives no file answers 200 as described; if the answer is a list, the list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
       // The client throws when an answer differs from its description.

@@ -66,7 +66,7 @@ async function parsedBy(
   }
 }
 
-it('openapi: each GET and each operation with a query parses exactly the query that it documents; operations that stream or need R are not tested (R-A9)', async () => {
+it('openapi: each GET and each operation with a query parses exactly the query that it documents, except the issuer, followFile and three operations that need R (R-A9)', async () => {
   const declared = [...new Set(operations.flatMap(({ query }) => query ?? []))];
   const nameOf = (query: DescribedQuery) => Object.keys(query.parameters).join();
   // Deletes come last, because they end what other operations read.
@@ -85,7 +85,7 @@ it('openapi: each GET and each operation with a query parses exactly the query t
   expect(called.filter(({ query }) => query).length).toBeGreaterThan(35);
 });
 
-it('openapi: every declared query is documented by an operation (R-A9)', async () => {
+it('openapi: every declared query is documented by an operation, except COUNT_QUERY, which every listing shares (R-A9)', async () => {
   const documented: string[] = [];
   const declared: string[] = [];
   for await (const file of glob('**/*.ts', { cwd: SOURCES })) {

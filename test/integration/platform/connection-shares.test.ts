@@ -4,7 +4,7 @@ import { openDatabase, withTransaction } from '../../../src/platform/database/da
 import { createLog } from '../../../src/platform/log.ts';
 import { runForAccount, shareConnections } from '../../../src/platform/shares/connection-shares.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createSite } from '../../support/fixtures/structure.ts';
+import { createSite, createStructure } from '../../support/fixtures/structure.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -36,9 +36,10 @@ describe('connection shares', () => {
     try {
       await eventually('the share of the account to be used up', async () => (await countWaiting()) === PER_ACCOUNT);
       for (let round = 0; round < 5; round += 1) {
-        const own = await createSite(api.stranger);
-        expect((await api.stranger.get(`/sites/${own}`)).status).toBe(200);
-        expect((await api.stranger.post('/api/data', [])).status).toBeLessThan(500);
+        const own = await createStructure(api.stranger);
+        expect((await api.stranger.get(`/sites/${own.siteId}`)).status).toBe(200);
+        const data = [{ date: '2026-01-01T00:00:00Z', value: round }];
+        expect((await api.stranger.post('/api/data', [{ variableId: own.variableId, data }])).status).toBe(200);
       }
       expect(await countWaiting()).toBe(PER_ACCOUNT);
     } finally {

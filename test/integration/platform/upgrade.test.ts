@@ -124,7 +124,10 @@ describe('upgrade: identity and accounts', () => {
   });
 
   it('a locked user stays locked (R-B11)', async () => {
-    await expect(signIn(roles.http, undefined, 'lea@south.example')).rejects.toThrow('no token');
+    const lea = 'lea@south.example';
+    await expect(signIn(roles.http, undefined, lea)).rejects.toThrow('no token');
+    const { rows } = await old.client.query('select is_locked, lock_reason from app_user where user_name = $1', [lea]);
+    expect(rows).toEqual([{ is_locked: true, lock_reason: 'left the company' }]);
   });
 
   it.each([

@@ -38,7 +38,7 @@ describe('backup: segments that follow each other', () => {
     expect(followSegments(name(2), present, SEGMENT)).toEqual({ names: [2, 3, 4].map(name), firstMissing: undefined });
   });
 
-  test('after 4 GiB, the lower part of the name starts again at 0 and the higher part increases', () => {
+  test('after 4 GiB, the lower part of the name starts again at 0 and the upper part increases', () => {
     const names = ['0000000100000000000000FF', '000000010000000100000000'];
     expect(followSegments(names[0] ?? '', new Set(names), SEGMENT)).toEqual({ names, firstMissing: undefined });
   });

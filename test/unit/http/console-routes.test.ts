@@ -46,8 +46,12 @@ describe('console: the page', () => {
     },
   );
 
-  test.each([undefined, '*/*', 'application/json'])('/ with Accept %s is answered by the API', async (accept) => {
-    const answer = await get('/', accept === undefined ? {} : { accept });
+  test.each([
+    ['without Accept', {}],
+    ['with Accept */*', { accept: '*/*' }],
+    ['with Accept application/json', { accept: 'application/json' }],
+  ])('/ %s is answered by the API', async (_what, headers) => {
+    const answer = await get('/', headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });
 
@@ -84,7 +88,7 @@ describe('console: files of the build', () => {
     expect(await answer.text()).toBe(SCRIPT);
   });
 
-  test('are compressed for clients that accept it', async () => {
+  test('are compressed by Brotli for clients that accept Brotli', async () => {
     const answer = await get('/console/assets/index-1a2b.js', { 'accept-encoding': 'gzip, deflate, br' });
     expect(answer.headers.get('content-encoding')).toBe('br');
     const bytes = Buffer.from(await answer.arrayBuffer());

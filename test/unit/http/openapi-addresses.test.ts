@@ -26,7 +26,7 @@ test('openapi: API, push and issuer may have different addresses (R-A1)', async 
   expect(flowsOf(document).password?.tokenUrl).toBe(`https://auth.example${tokenPath}`);
 });
 
-test('openapi: GET /data accepts HTTP Basic; GET /data/watch and POST /sites do not', async () => {
+test('openapi: HTTP Basic is described for GET /data, but not for GET /data/watch or POST /sites (R-A13)', async () => {
   const { paths } = await describeWith({});
   expect(paths['/data']?.get?.security).toContainEqual({ basic: [] });
   expect(paths['/data/watch']?.get?.security).not.toContainEqual({ basic: [] });

@@ -12,7 +12,7 @@ const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 describe('errors: a request that failed through no fault of the client', () => {
   test.each(['40P01', '40001', '55P03', 'ENOSPC', '57P01'])(
-    '%s is 503 with Retry-After, and UNAVAILABLE (R-A5)',
+    '%s is answered 503 with Retry-After over REST, and UNAVAILABLE over gRPC (R-A5)',
     async (code) => {
       const app = new Hono<RequestIdEnv>().use(requestId());
       app.onError(errorHandler(log));
@@ -29,7 +29,7 @@ describe('errors: a request that failed through no fault of the client', () => {
     },
   );
 
-  test('SQLSTATE 23505 is a bug: 500 and INTERNAL (R-A5)', async () => {
+  test('SQLSTATE 23505 counts as a bug and is answered 500 over REST, and INTERNAL over gRPC (R-A5)', async () => {
     const app = new Hono<RequestIdEnv>().use(requestId());
     app.onError(errorHandler(log));
     app.get('/', () => {

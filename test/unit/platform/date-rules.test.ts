@@ -85,7 +85,7 @@ describe('parseDate: dates of points (R-D4, R-A11)', () => {
       '+002026-03-01T00:15:00Z',
       '２026-03-01T00:15:00Z',
     ],
-  ])('%s is refused', (text) => {
+  ])('%j is refused', (text) => {
     expect(parseDate(text)).toBeUndefined();
   });
 
@@ -153,7 +153,7 @@ describe('parseMoment: dates in requests of readers (R-A8, R-G1)', () => {
   );
 
   test.each(['', '2026', '2026-02-29', '1900-02-29', '9999-13-01', '2026-03-01Z', '2026-03-01T25:00'])(
-    '%s is refused',
+    '%j is refused',
     (text) => {
       expect(parseMoment(text)).toBeUndefined();
     },
@@ -184,7 +184,7 @@ describe('parseInstant: instants of accounts (R-B11, R-A11)', () => {
       '9999-12-31T23:59:00-00:01',
       '2026-03-01T12:00:00+19:00',
     ],
-  ])('%s is refused', (text) => {
+  ])('%j is refused', (text) => {
     expect(parseInstant(text)).toBeUndefined();
   });
 });

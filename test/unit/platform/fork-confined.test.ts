@@ -21,7 +21,7 @@ async function fill(wantedMebibytes: number): Promise<number | undefined> {
   return filled;
 }
 
-test('platform: a confined process can allocate buffers up to its limit, but not many times that (R-A14)', async () => {
+test('platform: a confined process whose limit is 64 MiB of buffers can allocate 64 MiB, but not 512 MiB (R-A14)', async () => {
   const [within, beyond] = await Promise.all([fill(BUFFER_MEBIBYTES), fill(1024)]);
   expect(within).toBe(BUFFER_MEBIBYTES);
   expect(beyond ?? 0).toBeLessThan(512);

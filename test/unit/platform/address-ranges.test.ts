@@ -81,6 +81,15 @@ function bitsOf(address: string): string {
   return groups.map((group) => Number.parseInt(group, radix).toString(2).padStart(width, '0')).join('');
 }
 
+/** @returns the address whose bits differ from those of `address` in one bit. */
+function flipBit(address: string, bit: number): string {
+  const bits = bitsOf(address);
+  const flipped = bits.slice(0, bit) + (bits[bit] === '0' ? '1' : '0') + bits.slice(bit + 1);
+  const [width, radix, separator] = bits.length === 32 ? [8, 10, '.'] : [16, 16, ':'];
+  const parts = flipped.match(new RegExp(`.{${width}}`, 'g')) ?? [];
+  return parts.map((part) => Number.parseInt(part, 2).toString(radix)).join(separator);
+}
+
 function expand(address: string): readonly string[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const [, front = '', ...bytes] = dotted ?? [];
@@ -99,8 +108,10 @@ test.each([
   'webhook addresses: a range of %s contains the addresses with its leading bits (R-I4)',
   (_kind, any, max) => {
     fc.assert(
-      fc.property(any, any, fc.integer({ min: 0, max }), (base, other, prefix) => {
+      fc.property(any, any, fc.integer({ min: 0, max }), fc.option(fc.nat(max - 1)), (base, drawn, prefix, bit) => {
         const range = parseRange(`${base}/${prefix}`);
+        // An address that differs from the base in one bit is inside if and only if the bit is behind the prefix.
+        const other = bit === null ? drawn : flipBit(base, bit);
         fc.pre(!isPublicAddress(other));
         const isInside = bitsOf(base).slice(0, prefix) === bitsOf(other).slice(0, prefix);
         expect(isAllowedAddress(other, range ? [range] : [])).toBe(isInside);

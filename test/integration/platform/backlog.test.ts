@@ -110,7 +110,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_mails_due')).toBe(2);
   });
 
-  test('concurrent scrapes share one query, and its result is kept for a while', async () => {
+  test('concurrent scrapes share one query, and a scrape right after them gets the same result', async () => {
     const metrics = createMetrics();
     const clock: BacklogQuery = {
       sql: 'select extract(epoch from clock_timestamp())::float8 as instant',

@@ -68,7 +68,7 @@ export async function deleteSite(
   if (rows.length > 0 && !hard) {
     throw new DomainError(
       'conflict',
-      `Site ${siteId} still has ${rows.length} sources; delete them first or set hardDelete=true`,
+      `Site ${siteId} cannot be deleted while it has sources (${rows.length}); delete its sources first or set hardDelete=true`,
     );
   }
   await deleteSources(

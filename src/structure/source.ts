@@ -70,11 +70,8 @@ export async function deleteSources(
     [sourceIds],
   );
   if (rows.length > 0 && !hard) {
-    const subject = `Source ${sourceIds.join(', ')}`;
-    throw new DomainError(
-      'conflict',
-      `${subject} still has ${rows.length} variables; delete them first or set hardDelete=true`,
-    );
+    const rule = `Source ${sourceIds.join(', ')} cannot be deleted while it has variables (${rows.length})`;
+    throw new DomainError('conflict', `${rule}; delete its variables first or set hardDelete=true`);
   }
   await deleteVariables(
     transaction,

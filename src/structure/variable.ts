@@ -115,10 +115,8 @@ export async function deleteVariables(
   if (variableIds.length === 0) return;
   const readers = hard ? [] : await findReaders(transaction, variableIds);
   if (readers.length > 0) {
-    throw new DomainError(
-      'conflict',
-      `calculated variables ${readers.join(', ')} still read variables ${variableIds.join(', ')}; change them first or set hardDelete=true`,
-    );
+    const rule = `Variable ${variableIds.join(', ')} cannot be deleted while calculated variables (${readers.join(', ')}) read it`;
+    throw new DomainError('conflict', `${rule}; change their declarations first or set hardDelete=true`);
   }
   await transaction.query(
     'insert into point_purge (variable_id, deletion_id) select unnest($1::int[]), $2::uuid on conflict do nothing',

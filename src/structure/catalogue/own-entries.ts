@@ -110,7 +110,7 @@ export async function deleteEntry(
     const more = rows.length > MAX_NAMED_USES ? ' and others' : '';
     throw new DomainError(
       'conflict',
-      `${catalogue.label} ${id} is used by ${named.join(', ')}${more}; change them first`,
+      `${catalogue.label} ${id} is used by ${named.join(', ')}${more}; remove every use first`,
     );
   }
   await transaction.query(`delete from ${catalogue.table} where id = $1 and account_id = $2`, [id, accountId]);
@@ -187,7 +187,7 @@ async function refuseTaken<Result>(
 }
 
 function taken(label: string, name: string): DomainError {
-  const message = `name of a ${label} must be unique, ignoring case; ${JSON.stringify(name)} is taken`;
+  const message = `name of the ${label} must be unique, ignoring case; ${JSON.stringify(name)} is taken`;
   return new DomainError('conflict', message, [{ path: '$.name', message }]);
 }
 

@@ -55,7 +55,8 @@ function compileNode(node: FilterNode, compilation: Compilation): string {
       return `(${node.nodes.map((part) => compileNode(part, compilation)).join(` ${node.kind} `)})`;
     case 'site': {
       const { site, values } = compilation;
-      if (!site) throw fault(node.position, 'Site{…} is only allowed in a filter of sources');
+      if (!site)
+        throw fault(node.position, 'Site{…} is only allowed in a filter of sources, and not within another Site{…}');
       return compileNode(node.node, { resource: site, site: undefined, values });
     }
     case 'comparison':
@@ -118,7 +119,10 @@ function compareJson({ expression }: Operand, operator: FilterOperator, value: F
 function comparePattern(operand: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = operand.type === 'json' ? `(${operand.expression}) #>> '{}'` : `${operand.expression}::text`;
   if (operand.type !== 'text' && operand.type !== 'json') {
-    throw fault(value.position, `${operator} is only allowed for text fields`);
+    throw fault(
+      value.position,
+      `${operator} is not allowed for numbers, booleans and enumerations; use =, <>, >, >=, < or <=`,
+    );
   }
   const matches = `${text} ilike $${values.push(toPattern(operator, value))}::text`;
   return operator.startsWith('!') ? `not coalesce(${matches}, false)` : matches;

@@ -124,7 +124,7 @@ function refuseRepeated(named: readonly { readonly name: string }[], list: reado
       context.addIssue({
         code: 'custom',
         path: [...list, index, 'name'],
-        message: `must be unique, got ${name} twice`,
+        message: `must be unique, ignoring case, got ${name} twice`,
       });
     }
     seen.add(key);

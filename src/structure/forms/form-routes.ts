@@ -106,7 +106,7 @@ async function getValues(c: Context<Env>, services: FormServices): Promise<Respo
   const { hasProblems, ...page } = VALUE_LIST.parse(c.req.url);
   const { caller } = c.var;
   if (hasProblems !== undefined && page.itemsPerPage !== undefined) {
-    throw invalidInput([{ path: 'itemsPerPage', message: 'cannot be combined with hasProblems' }]);
+    throw invalidInput([{ path: 'query.itemsPerPage', message: 'cannot be combined with hasProblems' }]);
   }
   const form = await getForm(services.database, caller.accountId, parsePathId(c, 'id'));
   const selection = selectFilled(caller, form);

@@ -57,7 +57,7 @@ test(
     await page.getByRole('link', { name: 'Bakery' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('alert').getByText('still has 1 sources').waitFor();
+    await page.getByRole('alert').getByText('cannot be deleted while it has sources (1)').waitFor();
     await page.getByRole('button', { name: 'Delete everything in it too' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete everything' }).click();
     await page.getByText(/^Bakery was deleted/).waitFor();

@@ -96,9 +96,9 @@ describe('structure: an invalid customFilter answers 400 with the position (R-C1
     ["name = 'Gas", 8, 'unclosed quote'],
     ['= 3', 1, 'expected a field'],
     ["energyTypeId = 'two'", 16, 'must be a number'],
-    ['energyTypeId ~ 2', 16, 'only allowed for text fields'],
+    ['energyTypeId ~ 2', 16, 'not allowed for numbers'],
     ["tags > 'a'", 8, 'not allowed for lists'],
-    ["Site{ Site{ name = 'x' } }", 7, 'Site{…}'],
+    ["Site{ Site{ name = 'x' } }", 7, 'not within another Site{…}'],
     [`${'('.repeat(60)}name = 'x'${')'.repeat(60)}`, 52, 'nested at most 50'],
   ])('%s, at position %i: %s', async (filter, position, message) => {
     const answer = await api.manager.get(`/sources?customFilter=${encodeURIComponent(filter)}`);

@@ -102,6 +102,10 @@ describe('forms: a value', () => {
     expect(problemsOf(fields, { 'a/b~c': 1, toString: 2, "it's.": 3 })).toEqual([]);
     expect(problemsOf(fields, {})).toEqual([]);
     expect(problemsOf(fields, { 'a/b~c': 'x' })).toMatchObject([{ path: '$.clientData.Boiler.Main["a/b~c"]' }]);
+    expect(problemsOf(fields, { toString: 'x', "it's.": 'x' })).toMatchObject([
+      { path: '$.clientData.Boiler.Main.toString' },
+      { path: '$.clientData.Boiler.Main["it\'s."]' },
+    ]);
     const proto = JSON.parse('{"__proto__": {"x": 1}}') as object;
     expect(problemsOf(fields, proto)).toMatchObject([{ message: expect.stringContaining('is not a field') }]);
   });
@@ -128,13 +132,13 @@ describe('forms: a definition', () => {
         { name: 'Power', type: 'Int' },
         { name: 'POWER', type: 'Int' },
       ],
-      'must be unique, got POWER twice',
+      'must be unique, ignoring case, got POWER twice',
     );
     const many = Array.from({ length: FORM_LIMITS.fields + 1 }, (_, index) => ({ name: `f${index}`, type: 'Int' }));
     expectRefusal(many, 'must have at most 300 fields in total, got 301');
   });
 
-  test('accepts what shipped clients write: names in any case, types by number, sites by default', () => {
+  test('accepts what shipped clients write: member names in any case, types by number, and no entityType for a form of sites', () => {
     const Groups = [{ Name: 'G', Fields: [{ Name: 'D', Type: 5, IsList: false, Items: null }] }];
     expect(parseInput(NEW_FORM, { Name: 'F', Groups })).toMatchObject({
       entityType: 'Site',

@@ -61,7 +61,7 @@ export function parseEntryRow(
   const members = Object.fromEntries(Object.entries(result.data).filter(([, member]) => member != null)) as EntryRow;
   const allowed = ['catalogue', 'name', ...MEMBERS_OF[members.catalogue]];
   const problems = Object.keys(members).flatMap((member) => {
-    const message = `must be absent: a ${members.catalogue} has no ${member}`;
+    const message = `must be absent: the catalogue ${members.catalogue} has no ${member}`;
     return allowed.includes(member) ? [] : [{ path: pathOf(member), message }];
   });
   if (problems.length > 0) return { problems };

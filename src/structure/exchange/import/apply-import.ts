@@ -39,7 +39,7 @@ export async function applyImport(
   await writeEntries(transaction, applied.id, accountId);
   // Forms first: the document's values are checked against the document's own forms.
   const deleted = await writeForms(transaction, applied.id, accountId);
-  if (deleted > 0) throw new StalePlan(`${deleted} forms were deleted during the import`);
+  if (deleted > 0) throw new StalePlan(`forms deleted during the import: ${deleted}`);
   const broken = await checkRowValues(transaction, applied);
   if (broken.length > 0) return broken;
   for (const name of KIND_NAMES) await writeRows(transaction, KINDS[name], applied);
@@ -69,8 +69,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
     where r.import_id = $1 and r.kind = '${name}' and r.action = 'Changed' and r.changes - 'calculated' <> '{}'`;
   // Locks the rows first: the update writes every column of a document, so a concurrent change would be lost.
   const locked = await counted(`select from ${changed} order by t.id for no key update of t`, [id, caller.accountId]);
-  if (locked !== planned.changed)
-    throw new StalePlan(`${planned.changed - locked} ${name} were deleted during the import`);
+  if (locked !== planned.changed) throw new StalePlan(`${name} deleted during the import: ${planned.changed - locked}`);
   // Changes precede insertions: a new default variable may replace a default variable that the import changes.
   await counted(
     `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}

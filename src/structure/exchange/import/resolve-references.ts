@@ -55,8 +55,10 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
   const { rest, named } = split(input);
   const what = `the input ${JSON.stringify(rest.alias ?? '')}`;
   if (!named.variable) {
-    const given = rest.variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(rest.variableId)}`;
-    report(`${what} must name a variable by mappingConfig or variableName, got ${given}; ids belong to one account`);
+    const { variableId } = rest;
+    const given =
+      variableId === undefined ? 'nothing' : `variableId ${JSON.stringify(variableId)}; ids belong to one account`;
+    report(`${what} must name a variable by mappingConfig or variableName, got ${given}`);
     return input;
   }
   const sourceId = resolveSource(named, own, found);

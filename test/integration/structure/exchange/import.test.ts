@@ -78,7 +78,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(to)).toBe(text);
   });
 
-  test('with whatIf lists the resources to create, to change field by field, and to leave, and writes nothing', async () => {
+  test('imported with whatIf writes nothing; the rows of the import show what it would create, change (by field) and leave', async () => {
     const manager = await stack.newAccount();
     await stack.run(manager, BAKERY);
     const before = await stack.text(manager);
@@ -111,7 +111,7 @@ describe('structure import: a document', () => {
     expect(await stack.text(manager)).not.toBe(before);
   });
 
-  test('emits one event for each resource that it creates or changes (R-I2, R-I8)', async () => {
+  test('is imported with one event for each resource that is created or changed (R-I2, R-I8)', async () => {
     const manager = await stack.newAccount();
     const events = async () => {
       const { rows } = await stack.api.database.query<{ type: string; payload: Row }>(
@@ -164,7 +164,7 @@ describe('structure import: a document with problems', () => {
   const inA = { sources: [{ siteName: 'A', name: 'S' }] };
   const AMBIGUOUS = /names a site by the name "A", which 2 sites have; add siteOccurrence/;
 
-  test('is refused whole, naming every problem with its path (R-A5)', async () => {
+  test('is refused whole; the result names each problem with its path (R-A5)', async () => {
     const site = { name: 'A' };
     const found = await problemsOf({
       sites: [site, { name: '' }, { timeZoneId: 'UTC' }, { name: 'B', typeId: 1.5 }, { name: 'C', typeId: 'x' }],
@@ -288,11 +288,11 @@ describe('structure import: a document with problems', () => {
       },
       /^\$\.variables\[0\] isDefault must be true for at most one variable of a source; /,
     ],
-  ])('refuses %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
+  ])('is refused for %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
-  test('shows at most 1,000 problems; problemCount counts all that were stored (R-A5)', async () => {
+  test('has a result with at most 1,000 problems; problemCount counts all 1,200 that were stored (R-A5)', async () => {
     const name = (_: unknown, index: number) => `${index}`;
     const sites = Array.from({ length: 600 }, name).map((one) => ({ name: one, typeId: 'x' }));
     const sources = Array.from({ length: 600 }, name).map((one) => ({ siteName: 'nowhere', name: one }));
@@ -304,20 +304,15 @@ describe('structure import: a document with problems', () => {
 describe('structure import: a document with catalogue entries or form values', () => {
   test('names own units and types, in any case; an import finds them by name in another account (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
-    const add = async (client: typeof from, padding: number, cased = (name: string) => name) => {
-      // Makes the ids of the two accounts differ.
-      for (let index = 0; index < padding; index += 1) {
-        const { body } = await client.post<Row>('/sitetypes', { name: `Padding ${index}` });
-        await client.delete(`/sitetypes/${body.id}`);
-      }
+    const add = async (client: typeof from) => {
       const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;
       return {
-        brewery: await idOf('/sitetypes', { name: cased('Brewery') }),
-        meter: await idOf('/sourceTypes', { name: cased('Flow meter') }),
-        crate: await idOf('/units', { name: cased('crate, 24'), unitFamilyId: 2, divisor: 0.5 }),
+        brewery: await idOf('/sitetypes', { name: 'Brewery' }),
+        meter: await idOf('/sourceTypes', { name: 'Flow meter' }),
+        crate: await idOf('/units', { name: 'crate, 24', unitFamilyId: 2, divisor: 0.5 }),
       };
     };
-    const own = await add(from, 0);
+    const own = await add(from);
     const input = { alias: 'a', mappingConfig: 'in', unitId: 'CRATE, 24' };
     const document = {
       sites: [{ name: 'S', typeId: 'brewery' }],
@@ -342,7 +337,7 @@ describe('structure import: a document with catalogue entries or form values', (
       '$.sources[0].sourceTypeId must be the id or name of an entry of GET /sourceTypes, got "Flow meter"; add the entry first',
       '$.variables[0].unitId must be the id or name of an entry of GET /units, got "crate, 24"; add the entry first',
     ]);
-    const theirs = await add(to, 2);
+    const theirs = await add(to);
     expect(theirs.brewery).not.toBe(own.brewery);
     expect(await stack.run(to, text)).toMatchObject({ state: 'Completed', problems: [] });
     expect((await to.get('/sites')).body).toMatchObject([{ typeId: theirs.brewery }]);
@@ -429,7 +424,7 @@ describe('structure import: a document with catalogue entries or form values', (
         '$.catalogues[1].unitFamily is required, because the account',
         '$.catalogues[2].unitFamily must be the name of a unit fam',
         '$.catalogues[4].name repeats the entry of $.catalog',
-        '$.catalogues[5].divisor must be absent: a SiteType has',
+        '$.catalogues[5].divisor must be absent: the catalogue Si',
       ].map((rule) => expect.stringContaining(rule.slice(0, 45))),
     );
   });
@@ -476,7 +471,7 @@ describe('structure import: a request', () => {
     await stack.ended(manager, id);
   });
 
-  test('is followed by server-sent events until its end (R-E1)', async () => {
+  test('can be followed by server-sent events until its import ends (R-E1)', async () => {
     const manager = await stack.newAccount();
     const id = await stack.send(manager, BAKERY);
     const headers = { authorization: `Bearer ${manager.token}` };

@@ -115,7 +115,7 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
     {
       ...{ method: 'post', path, operationId: `create${name}`, summary: `Add ${article} ${label} of the account` },
       ...common,
-      description: `The name must be unique, ignoring case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see it.`,
+      description: `The name must be unique, ignoring case. The id is at least ${FIRST_OWN_ID}. Other accounts do not see the entry.`,
       body: jsonBody(entrySchema(catalogue, true).meta({ id: `${name}Written`, examples: [example] })),
       answers: [answersJson('The entry.', READ[path] ?? numbered(z.string()))],
       errors: ['conflict'],

@@ -40,7 +40,7 @@ export const DELETION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
     summary: 'Follow a deletion with hardDelete',
-    description: 'Kept for 30 days after its end.',
+    description: 'Kept for at least 30 days after the last site, source or variable was deleted.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],
   },

@@ -26,7 +26,10 @@ export const CATALOGUE_PATHS: Readonly<Record<NamedCatalogue, string>> = {
   VariableType: '/variables/types',
 };
 
-/** Names of the account's own entries by id. Catalogues share one sequence of ids, so no two entries have the same id. */
+/**
+ * Names of the account's own entries by id. Own entries of all catalogues take their ids from one sequence, above the ids of
+ * built-in entries, so an own entry shares its id with no other entry.
+ */
 export type OwnNames = ReadonlyMap<number, string>;
 
 /** Reads the names of the units, types and features that an account added. */

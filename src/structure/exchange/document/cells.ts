@@ -1,7 +1,8 @@
 /**
- * Values of a document as cells of a sheet, and back. An empty cell is null. Objects and lists are JSON. A text that is
- * empty, in quotes, or begins or ends with white space is a JSON string. A text longer than a cell continues in further
- * rows, which have `true` in the column `continued`.
+ * Values of a document as cells of a sheet, and back. An empty cell is null, or leaves out a member that cannot be
+ * cleared. Objects and lists are JSON; a list is also read from texts separated by `|`. A text that is empty, in quotes, or
+ * begins or ends with white space is a JSON string. A text longer than a cell continues in further rows, which have `true`
+ * in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';

@@ -104,7 +104,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   return { ordinal, action: 'Created', id: null, groups, changes: null } satisfies Planned;
 }
 
-/** Replaces the names of units by ids. @param units ids by name, and by its lower case. */
+/** Replaces the names of units by ids. @param units ids by name, and by name in lower case. */
 function resolveUnits(given: readonly DocumentGroup[] | undefined, units: ReadonlyMap<string, number>) {
   const faults: Fault[] = [];
   const groups = given?.map((group, groupIndex) => ({

@@ -99,7 +99,7 @@ describe('health: readiness (R-A9)', () => {
     ['503 and down while the database is unavailable', 'database', () => databaseGate, { status: 503, state: 'down' }],
     ['200 and degraded while Redis is unavailable', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
   ] as const)(
-    'readiness of a calculator and an ingester is %s; liveness stays 200',
+    'of a calculator and an ingester is %s; liveness stays 200',
     async (_title, name, gate, expected) => {
       await gate().shut();
       for (const role of [calculator, ingester]) {

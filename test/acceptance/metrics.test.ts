@@ -179,7 +179,7 @@ describe('metrics: names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('the counters of pushes turned away and of batches set aside are 0 before their first event', async () => {
+  test('the counters of pushes turned away by a full queue and of batches set aside are 0 before their first event', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });

@@ -59,7 +59,7 @@ const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } 
 
 describe('request ids: the id of a request (R-A10)', () => {
   test.each([1, 2_000])(
-    'that pushes readings (%i) is in the log lines of the push and of the two runs that it causes',
+    'that pushes %i reading(s) is in the log lines of the push and of the two runs that it causes',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -115,7 +115,7 @@ describe('request ids: the id of a request (R-A10)', () => {
   });
 });
 
-test('request ids: after these requests, the log contains no pushed value, script, token, client secret or password (R-K4)', () => {
+test('request ids: the log of pushes, a forced update, an upload and gRPC calls contains no pushed value, script, token, client secret or password (R-K4)', () => {
   for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
     expect(roles.log()).not.toContain(secret);
   }

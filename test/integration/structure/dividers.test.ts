@@ -1,4 +1,4 @@
-/** `divider` and `isDefault` of variables, for readings from pushes, mappers, replays and files (R-C6, R-D2). */
+/** `divider` of variables for readings from pushes, mappers, replays and files; `isDefault` for pushes (R-C6, R-D2). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { describeDividers } from '../../../src/structure/operator-reports.ts';
@@ -33,7 +33,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: its divider divides the values that arrive (R-C6)', () => {
-  it('in a first, a repeated and a large push; a variable without a divider in the same body keeps its value', async () => {
+  it('in a first, a second and a large push; a variable without a divider in the same body keeps its value', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push resolves its target, the second uses the small-push handler's cache, a worker thread parses the
@@ -76,7 +76,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('from the next push on after it changes; stored points stay, null means 1, and 0 is refused', async () => {
+  it('from the next push on after the divider changes; stored points stay, null means 1, and 0 is refused', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -150,7 +150,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     }
   });
 
-  it('a POST, a PUT or a move that would make a second default is answered 409 and names the first; one of several concurrent POSTs wins', async () => {
+  it('a POST, a PUT or a move that would make a second default is answered 409, which names the first; one of 6 concurrent POSTs of a default succeeds', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
     const message = `isDefault must be true for at most one variable of a source, it is true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };

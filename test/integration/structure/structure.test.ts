@@ -82,7 +82,7 @@ describe('structure: a site, source or variable', () => {
     expect(variable).toMatchObject({ status: 200, body: { sourceId: source.body.id, sourceName: 'x', name: '' } });
   });
 
-  it('accepts what GET returns at every displayLevel, and loses nothing (R-C4–C6)', async () => {
+  it('accepts in a PUT what GET returns at every displayLevel, and loses nothing (R-C4–C6)', async () => {
     for (const kind of await createEach()) {
       const before = await read(kind);
       for (const level of LEVELS[kind.name] ?? []) {
@@ -120,7 +120,7 @@ describe('structure: a site, source or variable', () => {
     expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
   });
 
-  it('accepts member names in any case, ids as digits, enumerations by name or number (R-A3, R-C8)', async () => {
+  it('accepts member names in any case, ids as strings of digits, enumerations by name or number (R-A3, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const members = {
       NAME: 'x',
@@ -144,7 +144,6 @@ describe('structure: a site, source or variable', () => {
     ['/sites', { name: 'x', timeZoneId: 'Mars/Base' }, '$.timeZoneId'],
     ['/sites', { name: 'x', timeZoneId: '+01:00' }, '$.timeZoneId'],
     ['/sites', { name: 'x', clientData: [] }, '$.clientData'],
-    ['/sites', { name: 'x', clientData: { a: 'x'.repeat(65_536) } }, '$.clientData'],
     ['/sites', { name: 'x', clientData: { 'a\0': 1 } }, '$.clientData'],
     ['/sources', { name: 'x' }, '$.siteId'],
     ['/sources', { name: 'x', siteId: 1.5 }, '$.siteId'],
@@ -157,6 +156,18 @@ describe('structure: a site, source or variable', () => {
     expect(await api.manager.post(path, body)).toMatchObject({
       status: 400,
       body: { code: 'invalid_input', details: [{ path: problemPath }] },
+    });
+  });
+
+  it('is not created with clientData of more than 65,536 bytes as JSON: 400 at $.clientData (R-A5, R-C11)', async () => {
+    const post = (size: number) => {
+      const clientData = { a: 'x'.repeat(size - JSON.stringify({ a: '' }).length) };
+      return api.manager.post('/sites', { name: 'x', clientData });
+    };
+    expect((await post(65_536)).status).toBe(200);
+    expect(await post(65_537)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: '$.clientData' }] },
     });
   });
 

@@ -85,7 +85,7 @@ describe('structure: catalogues (R-C8)', () => {
     ['/variables/types', { id: 25, name: 'Index', aggregate: 'MAX' }],
     ['/timezones', { id: 'Europe/Brussels', name: 'Europe/Brussels' }],
     ['/timezones', { id: 'America/New_York', name: 'America/New York' }],
-  ])('GET %s lists %o', async (path, item) => {
+  ])('GET %s lists %j', async (path, item) => {
     expect((await get<object[]>(path)).body).toContainEqual(item);
   });
 
@@ -150,7 +150,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     ['COUNT', 'countValue', 2],
     ['VAR', 'varianceValue', (198 * 198) / 2],
     ['STDEV', 'stdevValue', 198 / Math.SQRT2],
-  ])('are converted before %s is computed, also for a unit with an offset', async (aggregation, member, expected) => {
+  ])('give the %s of the converted values, also for a unit with an offset', async (aggregation, member, expected) => {
     const variableId = await withValues(CELSIUS, [-10, 100]);
     const query = `variableId=${variableId}&granularity=Day&aggregation=${aggregation}&unitId=${FAHRENHEIT}`;
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
@@ -286,7 +286,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     for (const [path = ''] of uses.toReversed()) expect((await api.manager.delete(path)).status, path).toBe(204);
   });
 
-  test('named by a form or by an input of a formula are in use', async () => {
+  test('named by a form or by an input of a formula cannot be deleted', async () => {
     const unit = await create('/units', { unitFamilyId: ENERGY });
     const fields = [{ name: 'Yield', type: 'Double', unitId: unit.id }];
     const form = (await api.manager.post<Entry>('/form', { name: 'Yields', groups: [{ name: 'G', fields }] })).body;
@@ -297,7 +297,8 @@ describe('catalogues: entries of an account (R-C8)', () => {
     const reader = await createVariable(api.manager, sourceId, {
       calculated: { calculatedVariableFormulas: formulas },
     });
-    expect((await refusal('DELETE', `/units/${unit.id}`))[1]).toContain(`declaration of variable ${reader};`);
+    const declared = expect.stringContaining(`declaration of variable ${reader};`);
+    expect(await refusal('DELETE', `/units/${unit.id}`)).toEqual([409, declared]);
   });
 
   test('that are units convert exactly to units of their family, built-in or own; other accounts cannot use them', async () => {
@@ -340,7 +341,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     }
   });
 
-  test('that are features are in use once a user has a level of them (R-C3)', async () => {
+  test('that are features cannot be deleted while a user has a level of them other than None (R-C3)', async () => {
     const feature = await create('/account/features');
     const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
     const written = [{ id: feature.id, level: 'Read' }];

@@ -1,7 +1,7 @@
 /**
  * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure unchanged,
- * other accounts are not delayed, the queue of an account is limited, and memory does not grow with the document. Greater
- * values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
+ * other accounts read, push and import meanwhile, the queue of an account is limited, and memory does not grow with the
+ * document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -127,7 +127,7 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // The import is held when it has written every site, source, variable and declaration.
+    // Holds the import of `writing` when it has written every site, source, variable and declaration.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row
@@ -180,7 +180,7 @@ describe('structure import: beside a long import of one account, another account
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test('delay no read and no export of another account; its import ends after at most three of their five second imports (R-A14)', async () => {
+  test('delay no read and no export of another account; of five more documents that they sent before its document, at most three are imported earlier (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();
@@ -204,8 +204,8 @@ describe('structure exchange: ten accounts that import and export at once', () =
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // At most three second documents may come first: two that run when the document arrives, and one that starts beside
-    // it.
+    // The second documents wait behind the document of `small`; some may still end earlier, because the other worker imports
+    // them while one worker imports that document.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

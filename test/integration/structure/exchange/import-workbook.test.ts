@@ -31,7 +31,7 @@ const DOCUMENT = {
 };
 
 describe('structure import: a workbook', () => {
-  test('exported, imported into an empty account and exported again is the same text (R-A13)', async () => {
+  test('exported from an account and imported into an empty one makes the JSON exports of both equal (R-A13)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     expect(await stack.run(from, DOCUMENT)).toMatchObject({ state: 'Completed', problems: [] });
     const result = await stack.run(to, await stack.workbook(from));
@@ -44,7 +44,7 @@ describe('structure import: a workbook', () => {
     });
   });
 
-  test('names sheet and cell of a problem; the template has drop-down lists, and is imported after it is filled in (R-A5)', async () => {
+  test('is refused with the sheet and cell of its problem; the template has drop-down lists, and is imported after it is filled in (R-A5)', async () => {
     const manager = await stack.newAccount();
     const headers = { authorization: `Bearer ${manager.token}` };
     const response = await fetch(`${stack.api.origin}/structure/template`, { headers });

@@ -50,7 +50,7 @@ coded_bytes <- function(texts) {
   c(int_bytes(length(texts)), counted_texts_bytes(table), int_bytes(codes))
 }
 
-# @return list of raw vectors. Joining all would double the memory of a large answer, so only join_small() joins them.
+# @return list of raw vectors. Joining them would double the memory of a large answer, so join_small() joins small answers only.
 result_parts <- function(result) {
   head <- list(
     int_bytes(c(result_magic, match(result$status, result_statuses) - 1L)),

@@ -14,7 +14,7 @@ describe_value <- function(value) {
   paste0("a value of class ", class(value)[1])
 }
 
-# Returns advice on frequent mistakes in a script's value; the advice is appended to the error message.
+# Returns advice on a frequent mistake in a script's value, which is appended to the error message; NULL when it knows none.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
   else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"
@@ -108,7 +108,7 @@ as_unix_seconds <- function(dates) {
   if (inherits(dates, "Date")) seconds <- as.double(unclass(dates)) * 86400
   else if (inherits(dates, "POSIXct") || (is.numeric(dates) && !is.factor(dates))) seconds <- as.double(unclass(dates))
   else if (is.logical(dates) && all(is.na(dates))) seconds <- as.double(dates)
-  else stop(output_error("TimeSeries$Dates must be UNIX seconds, POSIXct or ISO 8601 texts, got ", describe_value(dates)))
+  else stop(output_error("TimeSeries$Dates must be UNIX seconds, POSIXct, Date or ISO 8601 texts, got ", describe_value(dates)))
   seconds[!is.finite(seconds)] <- NaN
   whole <- round(seconds)
   # Rounding errors of POSIXct arithmetic are far below 0.1 ms; a larger fraction means that the script returned a
@@ -176,8 +176,9 @@ zoo_dates <- function(index) {
 ts_dates <- function(series) {
   time <- as.numeric(stats::time(series))
   if (all(time > 1e5)) return(round(time))
-  if (any(time < 1700 | time >= 2200)) {
-    stop(output_error("the index of the ts must be years or UNIX seconds, got ", format(time[1]), "; set the start of ts()"))
+  odd <- time[time < 1700 | time >= 2200]
+  if (length(odd) > 0L) {
+    stop(output_error("the index of the ts must be years from 1700 to 2199 or UNIX seconds, got ", format(odd[1]), "; set the start of ts()"))
   }
   year <- floor(time + 1e-6)
   if (12 %% stats::frequency(series) == 0) {

@@ -171,7 +171,9 @@ keep_note <- function(notes, kind, text) {
 
 kept_notes <- function(notes, kind) {
   dropped <- notes$dropped[[kind]]
-  c(notes[[kind]], if (dropped > 0L) paste0("\u2026 ", dropped, " more ", kind, " were not kept"))
+  if (dropped == 0L) return(notes[[kind]])
+  what <- if (dropped == 1L) paste(sub("s$", "", kind), "was") else paste(kind, "were")
+  c(notes[[kind]], paste("\u2026", dropped, "more", what, "not kept"))
 }
 
 call_text <- function(call) {

@@ -27,9 +27,9 @@ static size_t read_report(int fd, struct range *ranges) {
 
 /*
  * Forks the child of a trial run.
- * @param ranges out, in the zygote: what the child reported, at most MAX_RANGES.
- * @param count out, in the zygote: number of ranges; 0 when the trial failed.
- * @return 1 in the child, which must make a run and then call end_trial.
+ * @param ranges receives what the child reported, at most MAX_RANGES ranges; unchanged in the child.
+ * @param count receives the number of ranges; 0 in the child, and when the child reported nothing.
+ * @return 1 in the child, which must make a run and then call end_trial; 0 in the zygote.
  */
 int fork_trial(struct range *ranges, size_t *count) {
   int report[2];

@@ -82,7 +82,8 @@ static uint64_t read_pss(int proc_fd, const struct process *p) {
 
 /*
  * @param enough_bytes threshold for the sum of resident sizes, which counts a shared page once per process. At or above
- * it, proportional sizes are summed instead, which is slower because the kernel walks page tables.
+ * it, the proportional sizes of several processes are summed instead, which is slower because the kernel walks page
+ * tables.
  */
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   static struct process seen[MAX_SEEN];

@@ -34,12 +34,18 @@ test_that("frame: a request is read into the five globals (R-H2)", {
   request <- read_bytes(tidemark:::plain_request(rows = 3L))
   expect_identical(names(request), c("script", "globals", "files", "seed"))
   expect_identical(request[c("files", "seed")], list(files = "none", seed = 1L))
+  expect_identical(
+    names(request$globals), c("triggerDate", "targetVariable", "inputVariables", "inputForms", "inputConstants")
+  )
+  expect_identical(request$globals$triggerDate, 0L)
   target <- request$globals$targetVariable
   expect_identical(target[c("Id", "Name", "SourceTimeZoneId")], list(Id = 1L, Name = "plain", SourceTimeZoneId = "UTC"))
   input <- request$globals$inputVariables$a
   expect_identical(names(input), c("Variable", "TimeSeries", "From", "To"))
   expect_identical(input$TimeSeries, data.frame(Dates = 900L * 1:3, Values = c(1, 2, 3), Version = "", Tags = ""))
-  expect_identical(request$globals$inputForms, stats::setNames(list(), character()))
+  for (name in c("inputForms", "inputConstants")) {
+    expect_identical(request$globals[[name]], stats::setNames(list(), character()))
+  }
 })
 
 test_that("frame: reading a truncated or forged request is an error (R-H7)", {

@@ -25,7 +25,7 @@ test_that("run: a failed script gets a hint for each undeclared or unset name; a
   expect_identical(run(paste0("inputVariables$main; inputForms$area; ", fine), globals)$notes$warnings, character())
 })
 
-test_that("run: a warning names its line, also inside a function of the script (R-H8)", {
+test_that("run: a warning inside a function of the script names the function's call and its line (R-H8)", {
   script <- "f <- function(x) {\n  as.numeric(x)\n  warning('careful')\n}\nf('a')"
   expect_identical(run(script)$notes$warnings, c(
     "in f(\"a\"): NAs introduced by coercion (line 2)", "in f(\"a\"): careful (line 3)"
@@ -36,6 +36,8 @@ test_that("run: the last note counts the messages and warnings that were not kep
   notes <- run("for (i in 1:100) { warning('w'); message('m') }", max_text_bytes = 360)$notes
   expect_identical(tail(notes$warnings, 1), "\u2026 95 more warnings were not kept")
   expect_identical(tail(notes$messages, 1), "\u2026 95 more messages were not kept")
+  one <- run("for (i in 1:11) warning('w')", max_text_bytes = 360)$notes$warnings
+  expect_identical(tail(one, 1), "\u2026 1 more warning was not kept")
 })
 
 test_that("run: the error for an invalid result names the likely mistake and its remedy (R-H3)", {
@@ -76,7 +78,8 @@ test_that("run: unknown members of the result give a warning (R-H8)", {
 })
 
 test_that("run: Errors without a series become the message and the errors of the run (R-H3)", {
-  expect_identical(run("list(Errors = c('a', 'b'))")$errors, c("a", "b"))
+  result <- run("list(Errors = c('a', 'b'))")
+  expect_identical(result[c("message", "errors")], list(message = "a\nb", errors = c("a", "b")))
 })
 
 test_that("run: quit() fails the run with its line, keeps the notes, and try() does not catch it (R-H7)", {

@@ -57,8 +57,8 @@ function timeRscript(rRoot: string, directory: string): number {
   const script = `${SAME_INPUT}\n${SCRIPT}`;
   const [file = '', ...rest] = containerCommand(rRoot, directory, ['Rscript', '--vanilla', '-e', script]);
   const startMs = performance.now();
-  const { status, stderr } = spawnSync(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
-  if (status !== 0) throw new Error(`Rscript ended with ${status}: ${stderr}`);
+  const { status, signal, stderr } = spawnSync(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
+  if (status !== 0) throw new Error(`Rscript ended with ${signal ?? status}: ${stderr}`);
   return performance.now() - startMs;
 }
 

@@ -73,9 +73,9 @@ async function benchOverhead(pool: SandboxPool, rRoot: string): Promise<Figure> 
 async function timePlainR(rRoot: string): Promise<number> {
   const directory = await makeSocketDirectory();
   const [file = '', ...rest] = containerCommand(rRoot, directory, ['Rscript', '--vanilla', '-e', IN_PLAIN_R]);
-  const { status, stdout, stderr } = spawnSync(file, rest, { encoding: 'utf8' });
+  const { status, signal, stdout, stderr } = spawnSync(file, rest, { encoding: 'utf8' });
   await rm(directory, { recursive: true });
-  if (status !== 0) throw new Error(`Rscript ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`Rscript ended with ${signal ?? status}: ${stderr}`);
   return Number(stdout);
 }
 

@@ -13,8 +13,8 @@ export interface RunningLoad {
 /** @returns the load once it holds its resource. @throws {Error} when its process ends first. */
 export async function startLoadProcess(order: LoadOrder): Promise<RunningLoad> {
   const child = fork(LOAD_PROCESS);
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the process of the load ended early with ${code}`);
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the process of the load ended early with ${signal ?? code}`);
   });
   // `ended` is awaited only while a message is expected; this handler keeps it from becoming an unhandled rejection.
   ended.catch(() => {});

@@ -75,7 +75,7 @@ export async function benchRecovery(environment: RoleEnvironment): Promise<reado
     const pairs = relevant.map(({ times }) => [times[stage as Stage], limitSec] as const);
     return figure(
       `recovery after kill -9 of ${roles.join(' or ')}: ${stage}`,
-      `of the ${limitSec} s to reach`,
+      `of the target of ${limitSec} s`,
       's',
       pairs,
     );

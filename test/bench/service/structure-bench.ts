@@ -161,6 +161,6 @@ async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();
   const tookMs = performance.now() - startMs;
-  if (count !== PAGE) throw new Error(`expected ${PAGE} rows or pages, got ${count}`);
+  if (count !== PAGE) throw new Error(`expected ${PAGE} rows or hundreds of targets, got ${count}`);
   return tookMs;
 }

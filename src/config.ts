@@ -98,7 +98,7 @@ export const SETTINGS = {
   WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Maximum open watches per user and process.'),
   WATCH_MAX: setting(
     integer(2, 1_000_000).default(10_000),
-    'Maximum open watches per process; one account may have at most half of them.',
+    'Maximum open watches per process; one account may have at most half of them, rounded up.',
   ),
   WATCH_POLL_MS: setting(
     integer(100, 600_000).default(5000),
@@ -234,7 +234,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
-    'Maximum webhooks a deliverer sends to at the same time; one account gets at most a quarter.',
+    'Maximum webhooks a deliverer sends to at the same time; one account gets at most a quarter of them, rounded up.',
   ),
   WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Maximum concurrent requests to one webhook.'),
   WEBHOOK_RETRY_SEC: setting(
@@ -253,7 +253,7 @@ export const SETTINGS = {
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
   SANDBOX: setting(
     choice(['bwrap', 'oci', 'none']).default('bwrap'),
-    'How R is confined: bwrap, oci (podman or docker), or none (a separate user id and resource limits only, see SANDBOX_ALLOW_NONE).',
+    'How R is confined: bwrap, oci (podman or docker), or none (resource limits and a system-call filter only, see SANDBOX_ALLOW_NONE).',
   ),
   SANDBOX_OCI_COMMAND: setting(
     z

@@ -61,7 +61,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
-    'Maximum followers of files, and separately of structure imports, per process; one account may have at most half of them.',
+    'Maximum followers of files, and separately of structure imports, per process; one account may have at most half of them, rounded up.',
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),

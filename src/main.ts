@@ -195,12 +195,12 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
 const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
 
 /**
- * Shows why the process cannot start: the message of an error that the operator can correct, else
- * a log line with the stack.
+ * Shows why the process ends with 1: the message of an error that the operator can correct, else a log line with the
+ * stack.
  */
 function report(error: unknown): void {
   if (!EXPECTED.some((kind) => error instanceof kind)) {
-    createLog('info', 'main').fatal({ err: error }, 'cannot start');
+    createLog('info', 'main').fatal({ err: error }, 'the process ends after an error');
     return;
   }
   const { message } = error as Error;

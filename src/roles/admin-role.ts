@@ -51,14 +51,14 @@ export async function runAdmin(
 }
 
 /**
- * Encrypts stored secrets again, with the first key.
+ * Encrypts the secrets and headers of webhooks again, with the first key.
  * @returns a sentence for the operator. @throws {DomainError} invalid_input when WEBHOOK_KEYS has no key.
  */
 async function describeRenewal(database: Database, keys: readonly VaultKey[]): Promise<string> {
   const vault = openSecretVault(keys);
   if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');
   const { webhooks, renewed } = await renewSecrets(database, vault);
-  return `${renewed} of ${webhooks} webhooks were encrypted again, with the key ${vault.keyId}`;
+  return `webhooks encrypted again with the key ${vault.keyId}: ${renewed} of ${webhooks}`;
 }
 
 async function countRetried(transaction: Transaction, accountId: number | undefined): Promise<number> {

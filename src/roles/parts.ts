@@ -70,7 +70,7 @@ export interface Role {
 /**
  * Opens the parts. Connections are opened in the background, so this function does not fail when a
  * dependency is unavailable.
- * @param roles names of the roles, which the database shows for the connections.
+ * @param roles names of the roles, which become part of the `application_name` of the main pool's connections.
  */
 export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();

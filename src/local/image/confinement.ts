@@ -54,22 +54,27 @@ export function findProblems(
   const valuesOf = (key: string) =>
     lines.flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
   const { cpus, memory, pids } = service.deploy.resources.limits;
-  const [quota, period] = (valuesOf('cpu')[0] ?? '').split(' ').map(Number);
   const isInternal = service.networks.every((network) => file.networks[network]?.internal);
   const expected: readonly (readonly [string, unknown, unknown])[] = [
     ['user', valuesOf('uid')[0], service.user.split(':')[0]],
     ...['CapEff', 'CapPrm', 'CapBnd'].map((set) => [set, Number.parseInt(valuesOf(set)[0] ?? '', 16), 0] as const),
-    ['no new privileges', valuesOf('NoNewPrivs')[0], '1'],
-    ['system-call filter', valuesOf('Seccomp')[0], '2'],
+    ['NoNewPrivs', valuesOf('NoNewPrivs')[0], '1'],
+    ['Seccomp', valuesOf('Seccomp')[0], '2'],
     ['writable directories', valuesOf('writable').join(' '), ''],
-    ['memory', Number(valuesOf('memory')[0]), toBytes(memory)],
-    ['processes', Number(valuesOf('pids')[0]), pids],
-    ['processors', (quota ?? Number.NaN) / (period ?? Number.NaN), Number(cpus)],
-    ['no gateway', valuesOf('gateways')[0] === '0', isInternal],
+    ['memory', valuesOf('memory')[0], String(toBytes(memory))],
+    ['processes', valuesOf('pids')[0], String(pids)],
+    ['processors', processorsOf(valuesOf('cpu')[0] ?? ''), Number(cpus)],
+    ['gateway', valuesOf('gateways')[0] === '0' ? 'absent' : 'present', isInternal ? 'absent' : 'present'],
   ];
   return expected.flatMap(([what, got, wanted]) =>
     got === wanted ? [] : [`${what} must be ${wanted === '' ? 'none' : wanted}, got ${got}`],
   );
+}
+
+/** @returns the number of processors that a quota and a period allow; the text itself when it is no such pair of numbers. */
+function processorsOf(quotaAndPeriod: string): number | string {
+  const [, quota, period] = /^(\d+) (\d+)$/.exec(quotaAndPeriod) ?? [];
+  return quota === undefined ? quotaAndPeriod : Number(quota) / Number(period);
 }
 
 function toBytes(size: string): number {

@@ -22,7 +22,7 @@ export async function prepare(file: ComposeFile, prefix: string, directory: stri
     await podman(['network', 'create', ...(internal ? ['--internal'] : []), podmanName]);
     const { output } = await podman(['network', 'inspect', podmanName]);
     const subnet = /"subnet": "(\d+\.\d+\.\d+)\.0\/24"/.exec(output)?.[1];
-    if (!subnet) throw new SetupError(`network ${podmanName} must have a subnet of 24 bits, got:\n${output}`);
+    if (!subnet) throw new SetupError(`network ${podmanName} must have a /24 subnet, got:\n${output}`);
     const members = Object.entries(file.services).filter(([, service]) => service.networks.includes(name));
     const addresses = members.map(([member], index) => [member, `${subnet}.${FIRST_HOST + index}`]);
     networks[name] = { podmanName, addresses: Object.fromEntries(addresses) };

@@ -39,14 +39,14 @@ describe('image:check: confinement seen from inside a container', () => {
   test.each([
     ['the user root', { uid: '0' }, 'user must be 26002, got 0'],
     ['a capability', { CapEff: '0000000000200000' }, 'CapEff must be 0, got 2097152'],
-    ['a way to gain privileges', { NoNewPrivs: '0' }, 'no new privileges must be 1, got 0'],
-    ['no system-call filter', { Seccomp: '0' }, 'system-call filter must be 2, got 0'],
+    ['a way to gain privileges', { NoNewPrivs: '0' }, 'NoNewPrivs must be 1, got 0'],
+    ['no system-call filter', { Seccomp: '0' }, 'Seccomp must be 2, got 0'],
     ['a writable directory', { writable: '/app' }, 'writable directories must be none, got /app'],
-    ['no memory limit', { memory: 'max' }, 'memory must be 4294967296, got NaN'],
-    ['no limit of processes', { pids: 'max' }, 'processes must be 500, got NaN'],
-    ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got NaN'],
-    ['a gateway', { gateways: '1' }, 'no gateway must be true, got false'],
-  ])('%s is a problem with expected and actual value (R-H7)', (_, difference, problem) => {
+    ['no memory limit', { memory: 'max' }, 'memory must be 4294967296, got max'],
+    ['no limit of processes', { pids: 'max' }, 'processes must be 500, got max'],
+    ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got max 100000'],
+    ['a gateway', { gateways: '1' }, 'gateway must be absent, got present'],
+  ])('with %s, the problem names the expected and the actual value (R-H7)', (_, difference, problem) => {
     expect(problemsWith(difference)).toEqual([problem]);
   });
 });

@@ -97,7 +97,10 @@ function ensureSubordinateIds() {
   const range = `${first}-${first + 65_535}`;
   print(`Adding subordinate ids ${range} to ${user} …`);
   const isAdded = runAsRoot(['usermod', '--add-subuids', range, '--add-subgids', range, user], process.env);
-  if (!isAdded) fail(`run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`);
+  if (!isAdded)
+    fail(
+      `usermod could not add subordinate ids; run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`,
+    );
 }
 
 function firstFreeId() {
@@ -183,6 +186,6 @@ function print(text) {
 }
 
 function fail(reason) {
-  print(`Tidemark cannot start: ${reason}.`);
+  print(`Tidemark: ${reason}.`);
   process.exit(1);
 }

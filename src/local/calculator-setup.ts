@@ -3,8 +3,7 @@ import { execFile } from 'child-process-promise';
 import type { Progress } from './progress.ts';
 import { ensureRoot } from './roots/ensure-root.ts';
 import { rRecipe } from './roots/recipes.ts';
-import { chooseLauncher, findNamespaceRefusal, isRoot, makeDevices } from './services/launcher.ts';
-import { SetupError } from './setup-error.ts';
+import { findNamespaceRefusal, isRoot, makeDevices } from './services/launcher.ts';
 
 export interface CalculatorSetup {
   /** Settings of the calculator; undefined when it cannot run. */
@@ -16,8 +15,8 @@ export interface CalculatorSetup {
 }
 
 const unconfined = (refusal: string) =>
-  `WARNING: this kernel refuses user namespaces (${refusal}), so R scripts run WITHOUT A SANDBOX: only under a ` +
-  'separate user id with resource limits. They can reach the network and each other. Run only scripts you trust.';
+  `WARNING: bwrap cannot use user namespaces here (${refusal}), so R scripts run WITHOUT A SANDBOX: only with a user id ` +
+  'of their own, resource limits and a system-call filter. They share /tmp and see each other. Run only scripts you trust.';
 
 /** Builds the R root file system, unless it exists, R_ROOT names one or R cannot run. @throws {SetupError} when the build fails. */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
@@ -34,16 +33,13 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
   return { environment, rRoot, warnings: [unconfined(refusal)] };
 }
 
+/** @returns why R cannot run on this machine; undefined when it can. */
 async function findObstacle(): Promise<string | undefined> {
   const isNeeded = !process.env.R_ROOT;
   if (isNeeded && !(await canBuildRoots())) return 'mmdebstrap is missing and R_ROOT is not set.';
-  try {
-    chooseLauncher(process.env);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SetupError && !isRoot()) return error.message;
-    throw error;
-  }
+  const refusal = isRoot() ? undefined : findNamespaceRefusal(process.env);
+  if (refusal === undefined) return undefined;
+  return `bwrap cannot use user namespaces here (${refusal}), and only root can run R without them.`;
 }
 
 function canBuildRoots(): Promise<boolean> {

@@ -136,5 +136,7 @@ async function restoreDatabase(plan: CheckPlan): Promise<void> {
 async function stop(plan: CheckPlan): Promise<void> {
   const codes = [...(await stopServices(plan))].filter(([, code]) => code !== 0);
   if (codes.length > 0)
-    throw new SetupError(`exit codes must be 0, got ${codes.map(([name, code]) => `${name} ${code}`).join(', ')}`);
+    throw new SetupError(
+      `every container must exit with 0, got ${codes.map(([name, code]) => `${name} ${code}`).join(', ')}`,
+    );
 }

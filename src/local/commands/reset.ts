@@ -14,7 +14,7 @@ import { runCommand } from './cli.ts';
 await runCommand(async () => {
   if (readExternalServices(process.env)) {
     throw new SetupError(
-      'DATABASE_URL and REDIS_URL are set. `npm run reset` removes data of its own services only; unset them first.',
+      'DATABASE_URL and REDIS_URL are set, but `npm run reset` removes only the data of the services that `npm start` runs itself; unset both settings first.',
     );
   }
   removeData();

@@ -38,7 +38,7 @@ interface Chunk {
   readonly tags: readonly string[];
 }
 
-/** Signs in as the stack's manager. @throws {SetupError} when the token request fails. */
+/** Signs in as the stack's manager. @throws {SetupError} when the token request is refused. */
 export async function openDemoApi(stack: Stack): Promise<DemoApi> {
   const token = await signIn(stack);
   const client = openClient(stack.grpc);

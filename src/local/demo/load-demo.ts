@@ -37,7 +37,7 @@ interface Reading {
 /**
  * Loads the demo, unless it is complete; after an interrupted load it adds the missing parts.
  * @returns the closing lines of the start: computed points read over gRPC, or that the demo needs R.
- * @throws {SetupError} when a request fails or the points are not computed in time.
+ * @throws {SetupError} when a request is refused or the points are not computed in time.
  */
 export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOptions): Promise<readonly string[]> {
   if (taylorCsv === undefined) return ['The demo is not loaded: this machine cannot run R.'];
@@ -156,7 +156,7 @@ async function awaitPeaks(
     if (Date.now() > deadlineMs) {
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
-        `The demo must be computed within ${CALCULATION_TIMEOUT_MS / 1000} s; the last run of the daily peak: ${JSON.stringify(run)}`,
+        `The demo must be computed within ${CALCULATION_TIMEOUT_MS / 1000} s; the last run of the daily peak: ${JSON.stringify(run) ?? 'none'}`,
       );
     }
     await delay(POLL_MS);

@@ -79,7 +79,7 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
     execFileSync(program, rest, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', cwd: '/' });
     return undefined;
   } catch (error) {
-    return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+    return (error instanceof Error && 'stderr' in error && String(error.stderr).trim()) || String(error);
   }
 }
 
@@ -123,14 +123,16 @@ export function launch(kind: LauncherKind, program: RootProgram): RunningProgram
   return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
 }
 
-/** Runs `program` to its end. @returns its output. @throws {Error} with the output when the exit code is not 0. */
+/** Runs `program` to its end. @returns its output. @throws {Error} with its end and its output, unless the exit code is 0. */
 export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
   const { child } = launch(kind, { ...program, output: 'pipe' });
-  const exit = new Promise<number | null>((resolve, reject) => child.on('exit', resolve).on('error', reject));
+  const exit = new Promise<string>((resolve, reject) => {
+    child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`)).on('error', reject);
+  });
   const streams = [child.stdout, child.stderr].flatMap((stream) => (stream ? [text(stream)] : []));
   const output = (await Promise.all(streams)).join('');
-  const code = await exit;
-  if (code !== 0) throw new Error(`${program.argv[0]} ended with ${code}:\n${output}`);
+  const end = await exit;
+  if (end !== 'exit code 0') throw new Error(`${program.argv[0]} ended with ${end}:\n${output}`);
   return output;
 }
 

@@ -17,7 +17,7 @@ export interface Lock extends Disposable {
 
 /**
  * Takes the lock on `path`, creating the file if it is missing.
- * @returns undefined when another process still holds it after `waitSec` seconds.
+ * @returns the lock; undefined when it still has another holder after `waitSec` seconds.
  * @throws {Error} when `flock` cannot run.
  */
 export function tryLock(path: string, waitSec = 0): Lock | undefined {

@@ -1,7 +1,7 @@
 /**
  * PostgreSQL's client programs of the database root file system, for commands that write files of this machine. They
- * run with the loader and the libraries of that root, as this user and without confinement, so that they see the
- * operator's directories.
+ * run with the dynamic loader and the libraries of that root, as this user and without confinement, so that they see
+ * the operator's directories.
  */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -14,11 +14,11 @@ const PROGRAMS = ['pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
  * Writes a script for each program.
  * @param root database root file system.
  * @returns a PATH whose first directory holds the scripts.
- * @throws {Error} when `root` has no loader.
+ * @throws {Error} when `root` has no dynamic loader.
  */
 export function clientPath(root: string, path: string | undefined): string {
   const [loader] = globSync(join(root, 'usr/lib/*-linux-gnu/ld-linux-*.so.*'));
-  if (loader === undefined) throw new Error(`${root} must contain a loader of programs`);
+  if (loader === undefined) throw new Error(`${root} must contain the dynamic loader ld-linux`);
   const directory = join(LOCAL_DIRECTORY, 'postgres-client');
   mkdirSync(directory, { recursive: true });
   for (const name of PROGRAMS) {

@@ -48,7 +48,11 @@ export interface ServiceOptions {
   readonly probe: () => Promise<void>;
 }
 
-/** Waits until the service answers. @throws {SetupError} with the end of its log when it ends first or `readyTimeoutMs` passes. */
+/**
+ * Waits until the service answers.
+ * @throws {SetupError} with the end of its log, when it ends first, the probe rejects with a SetupError, or
+ * `readyTimeoutMs` passes.
+ */
 export async function awaitService(options: ServiceOptions): Promise<Service> {
   const { child } = options.program;
   const ended = new Promise<void>((resolve) => {
@@ -67,7 +71,7 @@ export async function awaitService(options: ServiceOptions): Promise<Service> {
     if (problem === undefined) return service;
     if (problem instanceof SetupError || Date.now() > deadlineMs) {
       await service.stop();
-      throw new SetupError(`${options.name} does not answer: ${problem.message}\n${readLogEnd(options.logFile)}`);
+      throw new SetupError(`${options.name} is not ready: ${problem.message}\n${readLogEnd(options.logFile)}`);
     }
     await delay(POLL_MS);
   }

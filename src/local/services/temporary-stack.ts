@@ -9,6 +9,7 @@ import type { Progress } from '../progress.ts';
 import { rootDirectory } from '../roots/ensure-root.ts';
 import { databaseRecipe } from '../roots/recipes.ts';
 import { makeSecrets } from '../secrets.ts';
+import { SetupError } from '../setup-error.ts';
 import { chooseLauncher, locateState } from './launcher.ts';
 import { type Lock, tryLock } from './lock.ts';
 import { type Services, startServices, takeLock } from './services.ts';
@@ -39,7 +40,11 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
  * locked.
  */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
-  using _creation = takeLock(LOCAL_DIRECTORY, CREATE_WAIT_SEC);
+  using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);
+  if (!creation)
+    throw new SetupError(
+      `Another run has locked ${LOCAL_DIRECTORY} for ${CREATE_WAIT_SEC} s; try again when it has ended.`,
+    );
   removeAbandoned(prefix);
   const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));
   return { directory, lock: takeLock(directory) };

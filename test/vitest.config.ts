@@ -19,7 +19,7 @@ const ON_SERVICES = {
   maxConcurrency: 3,
 };
 
-/** Two projects, so that unit tests run without services: `--project unit`. */
+/** Projects: `unit` runs without services, `stack` with services; `columns` repeats tests on compressed chunks. */
 export default defineConfig({
   test: {
     root: CHECKOUT,

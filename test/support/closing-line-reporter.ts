@@ -1,6 +1,6 @@
 /**
  * Ends the output with `N passed, N failed`, whatever else is printed before. A file that could not be loaded and an error outside any
- * test count as failed; a run without a single test exits 1.
+ * test count as failed; a run in which no test passed or failed exits with 1.
  */
 import { writeSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';

@@ -17,8 +17,8 @@ const REALM = 'tidemark';
 const SILENT: Progress = { phase: (_label, work) => work(() => {}), say: () => {} };
 
 /**
- * Forwards requests to `target`, but closes the connection instead of answering the `count`th POST, although the POST took
- * effect.
+ * Forwards requests to `target`, but from the `count`th POST on closes the connection instead of answering a POST,
+ * although the POST took effect.
  */
 async function openInterruption(target: string, count: number) {
   let posts = 0;

@@ -10,11 +10,11 @@ it('npm start: the mail address of each demo user is the user name (R-B11, §4.3
     const secrets = makeSecrets();
     await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);
     const names = demoUsers(secrets).map(({ userName }) => userName);
-    const { rows } = await world.database.query<{ email: string }>(
-      'select email from app_user where user_name = any($1) order by email',
+    const { rows } = await world.database.query<{ userName: string; email: string }>(
+      'select user_name as "userName", email from app_user where user_name = any($1) order by user_name',
       [names],
     );
-    expect(rows.map(({ email }) => email)).toEqual([...names].sort());
+    expect(rows).toEqual(names.toSorted().map((userName) => ({ userName, email: userName })));
   } finally {
     await world.close();
   }

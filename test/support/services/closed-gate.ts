@@ -1,4 +1,4 @@
-/** Closes `point_gate` as the compression of a chunk does, to prove that work reads points under it. */
+/** Closes `point_gate` as the compression of a chunk does, to show that work waits for the gate before it reads points. */
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../eventually.ts';
 

@@ -21,7 +21,7 @@ declare module 'vitest' {
     /** Migrated, empty database that test files clone. */
     templateDatabase: string;
     redisUrl: string;
-    /** Root file system of R; absent where R cannot be confined. */
+    /** Root file system of R; undefined where R cannot run. */
     rRoot: string | undefined;
     /** Directory of the built console. */
     consoleDirectory: string;

@@ -23,7 +23,10 @@ export interface OwnClusters {
   readonly directory: string;
   /** PATH with PostgreSQL's client programs. */
   readonly path: string;
-  /** @returns the directory of the cluster `name`, which holds nothing else and belongs to the user of its server. */
+  /**
+   * @returns the path of the cluster `name`, which need not exist; its parent directory exists and belongs to the user
+   * of its server.
+   */
   locate(name: string): string;
   /** Starts the cluster called `name`; creates it when its directory is absent. */
   start(name: string): Promise<OwnCluster>;

@@ -57,7 +57,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
-    'Maximum files, and separately structure imports, that a user may follow at the same time by server-sent events, per process.',
+    'Maximum event streams of files, and separately of structure imports, that a user may have open at the same time, per process.',
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
@@ -90,7 +90,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum Standard Files an ingester processes at the same time; each takes up to 12 MB of the temporary directory.',
+    'Maximum Standard Files an ingester processes at the same time; each takes up to 20 MB of the temporary directory.',
   ),
   STRUCTURE_IMPORT_MAX_BYTES: setting(
     integer(1024, 2 ** 32).default(209_715_200),

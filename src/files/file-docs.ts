@@ -37,7 +37,7 @@ const rowError = z
   })
   .meta({
     id: 'RowError',
-    description: 'A rejected row. The other rows of the file are ingested.',
+    description: 'A rejected row. It does not prevent other rows from being ingested.',
   }) satisfies z.ZodType<RowError>;
 const rowWarning = z
   .object({
@@ -89,7 +89,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/storage', operationId: 'uploadFile', tag, summary: 'Upload a file' },
     description:
-      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber`, with `mapping_config` or `variable_type_id` unless the source has one variable, or one with `isDefault`. `version` and `tags` (`key:value|key:value`) are optional. Values are divided by the `divider` of their variable. The file is ingested in the background; follow it under `/storage/{id}`. A file with an extension other than `.csv` and `.xlsx` is stored as an attachment.',
+      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or `mapping_config` if only one variable of the account has it, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber`, with `mapping_config` or `variable_type_id` unless the source has one variable, or one with `isDefault`. `version` and `tags` (`key:value|key:value`) are optional. Values are divided by the `divider` of their variable. The file is ingested in the background; follow it under `/storage/{id}`. A file with an extension other than `.csv` and `.xlsx` is stored as an attachment; workbooks in other formats are refused.',
     access: UPLOADERS,
     query: UPLOAD_QUERY,
     body: {
@@ -133,14 +133,14 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/storage/:id/errors', operationId: 'getFileErrors', tag, access: ALL_USERS },
-    summary: 'List every rejected row of a file',
+    summary: 'List every row error of a file',
     inPath,
     query: ERRORS_QUERY,
     answers: [
       {
         status: 200,
         description:
-          'Rejected rows in file order, with the columns `row`, `code` and `message`; CSV unless `Accept` prefers xlsx.',
+          'Row errors in file order, with the columns `row`, `code` and `message`; CSV unless `Accept` prefers xlsx. Rows that are rejected because their dates are rolled up are only in `warnings` of the file.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },

@@ -86,5 +86,7 @@ export class FileRefusal extends Error {
   }
 }
 
-/** Message of the code too_large for a file that exhausts the memory of its parser. */
-export const TOO_LARGE = 'the file needs too much memory; split it into several files, or send it as CSV';
+/** Advice for a file that exhausts the memory of its parser. */
+export const SPLIT_ADVICE = 'split it into several files, or send a workbook as CSV';
+/** Message of the code too_large for a file with a text or buffer above the limits of V8. */
+export const TOO_LARGE = `the file needs too much memory; ${SPLIT_ADVICE}`;

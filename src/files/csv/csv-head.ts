@@ -3,13 +3,11 @@ import { cellText } from '../cells/row-cells.ts';
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { type Columns, countKnown, planColumns } from '../parsing/header-columns.ts';
 import { type FilePosition, FileRefusal } from '../standard-file.ts';
-import { assertSignature, markBytes } from '../upload/file-signature.ts';
+import { assertSignature, markBytes, SIGNATURE_BYTES } from '../upload/file-signature.ts';
 import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
 
-// Number of bytes at the start of the file that the format check reads.
-const SIGNATURE_BYTES = 4096;
 const DELIMITERS = [',', ';', '\t'] as const;
-/** Minimum number of columns of a header: a date, a value, and an identifier of a variable. */
+/** Minimum number of columns of a header: a date, a value and an identifier. */
 const MIN_COLUMNS = 3;
 
 export interface CsvHead {
@@ -22,7 +20,8 @@ export interface CsvHead {
 /**
  * Reads dialect and columns from the first part of a CSV (R-E2).
  * @param bytes the first part of the file, with the whole header.
- * @throws {FileRefusal} when the file is empty or not CSV, or its header cannot be read, or lacks or repeats a column.
+ * @throws {FileRefusal} when the file is empty, begins with 4096 blank bytes or is not CSV, or when its header cannot be
+ * read, or lacks or repeats a column.
  */
 export function readHead(bytes: Buffer): CsvHead {
   const text = bytes.toString('latin1');

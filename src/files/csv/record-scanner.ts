@@ -27,6 +27,8 @@ export interface RecordVisitor {
 /** Maximum bytes of an incomplete record that are kept, which bounds the memory that an unclosed quote takes. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
+const TOO_LONG = `the row must be at most ${MAX_RECORD_BYTES} bytes; look for a quote that is not closed`;
+
 const [QUOTE, RETURN] = [0x22, 0x0d];
 const INCOMPLETE = -1;
 const MALFORMED = -2;
@@ -111,10 +113,7 @@ export class RecordScanner {
     if (isTooLong) {
       if (!this.#isSkipping) {
         this.row += 1;
-        this.#visitor.malformed(
-          this.row,
-          `the row must be at most ${MAX_RECORD_BYTES} bytes; look for a quote that is not closed`,
-        );
+        this.#visitor.malformed(this.row, TOO_LONG);
       }
       this.#isSkipping = true;
       this.offset += rest;
@@ -158,7 +157,7 @@ export class RecordScanner {
     if (end >= 0) return end;
     if (end === INCOMPLETE) {
       if (!this.#isLast && this.#bytes.length - start <= MAX_RECORD_BYTES) return INCOMPLETE;
-      this.#reason = 'a quoted cell that starts in this row has no closing quote';
+      this.#reason = this.#isLast ? 'a quoted cell that starts in this row has no closing quote' : TOO_LONG;
     }
     this.row += 1;
     this.#visitor.malformed(this.row, this.#reason);

@@ -96,7 +96,8 @@ function normalize(name: string): string {
 
 function duplicate(header: readonly string[], first: number, second: number): FileRefusal {
   const [one, other] = [first, second].map((at) => `${JSON.stringify(header[at]?.trim())} in column ${at + 1}`);
-  return new FileRefusal('duplicate_column', `the header must name each column once, got ${one} and ${other}`);
+  const message = `${one} and ${other} are names of the same column; the header must name it once`;
+  return new FileRefusal('duplicate_column', message);
 }
 
 function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[]): FileRefusal {
@@ -104,7 +105,7 @@ function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[])
     ...(['date', 'value'] as const).filter((role) => !columnOf.has(role)),
     ...([...columnOf.keys()].some(isIdentifier)
       ? []
-      : ['an identifier (variable_id, or source_* columns with mapping_config)']),
+      : ['an identifier (such as variable_id, or source_name with mapping_config)']),
   ];
   const shown = header.slice(0, MAX_SHOWN).map((name) => JSON.stringify(name.trim().slice(0, 50)));
   return new FileRefusal(

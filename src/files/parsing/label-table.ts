@@ -56,12 +56,12 @@ export class LabelTable {
 
   /**
    * Returns the dictionary ids of a combination, or why it is invalid.
-   * @throws {Error} when the combination is valid and not resolved.
+   * @throws {Error} when the combination is unknown, or is valid and not resolved.
    */
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];
     const found = entry?.ids ?? entry?.problem;
-    if (!found) throw new Error(`label ${id} is not resolved`);
+    if (!found) throw new Error(`combination ${id} of version and tags is unknown or not resolved`);
     return found;
   }
 

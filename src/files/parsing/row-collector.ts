@@ -57,7 +57,8 @@ export class RowCollector {
   }
 
   /**
-   * Adds a valid row. @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
+   * Adds a row with a valid date and value.
+   * @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
    * @param isDay true when the row has a date without a time of day; `dateMicros` is then its midnight.
    */
   add(

@@ -5,6 +5,7 @@
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { MAX_TEXT } from '../../platform/limits.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
+import { ID_RULE } from '../../push/body/push-messages.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import { type LocalClock, localClock } from '../../structure/catalogue/time-zones.ts';
 import { parseFileId, show } from '../cells/cell-parser.ts';
@@ -77,11 +78,11 @@ export class TargetTable {
 
   /**
    * Returns the target of a combination.
-   * @throws {Error} when the combination is not resolved.
+   * @throws {Error} when the combination is unknown or not resolved.
    */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;
-    if (!resolved) throw new Error(`target ${id} is not resolved`);
+    if (!resolved) throw new Error(`combination ${id} of identifiers is unknown or not resolved`);
     return resolved;
   }
 
@@ -104,7 +105,10 @@ export class TargetTable {
       else identifiers[name] = value;
     }
     if (Object.keys(identifiers).length === 0) {
-      problem ??= { code: 'target_not_found', message: 'the row must have at least one identifier of a variable' };
+      problem ??= {
+        code: 'target_not_found',
+        message: 'the row must have at least one identifier of a variable or of its source',
+      };
     }
     const id = this.#entries.push({ identifiers, resolved: problem && { kind: 'problem', problem } }) - 1;
     this.#ids.set(copyOf(key), id);
@@ -115,7 +119,7 @@ export class TargetTable {
     const text = this.#decode(raw);
     const invalid = (rule: string): Problem => ({ code: 'invalid_identifier', message: `${name} ${rule}` });
     if (text === undefined) return invalid('must be UTF-8');
-    if (IDS.has(name)) return parseFileId(text) ?? invalid(`must be an integer id, got ${show(text)}`);
+    if (IDS.has(name)) return parseFileId(text) ?? invalid(`${ID_RULE}, got ${show(text)}`);
     if (text.length > MAX_TEXT) return invalid(`must be at most ${MAX_TEXT} characters, got ${text.length}`);
     return isStorableText(text) ? text : invalid(STORABLE_RULE);
   }

@@ -15,7 +15,7 @@ import { openPushBarrier } from '../../push/store/waiting-batches.ts';
 import type { FileMetrics } from '../file-metrics.ts';
 import { type FileParser, type ParseHelp, ParserDeath } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
-import { type FileLimits, type FilePosition, FileRefusal, TOO_LARGE } from '../standard-file.ts';
+import { type FileLimits, type FilePosition, FileRefusal, SPLIT_ADVICE } from '../standard-file.ts';
 import { FILE_PARTS } from '../upload/store-file.ts';
 import { countFailures, endFile, storeIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
 import { writeChunk } from './write-chunk.ts';
@@ -83,7 +83,11 @@ async function toRefusal(
   const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
   if (failures < MAX_FAILURES) throw error;
   log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly');
-  if (isDeath) return new FileRefusal('too_large', `processing the file failed twice: ${TOO_LARGE}`);
+  if (isDeath)
+    return new FileRefusal(
+      'too_large',
+      `processing the file failed repeatedly, probably for lack of memory; ${SPLIT_ADVICE}`,
+    );
   return new FileRefusal(
     'internal_error',
     'processing the file failed repeatedly because of an internal error; upload it again or contact support',

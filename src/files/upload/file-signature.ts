@@ -4,6 +4,8 @@ import { type FileFormat, FileRefusal } from '../standard-file.ts';
 export const ZIP_START = 'PK\x03\x04';
 /** First bytes of an OLE compound file: an Office document of before 2007, or a newer one with a password. */
 export const COMPOUND_START = '\xd0\xcf\x11\xe0';
+/** Number of bytes at the start of a file that the check of its format reads. */
+export const SIGNATURE_BYTES = 4096;
 const UTF8_MARK = '\xef\xbb\xbf';
 
 const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
@@ -22,7 +24,7 @@ export function markBytes(start: string): number {
 
 /**
  * Requires that the first bytes match the format (R-E4).
- * @param start the first bytes of the file as latin1 text.
+ * @param start the first `SIGNATURE_BYTES` bytes of the file as latin1 text; fewer for a workbook or a shorter file.
  * @throws {FileRefusal} wrong_format, encrypted, empty_file.
  */
 export function assertSignature(format: FileFormat, start: string): void {
@@ -37,7 +39,11 @@ function assertCsvStart(start: string): void {
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
   }
-  if (start.slice(markBytes(start)).trim() === '') throw new FileRefusal('empty_file', 'the file is empty');
+  if (start === '') throw new FileRefusal('empty_file', 'the file is empty');
+  if (start.slice(markBytes(start)).trim() === '') {
+    const message = `the header must begin in the first ${SIGNATURE_BYTES} bytes of the file, got only white space`;
+    throw new FileRefusal('empty_file', message);
+  }
 }
 
 function assertXlsxStart(start: string): void {

@@ -15,8 +15,8 @@ export interface FormPart {
 /**
  * Finds the first part named `data` (in upper or lower case). The rest of the form is read only while the
  * content of this part is read.
- * @throws {DomainError} invalid_input when the form is malformed or has no such part. When only the rest of the form is
- * malformed, reading the content throws invalid_input.
+ * @throws {DomainError} invalid_input when the form is malformed or has no such part among its first 100 parts. When
+ * only the rest of the form is malformed, reading the content throws invalid_input.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {
@@ -69,7 +69,10 @@ function openForm(contentType: string): BusboyInstance {
 }
 
 function missingPart(): DomainError {
-  return new DomainError('invalid_input', `the form must have a part named "${PART_NAME}" that holds the file`);
+  return new DomainError(
+    'invalid_input',
+    `the first ${MAX_FORM_PARTS} parts of the form must include a part named "${PART_NAME}" that holds the file`,
+  );
 }
 
 function invalidForm(error: unknown): DomainError {

@@ -28,7 +28,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name. A file ending in .csv or .xlsx is a Standard File, any other an attachment. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
+    'File name. With the extension .csv or .xlsx, the file is a Standard File; with another extension, an attachment, except that other formats of workbooks are refused; without an extension, the content type decides. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
     // Documents the maximum; `nameOf` enforces it after it has removed folders from the name.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
@@ -47,6 +47,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
   if (type !== 'multipart/form-data') {
     const format = FORMATS[type];
     if (!format && isAttachment(given)) return { filename: nameOf(given ?? ''), format: undefined, content: body };
+    if (!format && given !== undefined && isOtherWorkbook(given)) throw notReadable(given);
     if (!format) throw wrongType(type);
     return { filename: nameOf(given ?? `upload.${format}`), format: assertSameFormat(format, given), content: body };
   }
@@ -61,8 +62,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
  */
 function formatOf(filename: string, type: string): FileFormat | undefined {
   const extension = extensionOf(filename);
-  // Not an attachment, because the uploader of a workbook expects its rows to be ingested.
-  if (OTHER_WORKBOOKS.has(extension)) throw notReadable(filename);
+  if (isOtherWorkbook(filename)) throw notReadable(filename);
   return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
 }
 
@@ -70,6 +70,14 @@ function formatOf(filename: string, type: string): FileFormat | undefined {
 function isAttachment(filename: string | undefined): boolean {
   const extension = extensionOf(filename ?? '');
   return extension !== '' && !EXTENSIONS.has(extension) && !OTHER_WORKBOOKS.has(extension);
+}
+
+/**
+ * Returns true for a workbook in a format that cannot be read. It is not an attachment, because the uploader of a
+ * workbook expects its rows to be ingested.
+ */
+function isOtherWorkbook(filename: string): boolean {
+  return OTHER_WORKBOOKS.has(extensionOf(filename));
 }
 
 /**
@@ -107,6 +115,6 @@ function notReadable(filename: string): DomainError {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename`;
+  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename with another extension than .csv or .xlsx`;
   return new DomainError('unsupported_media_type', message);
 }

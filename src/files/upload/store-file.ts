@@ -10,7 +10,7 @@ import type { AccountPace } from '../../platform/shares/account-pace.ts';
 import type { BudgetBound, SharedBudget } from '../../platform/shares/shared-budget.ts';
 import { limited } from '../../platform/streaming/open-body.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
-import { assertSignature } from './file-signature.ts';
+import { assertSignature, SIGNATURE_BYTES } from './file-signature.ts';
 
 /** Table with the parts of uploaded files. */
 export const FILE_PARTS: PartTable = { name: 'stored_file_part', owner: 'file_id' };
@@ -45,7 +45,8 @@ export const fileTooLarge = (maxBytes: number) => `the file must be at most ${ma
  * Stores an upload and queues a Standard File for processing. Deletes a failed upload.
  * @returns the file id when the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
- * invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).
+ * invalid_input when the file is empty, or is a CSV that begins with 4096 blank bytes; queue_full when uploads take too
+ * much memory (R-A14).
  */
 export async function storeFile(
   { database, memory, pace, maxBytes }: StoreServices,
@@ -114,7 +115,7 @@ export function kindOf(format: FileFormat | undefined): FileKind {
 
 function assertFormat(format: FileFormat, start: Buffer): void {
   try {
-    assertSignature(format, start.toString('latin1', 0, 4096));
+    assertSignature(format, start.toString('latin1', 0, SIGNATURE_BYTES));
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     throw new DomainError(error.code === 'empty_file' ? 'invalid_input' : 'unsupported_media_type', error.message);

@@ -47,7 +47,7 @@ export class SheetScanner {
     this.#buffer.copyWithin(0, at, bytes.length);
   }
 
-  /** Ends the sheet. @throws {FileRefusal} damaged_file when the sheet ends inside a tag. */
+  /** Ends the sheet. @throws {FileRefusal} damaged_file when it ends inside a tag, comment or CDATA section. */
   end(): void {
     this.#xml.feed(this.#buffer.toString('latin1', 0, this.#waiting));
     this.#xml.end();

@@ -42,8 +42,8 @@ export class XmlScanner {
 
   /**
    * Takes the next text of the part.
-   * @throws {FileRefusal} damaged_file for a tag that is too long or a document type declaration; wrong_format for an
-   * encoding other than UTF-8.
+   * @throws {FileRefusal} damaged_file for a tag, comment or CDATA section that is too long, and for a document type
+   * declaration; wrong_format for an encoding other than UTF-8.
    */
   feed(piece: string): void {
     const text = this.#text + piece;
@@ -61,13 +61,14 @@ export class XmlScanner {
       if (end < 0) break;
       at = end;
     }
-    if (text.length - at > MAX_TAG_BYTES) throw damaged(`a tag is longer than ${MAX_TAG_BYTES} bytes`);
+    if (text.length - at > MAX_TAG_BYTES)
+      throw damaged(`a tag, comment or CDATA section is longer than ${MAX_TAG_BYTES} bytes`);
     this.#text = text.slice(at);
   }
 
-  /** Ends the part. @throws {FileRefusal} damaged_file when it ends inside a tag. */
+  /** Ends the part. @throws {FileRefusal} damaged_file when it ends inside a tag, comment or CDATA section. */
   end(): void {
-    if (this.#text !== '') throw damaged('it ends inside a tag');
+    if (this.#text !== '') throw damaged('it ends inside a tag, comment or CDATA section');
   }
 
   /** @returns the index after the markup at `start`, -1 when it is incomplete. */

@@ -1,4 +1,4 @@
-/** HTTP routes and ingester of Standard Files, with a test API that has structure and users. */
+/** HTTP routes and ingester of Standard Files, beside a test API for structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
 import { type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
@@ -56,7 +56,7 @@ export interface FileStack {
   close(): Promise<void>;
 }
 
-/** Maximum number of files that a user may follow concurrently. */
+/** Maximum number of event streams that a user may have open. */
 export const MAX_FOLLOWED = 3;
 
 export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {

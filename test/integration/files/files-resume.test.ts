@@ -115,7 +115,7 @@ describe('files: a file that is being processed when the structure changes', () 
 });
 
 describe('files: a file whose processing is interrupted', () => {
-  it('resumes where it was stopped, and is announced once (R-E5, R-K2, R-I2)', async () => {
+  it('resumes after a stop, loses and repeats no row, and is announced once (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -199,7 +199,7 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
   expect(await stack.status(bomb)).toMatchObject({ state: 'Processing' });
   while (await ingest(undefined, small));
   await small.close();
-  const message = expect.stringContaining('failed twice');
+  const message = expect.stringContaining('failed repeatedly');
   expect(await stack.status(bomb)).toMatchObject({ state: 'Failed', failure: { code: 'too_large', message } });
   expect(await stack.status(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
+import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { rollUpPoints } from '../../../src/points/rollups/roll-up-points.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
@@ -12,6 +13,16 @@ const DATE = '2026-03-01T00:15:00';
 const MAX_BYTES = 4 << 20;
 const fixture = (name: string) =>
   new Uint8Array(readFileSync(new URL(`../../fixtures/files/${name}`, import.meta.url)));
+
+const CSV = { 'content-type': 'text/csv' };
+const GZIP = { ...CSV, 'content-encoding': 'gzip' };
+const XLSX = { 'content-type': XLSX_TYPE };
+const XLS = { 'content-type': 'application/vnd.ms-excel' };
+const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
+const DISPOSITION = 'Content-Disposition: form-data; name="data"';
+const OTHER_PART = 'Content-Disposition: form-data; name="other"';
+const LONG_FORM = `${`--b\r\n${OTHER_PART}\r\n\r\nabc\r\n`.repeat(100)}--b\r\n${DISPOSITION}\r\n\r\nabc\r\n--b--`;
+const TOO_LARGE = new RegExp(`at most ${MAX_BYTES} bytes`);
 
 let stack: FileStack;
 let sourceId: number;
@@ -71,69 +82,29 @@ describe('files: POST /storage', () => {
   });
 
   it.each([
-    [415, /multipart/, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }],
-    [415, /must end in \.csv/, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }],
-    [415, /zip/, '/storage', fixture('openpyxl.xlsx'), { 'content-type': 'text/csv' }],
-    [
-      415,
-      /encrypted/,
-      '/storage',
-      fixture('encrypted.xlsx'),
-      { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-    ],
-    [
-      415,
-      /but it is not a zip archive/,
-      '/storage',
-      'a,b',
-      { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-    ],
-    [415, /zip/, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }],
-    [415, /gzip/, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }],
-    [400, /gzip/, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }],
-    [400, /empty/, '/storage', '', { 'content-type': 'text/csv' }],
-    [400, /form/, '/storage', 'x', { 'content-type': 'multipart/form-data' }],
-    [
-      400,
-      /form/,
-      '/storage',
-      '--b\r\nContent-Disposition: form-data; name="data"; filename="a.csv"\r\n\r\nabc',
-      { 'content-type': 'multipart/form-data; boundary=b' },
-    ],
-    [
-      400,
-      /data/,
-      '/storage',
-      '--b\r\nContent-Disposition: form-data; name="other"\r\n\r\nabc\r\n--b--',
-      { 'content-type': 'multipart/form-data; boundary=b' },
-    ],
-    [
-      413,
-      new RegExp(`at most ${MAX_BYTES} bytes`),
-      '/storage',
-      'a'.repeat(MAX_BYTES + 1),
-      { 'content-type': 'text/csv' },
-    ],
-    [
-      413,
-      new RegExp(`${MAX_BYTES} bytes`),
-      '/storage',
-      'a'.repeat(MAX_BYTES + (2 << 20)),
-      { 'content-type': 'text/csv' },
-    ],
-    [
-      413,
-      new RegExp(`at most ${MAX_BYTES} bytes`),
-      '/storage',
-      gzipSync('a'.repeat(20 << 20)),
-      { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
-    ],
+    [415, 'a JSON body', /multipart/, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }],
+    [415, 'CSV named a.xlsx', /must end in \.csv/, '/storage?filename=a.xlsx', 'x', CSV],
+    [415, 'a workbook in a format other than .xlsx', /a workbook must be \.xlsx/, '/storage?filename=a.xls', 'x', XLS],
+    [415, 'a workbook sent as CSV', /zip/, '/storage', fixture('openpyxl.xlsx'), CSV],
+    [415, 'an encrypted workbook', /encrypted/, '/storage', fixture('encrypted.xlsx'), XLSX],
+    [415, 'CSV sent as a workbook', /but it is not a zip archive/, '/storage', 'a,b', XLSX],
+    [415, 'a zip archive above the size limit sent as CSV', /zip/, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, CSV],
+    [415, 'an unknown Content-Encoding', /gzip/, '/storage', 'x', { ...CSV, 'content-encoding': 'br' }],
+    [400, 'a body that is not gzip as its header claims', /gzip/, '/storage', 'x', GZIP],
+    [400, 'an empty body', /empty/, '/storage', '', CSV],
+    [400, 'a form without a boundary', /form/, '/storage', 'x', { 'content-type': 'multipart/form-data' }],
+    [400, 'a form that is cut off', /form/, '/storage', `--b\r\n${DISPOSITION}; filename="a.csv"\r\n\r\nabc`, FORM],
+    [400, 'a form without the part data', /data/, '/storage', `--b\r\n${OTHER_PART}\r\n\r\nabc\r\n--b--`, FORM],
+    [400, 'a form with 100 parts before the part data', /first 100 parts/, '/storage', LONG_FORM, FORM],
+    [413, 'a file one byte above the limit', TOO_LARGE, '/storage', 'a'.repeat(MAX_BYTES + 1), CSV],
+    [413, 'a file 2 MiB above the limit', TOO_LARGE, '/storage', 'a'.repeat(MAX_BYTES + (2 << 20)), CSV],
+    [413, 'gzip that inflates above the limit', TOO_LARGE, '/storage', gzipSync('a'.repeat(20 << 20)), GZIP],
   ])(
-    'answers %i, with a message that matches %s, to an invalid upload and stores nothing (R-A5, R-E4)',
-    async (code, message, path, body, headers) => {
+    'answers %i to %s, with a message that matches %s, and stores nothing (R-A5, R-E4)',
+    async (code, _what, message, path, body, headers: Readonly<Record<string, string>>) => {
       const countFiles = async () => (await stack.api.database.query('select from stored_file')).rowCount;
       const before = await countFiles();
-      const response = await stack.post(path, body, headers as unknown as Record<string, string>);
+      const response = await stack.post(path, body, headers);
       expect([response.status, await response.json()]).toMatchObject([
         code,
         { message: expect.stringMatching(message) },
@@ -155,7 +126,7 @@ describe('files: POST /storage', () => {
     expect(raw.status).toBe(415);
   });
 
-  it('keeps a file that is not a Standard File as an attachment, never parsed (R-E1)', async () => {
+  it('stores a file that is neither .csv nor .xlsx as an attachment, which is not queued for parsing (R-E1)', async () => {
     const text = 'variable_id,date,value\r\n1,2026-03-01,1\r\n';
     const raw = await stack.post('/storage?filename=Hello.txt', text, { 'content-type': 'text/plain' });
     const ids = [
@@ -352,7 +323,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('is announced by an event that webhook filters match by the variables of the points in all its chunks (R-I1, R-I2)', async () => {
+  it('is announced to the webhooks whose filter names a variable with an ingested row in any chunk, and to no others (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

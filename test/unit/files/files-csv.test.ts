@@ -51,7 +51,7 @@ describe('files: CSV', () => {
     expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
   });
 
-  it('reads any text as a version, and labels separated by | as tags (§2)', async () => {
+  it('reads a version that contains the delimiter, and labels separated by | as tags (§2)', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
     expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
       { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
@@ -230,6 +230,13 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
+  it('rejects a quoted cell of 2 MiB that contains a line break because of its size', async () => {
+    const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
+    const { errors } = await read(text);
+    const message = expect.stringContaining('the row must be at most 1048576 bytes');
+    expect(errors[0]).toEqual({ row: 2, code: 'malformed_row', message });
+  });
+
   it('rejects a row of 3 MiB, and reads the rows after it', async () => {
     const text = `${HEADER}\n1,${DATE},${'9'.repeat(3 << 20)}\n2,${DATE},2\n"${'x'.repeat(3 << 20)}\n3,${DATE},3\n`;
     const { errors, points } = await read(text);
@@ -244,7 +251,8 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
 describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
   it.each([
     ['empty_file', 'no bytes', '', /empty/],
-    ['empty_file', 'only blank lines', '\ufeff\n\n', /empty/],
+    ['empty_file', 'only blank lines', '\ufeff\n\n', /only white space/],
+    ['empty_file', '4096 blank bytes before the header', `${'\n'.repeat(4096)}${HEADER}\n`, /the first 4096 bytes/],
     ['missing_column', 'no known column', 'a,b\n1,2\n', /must have date and value and an identifier/],
     ['missing_column', 'no date', `variable_id,value\n`, /must have date,/],
     ['missing_column', 'no identifier', `date,value,__proto__\n${DATE},1,x\n`, /identifier/],
@@ -258,7 +266,7 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
       'duplicate_column',
       'two names of one identifier',
       'date,value,source_serialnumber,source_serial_number\n',
-      /got "source_serialnumber" in column 3 and "source_serial_number" in column 4$/,
+      /"source_serialnumber" in column 3 and "source_serial_number" in column 4 are names of the same column/,
     ],
     ['wrong_format', 'a zip archive', 'PK\x03\x04rest', /zip/],
     ['wrong_format', 'NUL in the header', 'variable_id,date\0,value\n', /NUL/],
@@ -279,7 +287,7 @@ describe('files: the reading of an invalid CSV file (R-E2, R-E4)', () => {
   });
 });
 
-it('files: columns of a CSV named __proto__ and constructor are ignored (R-E2)', async () => {
+it('files: CSV columns named __proto__ and constructor are ignored (R-E2)', async () => {
   const { points, ignored } = await read(`${HEADER},__proto__,constructor\n1,${DATE},1,x,y\n`);
   expect(ignored).toEqual(['__proto__', 'constructor']);
   expect(points).toHaveLength(1);

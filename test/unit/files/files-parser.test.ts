@@ -75,7 +75,7 @@ describe('files: an idle parser process', () => {
 
 describe('files: the death of a parser process', () => {
   const text = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
-  /** Ends all parser processes that this process started, with a signal. */
+  /** Sends a signal to all parser processes that this process started. */
   const end = (signal: NodeJS.Signals) => {
     for (const pid of parserProcesses()) process.kill(pid, signal);
   };
@@ -85,7 +85,7 @@ describe('files: the death of a parser process', () => {
     ['SIGABRT', true],
     ['SIGTRAP', true],
     ['SIGSEGV', true],
-  ] as const)('by %s during a file has isByFile %s (R-A15)', async (signal, isByFile) => {
+  ] as const)('by %s during a file counts as caused by the file: %s (R-A15)', async (signal, isByFile) => {
     const died = countRows(text, async (part) => {
       end(signal);
       return part;
@@ -95,7 +95,7 @@ describe('files: the death of a parser process', () => {
     expect(error).toMatchObject({ isByFile, message: expect.stringContaining(signal) });
   });
 
-  it('before the parser has asked for the file has isByFile false (R-A15)', async () => {
+  it('before the parser has asked for the file does not count as caused by the file (R-A15)', async () => {
     end('SIGKILL');
     const asked: number[] = [];
     const parse = () =>

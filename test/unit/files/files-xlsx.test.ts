@@ -144,7 +144,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     ],
     [
       'zip_bomb',
-      'an entry of 2 GiB',
+      'an entry that claims to inflate to 2 GiB',
       makeZip([...entries, { name: 'a', content: 'a', claims: { inflatedBytes: 2 ** 31 } }]),
       /must inflate to/,
     ],
@@ -189,11 +189,11 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
 
   it.each([
     [
-      'too many cells of one reference, read by tags',
+      'too many cells with the same reference (tag-by-tag reader)',
       '<c r="A2"><v>1</v></c>'.repeat(20_000),
       /row 2 has more than 16384 cells/,
     ],
-    ['too many empty cells, read from bytes', '<c/>'.repeat(20_000), /row 2 has more than 16384 cells/],
+    ['too many empty cells (fast reader)', '<c/>'.repeat(20_000), /row 2 has more than 16384 cells/],
     [
       'too much text',
       `<c r="A2" t="str"><v>${'1'.repeat(70_000)}</v></c>`.repeat(100),
@@ -263,7 +263,7 @@ describe('files: serial numbers of date cells', () => {
     [22, true],
     [0, false],
     [2, false],
-  ])('isDateFormat of the built-in number format %s is %s (R-E2)', (id, isDate) => {
+  ])('the built-in number format %s is a date format: %s (R-E2)', (id, isDate) => {
     expect(isDateFormat(id, undefined)).toBe(isDate);
   });
 
@@ -276,7 +276,7 @@ describe('files: serial numbers of date cells', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('isDateFormat of the number format %s with the code %s is %s (R-E2)', (id, code, isDate) => {
+  ])('the number format %s with the code %s is a date format: %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

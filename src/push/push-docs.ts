@@ -121,7 +121,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
     summary: 'List which variables the caller may push to',
     description:
-      'The caller needs the permission `datapusher.standard`, and a USER the access Write to the site or source.',
+      'A variable is listed if the caller has the permission `datapusher.standard` and, as a USER, the access Write to its site or source.',
     query: TARGET_QUERY,
     answers: [
       answersJson(

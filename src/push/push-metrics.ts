@@ -39,7 +39,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of accepted pushes, by outcome: accepted, or rejected because no target was found.',
+    help: 'Elements of accepted pushes, by outcome: accepted, or rejected because no variable, or more than one, matches.',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];

@@ -152,7 +152,9 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
   const what = describe(identifiers);
   if (!match) {
     const message =
-      what === '' ? 'the element must have an identifier of a variable' : `no variable has ${what}${where}`;
+      what === ''
+        ? 'the element must have an identifier of a variable or of its source'
+        : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
   return { code: 'target_ambiguous', message: `${match.count} variables have ${what}${describeDefaults(match)}` };
@@ -161,7 +163,7 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
 function describeDefaults({ defaultCount }: Match): string {
   if (defaultCount === null) return '';
   const found = `${defaultCount === 0 ? 'none' : defaultCount} of them ${defaultCount > 1 ? 'are' : 'is'}`;
-  return `, ${found} the default of a source; add mappingConfig or variableTypeId, or set isDefault of one variable`;
+  return `, ${found} the default of a source; add mappingConfig or variableTypeId, or name one source and set isDefault of exactly one of its variables`;
 }
 
 function describe(identifiers: TargetIdentifiers): string {

@@ -26,7 +26,8 @@ export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | '
 
 /** Warns in the answer, because clients consider status 200 a success (§7). */
 function nothingAccepted(count: number): PushWarning {
-  const message = `nothing was stored: no target was found for any of the ${count} elements; see rejected, and replay the operation once the structure exists`;
+  const subject = count === 1 ? 'the element' : `each of the ${count} elements`;
+  const message = `nothing was stored: ${subject} matches no variable, or several; see rejected, correct the structure, and replay the operation`;
   return { path: '$', code: 'nothing_accepted', message };
 }
 

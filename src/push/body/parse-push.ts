@@ -21,6 +21,7 @@ import {
 import {
   FORBIDDEN_RULE,
   got,
+  ID_RULE,
   isText,
   mustBe,
   TEXT_RULE,
@@ -133,7 +134,7 @@ class PushReader {
       if (value === undefined) continue;
       const id = toId(value);
       if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= MAX_INT4) target[name] = id;
-      else this.#add(`${path}.${name}`, got('must be an integer id', value));
+      else this.#add(`${path}.${name}`, got(ID_RULE, value));
     }
     for (const name of TEXT_IDENTIFIERS) {
       const value = member(element, name);

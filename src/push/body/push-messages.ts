@@ -3,10 +3,11 @@
  */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
-import { MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
+import { MAX_INT4, MAX_SHOWN, MAX_TEXT } from '../../platform/limits.ts';
 import { MAX_TAGS, MAX_VERSION } from '../../points/label-rules.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent, because the service takes it from the token';
+export const ID_RULE = `must be an integer id from 0 to ${MAX_INT4}`;
 export const TEXT_RULE = textRule(MAX_TEXT);
 
 const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;

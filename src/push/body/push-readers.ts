@@ -140,7 +140,7 @@ class PushThread {
 }
 
 function lost(): DomainError {
-  return new DomainError('dependency_unavailable', 'reading the body was interrupted; send it again');
+  return new DomainError('dependency_unavailable', 'reading the body was interrupted; send the push again');
 }
 
 function toError(reply: PushReply): unknown {

@@ -11,6 +11,7 @@ import { FORBIDDEN, ID_IDENTIFIERS, TEXT_IDENTIFIERS } from './push-element.ts';
 import {
   FORBIDDEN_RULE,
   got,
+  ID_RULE,
   isText,
   mustBe,
   TEXT_RULE,
@@ -36,7 +37,7 @@ const id = z
   .custom<number | string>((value) => {
     const number = toId(value);
     return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_INT4;
-  }, withRule('must be an integer id'))
+  }, withRule(ID_RULE))
   .meta({ type: 'integer', minimum: 0, maximum: MAX_INT4 })
   .transform(Number)
   .nullish()

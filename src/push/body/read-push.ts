@@ -145,6 +145,6 @@ function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushL
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;
   }
   if (count <= max) return;
-  const message = `the body must have at most ${max} objects and arrays, got ${count}; a push may have ${maxReadings} readings and ${maxElements} elements: send several pushes`;
+  const message = `the body must have at most ${max} opening brackets of objects and arrays, also counted in strings, got ${count}; a push may have at most ${maxReadings} readings and ${maxElements} elements: send several pushes`;
   throw new DomainError('body_too_large', message);
 }

@@ -54,8 +54,8 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
 }
 
 /**
- * Thrown when pushes to the same variables were accepted during the write: they were answered first, so
- * they must take effect first.
+ * Thrown when a push to one of the variables was accepted during the write: it was answered first, so it must take
+ * effect first.
  */
 class OvertakenError extends Error {}
 

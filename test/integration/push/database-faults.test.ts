@@ -159,7 +159,7 @@ async function expectCompletion(table: 'push_operation' | 'stored_file'): Promis
   }
 }
 
-/** Expects that everything answered 200 since the beginning is readable, complete and not Failed. */
+/** Expects that every accepted reading is readable, and that every file accepted since the last call is Completed. */
 async function expectLedgerToHold(): Promise<void> {
   await expectCompletion('push_operation');
   await expectCompletion('stored_file');

@@ -31,7 +31,7 @@ async function timeRuns(mappers: MapperRunner, accountId: number): Promise<numbe
 }
 
 describe('mapper: accounts', () => {
-  test('the p95 of a mapper is below 3 × its idle p95 plus 100 ms while another account runs endless mappers (R-D9, R-K3)', async () => {
+  test('the p95 duration of a mapper stays below 3 × its idle value plus 100 ms while another account runs endless mappers (R-D9, R-K3)', async () => {
     const mappers = open({ timeoutMs: 4000 });
     const quietMs = await timeRuns(mappers, 2);
     const endless = Array.from({ length: 6 }, (_, index) =>
@@ -58,7 +58,7 @@ describe('mapper: the answer of a mapper', () => {
     }
   });
 
-  test('of 250 MB takes less than 100 MiB of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
+  test('of 250 MB adds less than 100 MiB to the memory of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
     const mappers = open({ memoryMebibytes: 1024 });
     const before = process.memoryUsage().rss;
     const { maxTurnMs } = await measureTurns(async () => {
@@ -73,13 +73,10 @@ describe('mapper: the answer of a mapper', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])(
-    'that needs more than the memory limit, by %s, ends the mapping with mapping_failed (R-D9)',
-    async (_what, expression) => {
-      const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
-      const message =
-        /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
-      await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
-    },
-  );
+  ])('is mapping_failed when the mapper exceeds its memory limit by %s (R-D9)', async (_what, expression) => {
+    const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
+    const message =
+      /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
+    await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
+  });
 });

@@ -145,7 +145,7 @@ describe('push: while another push of the account rewrites stored points', () =>
     }
   }, 60_000);
 
-  test('pushes to other variables overtake it, and pushes to the same variable wait, even if an ingester is killed (R-D6, R-D1)', async () => {
+  test('pushes to other variables overtake the rewrite, and pushes to the same variable wait, even if the ingester is killed (R-D6, R-D1)', async () => {
     const [rewritten = 0, alsoRewritten = 0, other = 0, partner = 0] = await addVariables(4);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);

@@ -50,7 +50,7 @@ describe('push: HTTP Basic', () => {
     ['an unknown name', encoded(`nobody:${PASSWORD}`)],
     ['no colon', encoded('ann')],
     ['invalid base64', 'Basic %%%'],
-    ['nothing', 'Basic'],
+    ['no credentials', 'Basic'],
   ])('with %s is 401 with a challenge (R-B7, R-A5)', async (_what, authorization) => {
     const answer = await push(authorization);
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
@@ -227,23 +227,23 @@ describe('push: Basic with another issuer', () => {
   });
 
   it.each([
-    ['wrong credentials', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }), 'invalid_token'],
+    ['wrong credentials', 'invalid_token', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' })],
     [
-      'a client unknown to the issuer',
-      () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
+      'a wrong client secret',
       'dependency_unavailable',
+      () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
     ],
     [
       'no answer',
-      () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
+      () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
     ],
     [
       'an answer without a token',
-      () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
+      () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],
-  ])('is refused for %s, with a code that names the cause (R-B7, R-A5)', async (_cause, exchange, code) => {
+  ])('is refused for %s, with the code %s (R-B7, R-A5)', async (_cause, code, exchange) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

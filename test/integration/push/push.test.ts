@@ -146,7 +146,7 @@ describe('push: version and tags', () => {
     ["the reading's version wins over the element's", { version: 'R' }, { version: 'E' }, 'R', { version: 'R' }],
     ["the element's version applies to readings that have none", {}, { version: 'E' }, 'E', { version: 'E' }],
     [
-      'tags of reading and element add up; on the same key the element wins',
+      'tags of reading and element are merged; on the same key the value of the element stays',
       { tags: { a: 'r', b: 'r' } },
       { tags: { a: 'e', c: 'e' } },
       undefined,
@@ -207,21 +207,25 @@ describe('push: a target', () => {
     ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
-    const { variableId, boilerId } = await identified();
+    const { variableId, boilerId, digitsId } = await identified();
     const ids = Object.entries(identifiers).map(([name, value]) => {
       return [
         name,
         value === 'v' ? variableId : value === 'text' ? String(variableId) : value === 's' ? boilerId : value,
       ];
     });
-    const answer = await push([{ ...Object.fromEntries(ids), data: [{ date: DATE, value: 1 }] }]);
+    const value = Math.random();
+    const answer = await push([{ ...Object.fromEntries(ids), data: [{ date: DATE, value }] }]);
     expect(answer.body).toMatchObject({ accepted: { elements: 1 }, rejected: [] });
+    const target =
+      'sourceSerialNumber' in identifiers && identifiers.sourceSerialNumber === 471100 ? digitsId : variableId;
+    expect(await read(target)).toMatchObject([{ rawValue: value }]);
   });
 
   it.each([
     ['target_not_found', 'an unknown variable', { variableId: 2_000_000_000 }],
     ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-1', sourceSerialNumber: '471100' }],
-    ['target_not_found', 'values in another case', { mappingConfig: 'MAP-1' }],
+    ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-1' }],
     ['target_not_found', 'no identifier', {}],
     ['target_ambiguous', 'a source alone with two variables', { sourceName: 'Boiler' }],
   ])('is %s for %s; the other elements are accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
@@ -242,7 +246,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('at a site without access for the USER is not found (R-B9)', async () => {
+  it('at a site that the USER may not access is not found (R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('pusher', 'USER', { sites: [granted.siteId] });
     expect((await push([...one(hidden.variableId), ...one(granted.variableId)], '', user)).body).toMatchObject({
@@ -260,7 +264,7 @@ describe('push: a target', () => {
     expect([await found(second.variableId, nobody), await found(second.variableId)]).toEqual([0, 1]);
   });
 
-  let made: { variableId: number; boilerId: number } | undefined;
+  let made: { variableId: number; boilerId: number; digitsId: number } | undefined;
   async function identified() {
     if (made) return made;
     const siteId = await createSite(api.manager);
@@ -270,8 +274,8 @@ describe('push: a target', () => {
     const variableId = await createVariable(api.manager, boilerId, { mappingConfig: 'map-1', variableTypeId: 7 });
     await createVariable(api.manager, boilerId, { mappingConfig: 'map-2', variableTypeId: 9 });
     const digits = await createSource(api.manager, siteId, { name: 'Digits', serialNumber: '471100' });
-    await createVariable(api.manager, digits, { variableTypeId: 8 });
-    made = { variableId, boilerId };
+    const digitsId = await createVariable(api.manager, digits, { variableTypeId: 8 });
+    made = { variableId, boilerId, digitsId };
     return made;
   }
 });
@@ -281,7 +285,7 @@ describe('push: a local date', () => {
     ['is in the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
     ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
     ['a skipped hour moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
-    ['the hour before the gap is unchanged', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
+    ['the hour before the gap is not moved', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
     ['a date with an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
   ])('%s: %s is %s (R-D4)', async (_rule, date, instant, warning) => {
     const siteId = await createSite(api.manager, { timeZoneId: 'UTC' });
@@ -319,7 +323,7 @@ describe('push: an invalid body', () => {
     expect(await countWaiting()).toBe(0);
   });
 
-  it('is refused with the first 100 problems (R-D1)', async () => {
+  it('is refused with 100 problems when it has more (R-D1)', async () => {
     const data = Array.from({ length: 50 }, () => ({}));
     const { body } = await push([{ data, role: 'ADMIN', userId: 'me' }]);
     expect((body as { details: unknown[] }).details).toHaveLength(100);
@@ -339,9 +343,13 @@ describe('push: an invalid body', () => {
     ['an unpaired surrogate in a tag', element('"tags":{"a":"\\ud800"},"data":[]'), '$[0].tags.a must be a string'],
     ['an unpaired surrogate in an identifier', element('"mappingConfig":"\\udc00","data":[]'), '$[0].mappingConfig'],
     ['an id beyond 32 bits', '[{"variableId":4294967297,"data":[]}]', '$[0].variableId must be an integer id'],
-    ['an object', '{"data":[]}', '$ must be an array of push elements, got object'],
-    ['null', 'null', '$ must be an array of push elements, got null'],
-    ['a very deep value', `[{"variableId":${'['.repeat(20_000)}${']'.repeat(20_000)},"data":[]}]`, '$[0].variableId'],
+    ['an object instead of an array', '{"data":[]}', '$ must be an array of push elements, got object'],
+    ['null instead of an array', 'null', '$ must be an array of push elements, got null'],
+    [
+      'a value nested 20,000 deep',
+      `[{"variableId":${'['.repeat(20_000)}${']'.repeat(20_000)},"data":[]}]`,
+      '$[0].variableId',
+    ],
   ])('with %s is 400 (R-D1)', async (_what, raw, message) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

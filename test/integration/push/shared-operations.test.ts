@@ -122,7 +122,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('are announced at their end, and at their time-out before it (R-D7, R-I8)', async () => {
+  it('are announced when they end, and also at their time-out when it comes first (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);
@@ -158,7 +158,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(rows.map(({ rows: bytes }) => bytes.length)).toEqual([2 * 62]);
   });
 
-  it('have different labels, also when another user pushes at once and other pushes have a label of the client (R-D7)', async () => {
+  it('have different labels, also when two users push at the same time, with and without labels of their own (R-D7)', async () => {
     const other = await api.signIn('otis', 'MANAGER');
     const body = () => [
       { variableId, data: [{ date: new Date((START + ++seconds * 1e6) / 1000).toISOString(), value: 1 }] },

@@ -126,7 +126,8 @@ describe('variable: isDefault selects the target of a push that names only the s
     ];
     const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
     const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
-    const advice = 'add mappingConfig or variableTypeId, or set isDefault of one variable';
+    const advice =
+      'add mappingConfig or variableTypeId, or name one source and set isDefault of exactly one of its variables';
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       {
         code: 'target_ambiguous',

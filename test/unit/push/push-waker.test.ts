@@ -19,7 +19,7 @@ test.each([
   [1, 5],
   [100, 25],
   [100_000, 100],
-])('push: after %i pushes, the pause is %i ms; more pushes give a longer pause', async (pushes, pauseMs) => {
+])('push: after a wake-up for %i pushes, the next wake-up comes %i ms later', async (pushes, pauseMs) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let calls = 0;

@@ -34,7 +34,7 @@ export function findPartialPeriods(
     if (readsByName && !names.includes(`inputVariables$${input.alias}`)) return [];
     const bucket = buckets.find(({ period }) => !isWhole(input, period));
     if (!bucket) return [];
-    const name = bucket.period.toLowerCase();
+    const name = bucket.period === 'Year' ? 'quarter or year' : bucket.period.toLowerCase();
     const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
     const message =
       `the expression in line ${bucket.line} groups by ${name}, but the window of ${input.alias} may begin or end within a ${name}, ` +

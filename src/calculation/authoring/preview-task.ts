@@ -36,8 +36,9 @@ export interface ScriptProblem {
 
 /** A civil period that a script groups dates by. */
 export interface ScriptBucket {
+  /** `Year` also stands for quarters, because `alignTo` has none. */
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
-  /** Line in which the expression with the grouping begins, counted from 1: a grouping in a function has its first line. */
+  /** Line in which the top-level expression with the grouping begins, counted from 1. */
   readonly line: number;
 }
 

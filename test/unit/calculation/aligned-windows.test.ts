@@ -58,20 +58,29 @@ test('windows: without alignTo a relative window is not widened (R-H6)', async (
   expect(await windowOf(input, '2026-03-21T12:00:00Z')).toEqual(window);
 });
 
+const [WARNED, NOT_WARNED] = ['gets a warning', 'gets no warning'] as const;
 test.each([
-  [{}, 'Day', true],
-  [{ alignTo: 'Day' }, 'Day', false],
-  [{ alignTo: 'Day' }, 'Hour', false],
-  [{ alignTo: 'Month' }, 'Week', true],
-  [{ alignTo: 'Year' }, 'Month', false],
-  [{ granularity: 'Day' }, 'Day', false],
-  [{ granularity: 'Day' }, 'Month', true],
-  [{ granularity: 'All' }, 'Day', true],
-  [{ periodType: 'AbsoluteDate' }, 'Day', false],
-  [{ periodType: 'LastNPoints' }, 'Day', true],
-] as const)('validate: is an input with %j, grouped by %s, warned about? %s (R-H9)', (input, period, isWarned) => {
+  [{}, 'Day', WARNED],
+  [{ alignTo: 'Day' }, 'Day', NOT_WARNED],
+  [{ alignTo: 'Day' }, 'Hour', NOT_WARNED],
+  [{ alignTo: 'Month' }, 'Week', WARNED],
+  [{ alignTo: 'Year' }, 'Month', NOT_WARNED],
+  [{ granularity: 'Day' }, 'Day', NOT_WARNED],
+  [{ granularity: 'Day' }, 'Month', WARNED],
+  [{ granularity: 'All' }, 'Day', WARNED],
+  [{ periodType: 'AbsoluteDate' }, 'Day', NOT_WARNED],
+  [{ periodType: 'LastNPoints' }, 'Day', WARNED],
+] as const)('validate: an input with %j that is grouped by %s %s (R-H9)', (input, period, verdict) => {
   const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
-  expect(found.map(({ path }) => path)).toEqual(isWarned ? ['$.variables[0].alignTo'] : []);
+  expect(found.map(({ path }) => path)).toEqual(verdict === WARNED ? ['$.variables[0].alignTo'] : []);
+});
+
+test('validate: the warning about a partial year also names the quarter, which R reports as a year (R-H9)', () => {
+  const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
+  expect(warning?.message).toBe(
+    'the expression in line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year, so that ' +
+      'only some of its points are read; declare "alignTo": "Year"',
+  );
 });
 
 test('validate: the warning about a partial day names line, input and remedy; an input that the script does not read gets no warning (R-H9)', () => {

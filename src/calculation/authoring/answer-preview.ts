@@ -102,7 +102,7 @@ async function perform(
   if (task.kind === 'packages') return { answer: await listPackages(services.sandbox, signal) };
   if (task.kind === 'validate') return { answer: { ...(await readScripts(services.sandbox, task.scripts, signal)) } };
   if (task.kind === 'replay') return { answer: await replayRun(services, connection, task.runId, signal) };
-  if (variableId === null) throw new Error(`a task to ${task.kind} needs a variable`);
+  if (variableId === null) throw new Error(`a task of kind ${task.kind} needs a variable`);
   const declaration = task.kind === 'evaluate' ? task.declaration : undefined;
   const inputIds = declaration?.calculatedVariableFormulas.flatMap(({ variables }) =>
     variables.map((it) => it.variableId),

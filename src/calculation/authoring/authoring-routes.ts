@@ -49,10 +49,15 @@ export const previewSchema = lenientObject({
   pictures: z.enum(['svg', 'png']).default('svg'),
 });
 
-const sampleDate = momentParameter(
-  'Date of the run whose inputs are wanted. A date without a zone is local time of the source.',
-);
-export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
+export const SAMPLE_QUERY = declareQuery({
+  from: momentParameter(
+    'First changed date of the run, inclusive; by default the last. A date without a zone is local time of the source.',
+  ),
+  to: momentParameter(
+    'Last changed date of the run, inclusive; by default `from`, else the newest date of the inputs.',
+  ),
+  triggerDate: momentParameter('The `triggerDate` that the script gets; by default the last changed date.'),
+});
 
 /** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */
 export function authoringRoutes(asker: Asker): Hono<CallerEnv> {

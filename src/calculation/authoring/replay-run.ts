@@ -206,7 +206,8 @@ function describeInputs(run: RecordedRun, declaration: Declaration, now: readonl
     const recorded = before.get(`${formula} ${alias}`);
     if (recorded === points || recorded === undefined) return [];
     const of = declaration.calculatedVariableFormulas.length > 1 ? ` of formula ${formula}` : '';
-    return [`input ${alias}${of} had ${recorded} points, now ${points}: values were overwritten or deleted`];
+    const counts = `points read by the run: ${recorded}, by the replay: ${points}`;
+    return [`input ${alias}${of} has changed; ${counts}`];
   });
   return warnings.slice(0, MAX_NAMED);
 }

@@ -122,7 +122,8 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant by the declared period, clamped to the range of dates. A period of 0 leaves the changed dates.
+ * Moves an instant by the declared period, clamped to the range of dates. With a period of 0, the window is the changed
+ * dates: its exclusive start is one microsecond before the first of them.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

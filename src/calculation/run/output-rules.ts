@@ -166,9 +166,9 @@ function openPoints() {
 
 function describeMerged(merged: number, first: Micros | undefined, isVersioned: boolean): readonly string[] {
   if (first === undefined) return [];
-  const same = isVersioned ? 'the date and Version' : 'the date';
+  const same = isVersioned ? 'date and Version' : 'date';
   return [
-    `${merged} rows have ${same} of a later row, which is stored instead; the first is at ${formatInstant(first)}`,
+    `of the rows with the same ${same}, only the last is stored; rows left out: ${merged}, the first at ${formatInstant(first)}`,
   ];
 }
 
@@ -176,10 +176,10 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
 function describeEmptiness({ returned, dropped, outside }: OutputCounts): readonly string[] {
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
-    const where = 'outside the validity of the formula, or outside the whole periods of its aligned inputs';
-    return [`nothing is stored: ${outside} of the ${returned} returned rows are ${where}`];
+    const rule = 'rows must be in the validity of the formula and in whole periods of its aligned inputs';
+    return [`nothing is stored: ${rule}; rows outside: ${outside} of ${returned}`];
   }
-  return [`nothing is stored: none of the ${returned} returned rows has both a date and a finite value`];
+  return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];
 }
 
 /** @returns functions that read the labels of rows; rows of a slice with equal texts share one object. */
@@ -235,7 +235,7 @@ function tagReader() {
   const warnings = (): readonly string[] => {
     if (badCount === 0) return [];
     const rule = `a Tags cell must be empty or a JSON object of at most ${MAX_TAGS} keys with string values`;
-    return [`${rule}; the tags of ${badCount} rows were dropped, the first is row ${firstBadRow}`];
+    return [`${rule}; rows stored without their tags: ${badCount}, the first is row ${firstBadRow}`];
   };
   return { parse, note, forget: () => known.clear(), warnings };
 }

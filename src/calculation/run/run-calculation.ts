@@ -21,7 +21,7 @@ const STOPPING_PATIENCE_MS = 3000;
 const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
-const CONNECTION_LOST = 'the connection to the database was lost before the run ended; the run is repeated';
+const INTERRUPTED = 'a temporary error of the database or of the calculator interrupted the run; the run is repeated';
 
 export interface RunServices extends ComputeServices {
   readonly database: Database;
@@ -70,7 +70,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
   for (;;) {
     try {
       await withConnection(database, (connection) =>
-        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run, CONNECTION_LOST)),
+        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run, INTERRUPTED)),
       );
       return;
     } catch (error) {

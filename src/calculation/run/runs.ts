@@ -18,7 +18,7 @@ const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigg
   started_date as "startedDate", finished_date as "finishedDate", ancestors, causes, formulas, inputs, notes, counts, durations as "durationsMs",
   declaration_hash as "declarationHash"`;
 
-/** SQL that estimates the size of a run as JSON, without its declaration; the estimate in bytes is rather too high. */
+/** SQL that estimates the bytes of a run as JSON, without its declaration. The estimate tends to be too high. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
   .map((column) => `coalesce(octet_length(${column}::text), 0)`)
   .join(' + ')} + 12 * cardinality(ancestors || causes)`;

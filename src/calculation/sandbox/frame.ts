@@ -175,7 +175,7 @@ function writeSeries(writer: FrameWriter, series: SeriesColumns): void {
   const rows = series.dates.length;
   const lengths = [series.values.length, series.versions.codes.length, series.tags.codes.length];
   if (lengths.some((length) => length !== rows))
-    throw new RangeError(`columns must have the same length, got ${rows}, ${lengths}`);
+    throw new RangeError(`the columns of an input must have the same length, got ${[rows, ...lengths].join(', ')}`);
   writer.ints([rows, series.dates.BYTES_PER_ELEMENT]);
   writer.column(series.dates);
   writer.column(series.values);
@@ -325,7 +325,7 @@ class FrameReader {
     const codes = this.ints(rows);
     for (const code of codes) {
       if (code < 0 || code >= texts.length) {
-        throw new FrameError(`a code must be in the table of ${texts.length} texts, got ${code}`);
+        throw new FrameError(`a code must be an index of its table (length ${texts.length}), got ${code}`);
       }
     }
     return { codes, texts };
@@ -333,12 +333,12 @@ class FrameReader {
 
   expectEnd(): void {
     const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`the result must end with its frame, got ${rest} more bytes`);
+    if (rest > 0) throw new FrameError(`the result must end with its frame, but ${rest} B follow`);
   }
 
   #withinPoints(count: number): number {
     const { maxPoints } = this.#limits;
-    if (count > maxPoints) throw new PointLimitError(`a column must have at most ${maxPoints} rows, got ${count}`);
+    if (count > maxPoints) throw new PointLimitError(`a column must not be longer than ${maxPoints}, got ${count}`);
     return count;
   }
 
@@ -360,7 +360,7 @@ class FrameReader {
   /** Reads the table of a column. The runner writes distinct texts, so a table is at most as long as its column. */
   #table(rows: number): TextTable {
     const count = this.count(4);
-    if (count > rows) throw new FrameError(`a table must have at most ${rows} texts, got ${count}`);
+    if (count > rows) throw new FrameError(`a table must not be longer than its column, got ${count} > ${rows}`);
     const ends = new Float64Array(count);
     const from = this.#at + count * 4;
     this.#eachText(count, (start, length, index) => {
@@ -370,7 +370,7 @@ class FrameReader {
     return count <= MAX_TABLE_STRINGS ? Array.from(ends, (_end, index) => table.at(index) ?? '') : table;
   }
 
-  /** Passes over `count` lengths and the bytes that follow them. No generator: a frame may hold 47 million lengths. */
+  /** Calls `visit` for each of `count` texts. Not a generator, which is slower: a frame may hold 47 million texts. */
   #eachText(count: number, visit: (from: number, length: number, index: number) => void): void {
     const lengthsAt = this.#at;
     this.#require(count * 4);
@@ -395,6 +395,6 @@ class FrameReader {
 
   #require(length: number): void {
     const rest = this.#bytes.length - this.#at;
-    if (length > rest) throw new FrameError(`the result is truncated: ${length} bytes expected, ${rest} left`);
+    if (length > rest) throw new FrameError(`the result is truncated: expected ${length} B, got ${rest} B`);
   }
 }

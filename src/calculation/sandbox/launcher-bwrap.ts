@@ -1,8 +1,8 @@
 /**
  * Starts a zygote in a bubblewrap container: user, mount, pid, network, IPC and UTS namespaces of its own, a read-only
  * root, no network and no variables of the calculator's environment. The container ends with the calculator.
- * Root first becomes an unprivileged user: the kernel refuses root nested namespaces with a private /proc (tried), and R
- * must never run as root on the host.
+ * A calculator that runs as root starts the container as an unprivileged user: the kernel does not let root create nested
+ * namespaces with a private /proc (tried), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
 import { chown, mkdir, rm } from 'node:fs/promises';

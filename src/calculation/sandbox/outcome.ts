@@ -90,7 +90,7 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
-      ? 'the result of the script could not be read: the script wrote to the descriptor of the result'
+      ? 'the result of the script could not be read; a script must not write to the descriptor of the result'
       : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }
@@ -134,7 +134,7 @@ function bytesText(bytes: number): string {
 }
 
 function setupMessage(trailer: Trailer): string {
-  const reason = trailer.errno > 0 ? getSystemErrorName(-trailer.errno) : 'no reason';
+  const reason = trailer.errno > 0 ? getSystemErrorName(-trailer.errno) : 'unknown error';
   return `the sandbox of a run could not be set up; the step that failed is ${trailer.stage} (${reason})`;
 }
 

@@ -20,8 +20,8 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * By default, a standby is started as soon as the zygote is ready. R takes 1.5 s of CPU to start, 7 s on a busy machine; a standby
- * replaces a stuck zygote at once. It costs the memory of one more warm R.
+ * By default, a standby is started as soon as the zygote is ready. Starting R takes 1.5 s of CPU time, and 7 s of wall time on a
+ * busy machine; a standby replaces a stuck zygote at once. A standby costs the memory of one more warm R.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -191,7 +191,7 @@ export class Zygote {
     this.#serving.catch(() => undefined);
   }
 
-  /** Waits for a standby that is starting: when a zygote ends meanwhile, this is faster than another start. */
+  /** Takes the standby that is starting, which is faster than a new start; starts a container when there is none. */
   async #awaitStandby(): Promise<Container> {
     await this.#starting?.catch(() => undefined);
     const standby = this.#standby;

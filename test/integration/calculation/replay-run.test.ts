@@ -87,7 +87,7 @@ test('runs: a run records the hash of its declaration; equal declarations have e
   expect(await rerun(10)).toBe(run?.declaration_hash);
 });
 
-test('replay: a changed script, form value and input do not change the replay of an earlier run (R-H8, R-H12)', async () => {
+test('replay: later changes of the declaration, a form value and the input do not change the replay of a run (R-H8, R-H12)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START, 7, 'V2']]);
   await setFactor(3);
@@ -130,7 +130,7 @@ test('replay: reports that an overwritten value of an input without versions is 
   await store.write(source, [[START, 5]]);
   const answer = await replay(runId);
   expect(answer).toMatchObject({ isReproduced: false, counts: { recorded: 1, replayed: 0 } });
-  expect(answer.warnings).toEqual(['input a had 1 points, now 0: values were overwritten or deleted']);
+  expect(answer.warnings).toEqual(['input a has changed; points read by the run: 1, by the replay: 0']);
 });
 
 test('replay: a run that ended before its script started has no declaration (R-H12)', async () => {

@@ -64,7 +64,7 @@ describe('output: labels by the table of §9.4', () => {
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'versioning on, both: as supplied',
+      'versioning on, Version and Tags: both kept; tags without a key version get a copy of the Version',
       VERSIONED,
       { versions: ['a', 'b'], tags: ['{"q":"e","version":"mine"}', '{"k":"v"}'] },
       ['a', '{"q":"e","version":"mine"}'],
@@ -101,10 +101,10 @@ describe('output: limits of Version texts (§7)', () => {
   });
 
   test.each([
-    ['Version must be at most 200 characters, got 201', 'v'.repeat(201)],
-    ['Version must not contain U+0000 or an unpaired surrogate', 'a\0b'],
-    ['Version must not contain U+0000 or an unpaired surrogate', '\ud800'],
-  ])('%s fails the run, although other Versions are valid (§7)', (message, version) => {
+    ['201 characters', 'v'.repeat(201), 'Version must be at most 200 characters, got 201'],
+    ['a NUL', 'a\0b', 'Version must not contain U+0000 or an unpaired surrogate'],
+    ['an unpaired surrogate', '\ud800', 'Version must not contain U+0000 or an unpaired surrogate'],
+  ])('one Version with %s fails the run, although the other Version is valid (§7)', (_what, version, message) => {
     expect(planOutput(output({ versions: ['a', version] }), VERSIONED)).toEqual({ kind: 'invalid', message });
   });
 });
@@ -132,13 +132,13 @@ test('output: rows without a finite date or a finite value are dropped and count
 });
 
 test('output: a warning is given when rows were returned but none is stored, not when only some rows were dropped (R-H3)', () => {
-  const warning = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
+  const warning = 'nothing is stored: no returned row has both a date and a finite value; rows returned: 2';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: 1 of the 2 returned rows are outside the validity of the formula, or outside the whole periods of ' +
-      'its aligned inputs',
+    'nothing is stored: rows must be in the validity of the formula and in whole periods of its aligned inputs; ' +
+      'rows outside: 1 of 2',
   ]);
 });
 
@@ -160,13 +160,13 @@ test('output: rows outside the validity of the formula are left out and counted;
 
 describe('output: rows of one date', () => {
   const warning = (count: number, same: string) =>
-    `${count} rows have ${same} of a later row, which is stored instead; the first is at 1970-01-01T00:00:01Z`;
+    `of the rows with the same ${same}, only the last is stored; rows left out: ${count}, the first at 1970-01-01T00:00:01Z`;
 
   test('the last row is stored, with a warning (R-H3)', () => {
     const taken = take(output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40] }), OVERWRITTEN);
     expect(taken.points.map(({ value }) => value)).toEqual([30, 40]);
     expect(taken.counts).toMatchObject({ returned: 4, merged: 2, stored: 2 });
-    expect(taken.warnings).toEqual([warning(2, 'the date')]);
+    expect(taken.warnings).toEqual([warning(2, 'date')]);
   });
 
   test('with versioning, Versions are stored side by side, and a repeated Version becomes the newest (§9.2, R-H3)', () => {
@@ -177,7 +177,7 @@ describe('output: rows of one date', () => {
       [30, 'a'],
       [40, 'a'],
     ]);
-    expect(taken.warnings).toEqual([warning(1, 'the date and Version')]);
+    expect(taken.warnings).toEqual([warning(1, 'date and Version')]);
   });
 
   test('are merged across the end of a slice (R-H3)', () => {
@@ -205,7 +205,7 @@ test('output: a Tags cell may have 50 keys, not 51; the warning counts cells and
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });
   expect(labels(series, OVERWRITTEN).map(([, tags]) => tags)).toEqual([tagsOf(50), null, null]);
   expect(take(series, OVERWRITTEN).warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; the tags of 2 rows were dropped, the first is row 2',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; rows stored without their tags: 2, the first is row 2',
   ]);
 });
 
@@ -223,7 +223,7 @@ test.each([
   const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
   expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
   expect(warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; the tags of 1 rows were dropped, the first is row 1',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values; rows stored without their tags: 1, the first is row 1',
   ]);
 });
 

@@ -49,8 +49,8 @@ const runsOf = (variableId: number) => api.call<Run[]>('GET', `/variables/${vari
 const read = (variableId: number, query = '') =>
   api.call<{ rawValue: number; version: string }[]>('GET', `/data?variableId=${variableId}${query}`);
 
-describe('calculation: a calculator killed during a run', () => {
-  test('another calculator repeats the run and stores its result once; the interrupted attempt is recorded, and no folder or control group remains (R-H5, R-K3)', async () => {
+describe('calculation: calculators that are killed or down', () => {
+  test('another calculator repeats the run of a killed calculator and stores the result once; the interrupted attempt is recorded, and no folder or control group remains (R-H5, R-K3)', async () => {
     const [input, variable] = await createSlowVariable();
     const [victim] = await Promise.all([start('calculator'), start('ingester')]);
     await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] }]);

@@ -95,7 +95,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
     60_000,
   );
 
-  test('ends a role after the reader of its log has closed the pipe', async () => {
+  test('ends an ingester after the reader of its log has closed the pipe', async () => {
     const ingester = await start(['ingester']);
     ingester.closeLog();
     expect(await Promise.race([ingester.kill('SIGTERM'), pause(TIMEOUT_MS, 'still running', { ref: false })])).toBe(0);

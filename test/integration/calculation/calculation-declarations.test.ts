@@ -92,7 +92,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
 });
 
 describe('calculation: LastNPoints (R-H6)', () => {
-  test('reads every changed date and the N − 1 points before it (R-H6)', async () => {
+  test('reads the points at the changed dates, and the N − 1 points before the first changed date (R-H6)', async () => {
     const variableId = await addHourly(10);
     const rows = await rowsFor(input(variableId, { periodType: 'LastNPoints', period: 3 }), [
       START + 5 * HOUR,
@@ -293,7 +293,7 @@ describe('calculation: schedules (R-H5)', () => {
     ).rows;
   /** Fires the schedules with the clock at `now`. */
   const fireAt = (now: string) => fireSchedules(store.database, { nowMillis: () => Date.parse(now) });
-  /** Adds a scheduled variable as if it was saved at that instant. */
+  /** Adds a scheduled variable as if it had been saved at `savedAt`. */
   const addScheduled = async (declaration: object, savedAt: string) => {
     const variableId = await calculations.addCalculated(declaration);
     await store.database.query('update calculation_schedule set after_date = $2 where variable_id = $1', [
@@ -349,7 +349,7 @@ describe('calculation: schedules (R-H5)', () => {
     expect(rows).toEqual([]);
   });
 
-  test('a schedule ends with the validity of its formula (R-H5)', async () => {
+  test('a schedule fires only within the validity of its formula (R-H5)', async () => {
     const validity = { validFrom: '2026-08-10T00:00:00Z', validUntil: '2026-08-12T00:00:00Z' };
     const variableId = await addScheduled(scheduled('0 6 * * *', validity), '2026-08-01T00:00:00Z');
     await fireAt('2026-08-09T12:00:00Z');

@@ -73,10 +73,10 @@ export interface CalculationFixture {
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
   /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
-  /** Announces a write at these dates. Default: at START, in a new wave. */
+  /** Announces a write at these dates, in microseconds. Default: at START, in a new wave. */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
-  /** Announces a write and relays it, so that the variables that read it have requests. */
+  /** Announces a write of a variable and relays the event, which requests runs of the variables that it triggers. */
   readonly change: CalculationFixture['announce'];
   /** Runs the waiting request of a variable with `run` as its script. */
   readonly runWith: (

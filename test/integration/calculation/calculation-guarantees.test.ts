@@ -113,7 +113,7 @@ describe('calculation: a chain of five variables', () => {
 });
 
 describe('calculation: repeated runs', () => {
-  test('one of two workers that claim a run at the same time is answered busy (R-H5)', async () => {
+  test('a worker that tries to run a variable during its run gets the result busy (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);
@@ -156,10 +156,10 @@ describe('calculation: repeated runs', () => {
   });
 
   test.each([
-    ['its slot was taken back', false],
+    ['its slot is taken back', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its session after %s is handed back, and the attempt does not count (R-A15)',
+    'a run that loses its session just before %s is handed back, and the attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));

@@ -72,7 +72,7 @@ describe('calculation: a variable reached by two paths', () => {
   });
 });
 
-describe('calculation: a run over many points', () => {
+describe('calculation: a run that may read 100 points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [
@@ -86,7 +86,7 @@ describe('calculation: a run over many points', () => {
       'invalid_input',
       'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
     ],
-  ])('with %i points ends as %s (R-H7)', async (count, outcome, message) => {
+  ])('whose input has %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
       `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays new dates, requested %s a worker asks for the run again; they count no attempt (R-H5)',
+    'delays new dates too, requested %s a worker tries to repeat the run; the new dates start with attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -221,7 +221,7 @@ describe('calculation: a run that was abandoned', () => {
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {
-  test('fails after a limited number of attempts, each of which ended its calculator (R-H8)', async () => {
+  test('fails after five attempts, each of which ended its calculator (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
@@ -394,22 +394,25 @@ describe('calculation: unusual output of a script', () => {
   });
 });
 
-describe('calculation: the window of an input', () => {
+describe('calculation: an input', () => {
   test.each([
     ['Year', 1_000_000],
     ['Month', 1_000_000],
     ['Week', 1_000_000],
     ['Day', 1_000_000],
-  ])('may exceed the range of dates: %s %i (R-H6)', async (periodTimeBase, period) => {
-    const input = await store.addVariable({ isVersioned: false });
-    await store.write(input, [[START, 1]]);
-    const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
-    await forceRuns(store.database, [variableId], {});
-    await calculations.runWith(variableId, () => ok([1]));
-    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
-  });
+  ])(
+    'may have a window that exceeds the range of dates: periodTimeBase %s, period %i (R-H6)',
+    async (periodTimeBase, period) => {
+      const input = await store.addVariable({ isVersioned: false });
+      await store.write(input, [[START, 1]]);
+      const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
+      await forceRuns(store.database, [variableId], {});
+      await calculations.runWith(variableId, () => ok([1]));
+      expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
+    },
+  );
 
-  test('has an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
+  test('is read with an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
     const input = await store.addVariable({ isVersioned: true });
     const { versionTimestamp } = await store.write(input, [[START, 1]]);
     const isoOf = (micros: number) =>

@@ -55,7 +55,7 @@ describe('fair queue: accounts', () => {
     expect(served.filter((account) => account === A).length).toBeGreaterThanOrEqual(6);
   });
 
-  test('a thousand accounts leave nothing in memory once they are idle (R-A14)', () => {
+  test('a thousand accounts are forgotten once they are idle (R-A14)', () => {
     const { queue, add, serve } = open(2);
     for (let account = 1; account <= 1000; account += 1) add(account);
     serve({}, 999);

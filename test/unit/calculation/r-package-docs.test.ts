@@ -7,7 +7,7 @@ const squeeze = (text: string | undefined) => text?.replaceAll(/\s+/g, ' ').repl
 
 const exported = [...read('NAMESPACE').matchAll(/^export\((\w+)\)$/gm)].map(([, name = '']) => name).sort();
 
-test('R package: exactly the toolbox functions are exported and have a manual page (R-H4)', () => {
+test('R package: exactly the functions marked @export in toolbox.R are exported and have a manual page (R-H4)', () => {
   const marked = [...read('R/toolbox.R').matchAll(/#' @export\n(\w+) <- function/g)].map(([, name]) => name).sort();
   expect(exported).toEqual(marked);
   const pages = readdirSync(new URL('../../../r-runtime/man/', import.meta.url)).sort();

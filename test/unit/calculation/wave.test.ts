@@ -1,4 +1,4 @@
-/** The wave of a run, of which a limited number of runs and of waiting requests is searched (R-H8). */
+/** `isCut` in the wave of a run: at most 20,000 runs and 20,000 waiting requests of a wave are searched (R-H8). */
 import { expect, test } from 'vitest';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
 import type { Caller } from '../../../src/identity/caller/caller.ts';

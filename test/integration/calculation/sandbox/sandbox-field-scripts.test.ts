@@ -75,7 +75,7 @@ test('script from practice: converts the index of a meter to consumption, across
   expect(rows).toEqual(regular([5, 8, 7], HOUR, START + HOUR));
 });
 
-test('script from practice: fills gaps at 15 minutes and leaves long gaps as NA (R-H3, R-H4)', async () => {
+test('script from practice: interpolates a short gap of a 15-minute series and leaves a long gap as NA (R-H3, R-H4)', async () => {
   const power: Row[] = [...regular([1, 2], QUARTER), [START + HOUR, 5], [START + 4 * HOUR, 9]];
   const rows = await series('gap-filling', { inputs: { power } });
   expect(rows.slice(0, 5)).toEqual(regular([1, 2, 3, 4, 5], QUARTER));
@@ -87,7 +87,7 @@ test.each([
   ['sum', [11, 22]],
   ['average', [5.5, 11]],
 ])(
-  'script from practice: computes the %s of sources at common dates, in date order although returned backwards (R-H3)',
+  'script from practice: computes the %s of two inputs at their common dates; rows returned in descending order come back ascending (R-H3)',
   async (kind, values) => {
     const inputs = { a: regular([1, 2, 3], HOUR), b: regular([10, 20], HOUR) };
     expect(await series('sum-and-average', { inputs, constants: { kind } })).toEqual(regular(values, HOUR));
@@ -158,7 +158,7 @@ test('script from practice: computes the mean price of each month weighted by co
   ]);
 });
 
-test('script from practice: selects Real values, else Estimated, else Regularised, and returns Version, Tags and an extra column (R-H3)', async () => {
+test('script from practice: selects Real values, else Estimated, else Regularised, and returns Version and Tags; an extra column is ignored (R-H3)', async () => {
   const inputs = {
     Real: [[START, 1]] as const,
     Estimated: regular([10, 20], HOUR),
@@ -198,7 +198,7 @@ test('script from practice: a state machine continues from its own past output a
   );
 });
 
-test('script from practice: computes the bias of a forecast over rolling months (R-H3, R-H4)', async () => {
+test('script from practice: computes the mean error of a forecast over each three consecutive months (R-H3, R-H4)', async () => {
   const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 15) / 1000);
   const rowsOf = (values: readonly number[]) => months.map((date, index): Row => [date, values[index] ?? 0]);
   const inputs = { forecast: rowsOf([11, 13, 12, 19]), actual: rowsOf([10, 10, 10, 10]) };

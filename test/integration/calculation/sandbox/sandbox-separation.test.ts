@@ -32,9 +32,12 @@ describe('sandbox: a signal to the process group of a run', () => {
     expect(await hostile('stop-own-group')).toMatchObject({ kind: 'limit', limit: 'wall_time' });
   });
 
-  test.each(['kill-own-group', 'trap-own-group'])('%s reaches no other process (R-H7)', async (name) => {
-    expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
-  });
+  test.each(['kill-own-group', 'trap-own-group'])(
+    'the script %s ends neither the R of its run nor other runs (R-H7)',
+    async (name) => {
+      expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
+    },
+  );
 });
 
 describe('sandbox: ids that runs share', () => {
@@ -42,7 +45,7 @@ describe('sandbox: ids that runs share', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('no limit, key, terminal or process can be reached by id; the run has its own session (R-H7)', async () => {
+  test('calls that address limits, keys, terminals or processes by id are refused; the run has its own session (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
@@ -59,7 +62,7 @@ describe('sandbox: network namespaces', () => {
   });
 });
 
-/** @returns the name of the network namespace, after the check that it has only an interface that is down. */
+/** Checks that the loopback, which is down, is the only interface. @returns the name of the network namespace. */
 function networkOf(outcome: SandboxOutcome): string {
   if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
   const [name = '', ...interfaces] = outcome.errors;

@@ -196,7 +196,7 @@ const untilIdle = (zygote: number) =>
     return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
   });
 
-/** Kills a supervisor that serves a run: its runner is confined by seccomp. */
+/** Kills a supervisor that serves a run; only such a supervisor has a runner that seccomp confines. */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>
     childrenOf(supervisor).some((runner) => readFileSync(`/proc/${runner}/status`, 'utf8').includes('Seccomp:\t2'));

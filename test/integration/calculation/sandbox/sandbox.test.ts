@@ -136,7 +136,7 @@ describe('sandbox: results of scripts', () => {
     expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
   });
 
-  test('whole numeric dates, Date, NA and columns of unequal length are accepted (R-H3)', async () => {
+  test('whole numeric dates, Date objects, NA and columns of unequal length are accepted (R-H3)', async () => {
     const { series } = await ok(
       jobOf('list(TimeSeries = list(Dates = c(1e9, NA), Values = c(1, NA, Inf), Version = c("a", NA)))'),
     );
@@ -157,9 +157,12 @@ describe('sandbox: results of scripts', () => {
     ['list(TimeSeries = data.frame(Dates = 1.5, Values = 1))', 'must be whole seconds, got 1.5 in row 1'],
     ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got "today" in row 1'],
     ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
-    ['', 'got NULL'],
   ])('the invalid result `%s` fails the run, and the error says "%s" (R-H3)', async (script, message) => {
     expect((await scriptError(script)).message).toContain(message);
+  });
+
+  test('an empty script fails the run, and the error says that the result is NULL (R-H3)', async () => {
+    expect((await scriptError('')).message).toContain('got NULL');
   });
 
   test('Errors without TimeSeries fail the run with the texts of Errors; with TimeSeries the run is ok (R-H3)', async () => {

@@ -141,7 +141,7 @@ describe('calculation: a write to a trigger input', () => {
     expect(await read(both)).toMatchObject([{ rawValue: 6 }]);
   });
 
-  test('a waiting run starts when the run it waits for has failed (R-H5)', async () => {
+  test('a waiting run starts even when the run it waits for fails (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const fine = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const failing = await createVariable(api, sourceId, {
@@ -282,7 +282,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect([await runs(first), await runs(second)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('stopUpdate ends a running script, whose record says who stopped it and is found by its state (R-H5, R-H8)', async () => {
+  test('stopUpdate ends a running script; the record of the run says who stopped it, and a listing by state finds the record (R-H5, R-H8)', async () => {
     const input = await createVariable(api, sourceId);
     const slow = calculated('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))', [
       { alias: 'a', variableId: input },

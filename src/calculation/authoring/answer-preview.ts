@@ -87,7 +87,7 @@ function watchClient(database: Database, id: number): { readonly signal: AbortSi
   const gone = new AbortController();
   const timer = setInterval(async () => {
     const open = await database.query(FIND_OPEN, [id, PATIENCE_MS]).catch(() => undefined);
-    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview disconnected'));
+    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview no longer waits'));
   }, CHECK_INTERVAL_MS);
   return { signal: gone.signal, stop: () => clearInterval(timer) };
 }

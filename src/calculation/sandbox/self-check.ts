@@ -43,7 +43,7 @@ contained <- c(
 
 /**
  * Runs the probe script and requires every guarantee that it checks for the mode (R-H7).
- * @throws {SandboxUnavailableError} naming each guarantee that does not hold.
+ * @throws {SandboxUnavailableError} naming each guarantee that does not hold, or why the probe script failed.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';

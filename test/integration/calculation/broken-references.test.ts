@@ -130,7 +130,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
 });
 
 describe('declaration: an input changed its unit after the declaration was saved (R-H1, R-C8)', () => {
-  test('the variable stays writable, shows the problem, and has none once the unit converts again', async () => {
+  test('the variable stays writable and shows the problem until the unit converts again', async () => {
     const inputId = await addInput({ unitId: KWH });
     const declaration = calculated('a', [{ alias: 'a', variableId: inputId, unitId: WH }]);
     const id = await createVariable(api.manager, sourceId, { calculated: declaration });

@@ -87,7 +87,7 @@ const runsOf = async (id: number) =>
 const sleep: Script = (signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/** @returns milliseconds from the request to the script of each of 20 runs, ascending. */
+/** @returns for each of 20 runs the milliseconds from its request to the start of its script, ascending. */
 async function timeRuns(accountId: number, id: number): Promise<readonly number[]> {
   const durations: number[] = [];
   for (let run = 0; run < 20; run += 1) {

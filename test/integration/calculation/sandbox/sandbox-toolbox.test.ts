@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { jobOf, openTestPool } from '../../../fixtures/scripts/harness.ts';
 
-/** Starting R and running it take about a second each, more on a busy machine. */
+/** Starting R takes about 2 s, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const FOLDER = fileURLToPath(new URL('../../../../r-runtime/tests/testthat', import.meta.url));
@@ -27,7 +27,7 @@ test.each(FILES)('R package: %s passes in the sandbox (R-H4)', async (file) => {
   expect(await run(read(file))).toMatchObject({ kind: 'ok' });
 });
 
-test('R package: a failing expectation of testthat fails the test (R-H4)', async () => {
+test('R package: a failing expectation of testthat ends the run as script_error (R-H4)', async () => {
   const failing = 'test_that("one is two", expect_identical(1, 2))';
   expect(await run(failing)).toMatchObject({ kind: 'script_error' });
 });

@@ -14,7 +14,7 @@ import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import { jobOf, openTestPool, sandboxConfig } from '../../../fixtures/scripts/harness.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** Starting R and running it take about a second each, more on a busy machine. */
+/** Starting R takes about 2 s, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');

@@ -15,7 +15,7 @@ import {
   textsOf,
 } from '../../../fixtures/scripts/harness.ts';
 
-/** Starting R and running it take about a second each, more on a busy machine. */
+/** Starting R takes about 2 s, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;

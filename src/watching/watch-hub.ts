@@ -88,7 +88,7 @@ interface Entry {
   checkedMs: number;
 }
 
-/** Registers the open watches of a process, in total and by variable. */
+/** Registers the open watches of a process, and finds the watches of a variable. */
 class WatchRegistry {
   readonly entries = new Set<Entry>();
   readonly #byVariable = new Map<number, Set<Entry>>();

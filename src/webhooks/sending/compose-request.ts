@@ -10,7 +10,7 @@ const USER_AGENT = 'Tidemark-Webhooks/1.0';
 
 export interface ComposedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of `headers` that the service sets and a webhook cannot set. */
+  /** The part of `headers` that the service sets; a webhook cannot set these headers. */
   readonly ours: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -14,7 +14,8 @@ let sourceId: number;
 beforeAll(async () => {
   api = await startTestApi();
   siteId = (await createStructure(api.manager)).siteId;
-  sourceId = await createSource(api.manager, siteId);
+  // In another zone than UTC, so that the tests tell apart UTC and the zone of the source.
+  sourceId = await createSource(api.manager, siteId, { timeZoneId: 'America/New_York' });
 });
 afterAll(() => api?.close());
 

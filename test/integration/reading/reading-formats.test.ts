@@ -106,7 +106,15 @@ describe('read formats: rows', () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, ARROW);
     expect(headers.get('content-type')).toBe(ARROW);
     const table = tableFromIPC(bytes);
-    expect(table.getChild('date')?.type.toString()).toBe('Timestamp<MICROSECOND, UTC>');
+    expect(table.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'variableId Dictionary<Int16, Int32>',
+      'date Timestamp<MICROSECOND, UTC>',
+      'rawValue Float64',
+      'unitId Dictionary<Int16, Int32>',
+      'version Dictionary<Int16, Utf8>',
+      'versionTimestamp Timestamp<MICROSECOND, UTC>',
+      'tags Dictionary<Int16, Utf8>',
+    ]);
     expect(table.getChild('date')?.data[0]?.values).toEqual(
       BigInt64Array.of(BigInt(Date.parse('2026-01-01')) * 1000n, BigInt(Date.parse('2026-01-02')) * 1000n + 1n),
     );

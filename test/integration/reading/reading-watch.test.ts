@@ -94,7 +94,7 @@ describe('watch (server-sent events): delivery', () => {
       stream
         .events()
         .slice(before)
-        .some(({ event }) => event === 'cursor'),
+        .some(({ event, id }) => event === 'cursor' && id === stream.cursor()),
     );
   });
 

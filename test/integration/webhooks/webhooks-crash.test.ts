@@ -46,7 +46,7 @@ async function start(role: 'ingester' | 'deliverer', environment = {}): Promise<
   return process;
 }
 
-/** Opens a receiver and adds a webhook for created sites. */
+/** Opens a receiver and adds a webhook for the event SiteCreated. */
 async function subscribe(): Promise<void> {
   receiver = await openReceiver();
   const webhook = { name: 'crash', url: receiver.url, eventType: 'SiteCreated', secret: SECRET };

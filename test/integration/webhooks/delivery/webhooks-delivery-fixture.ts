@@ -18,7 +18,7 @@ export const LOOPBACK = {
 export interface Delivery {
   readonly api: TestApi;
   /**
-   * Adds a webhook for created sites.
+   * Adds a webhook for the event SiteCreated, unless `members` names another.
    * @param client default: the manager of the account.
    */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;

@@ -9,8 +9,8 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments. `firstMissing` is the segment after them when later segments exist, or the start when it is
- * absent itself.
+ * Consecutive segments. `firstMissing` names the segment after them when later segments exist, and the start when the
+ * start itself is missing; otherwise it is undefined.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

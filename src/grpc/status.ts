@@ -24,7 +24,7 @@ const ErrorInfo = root.lookupType('google.rpc.ErrorInfo');
 const RetryInfo = root.lookupType('google.rpc.RetryInfo');
 const BadRequest = root.lookupType('google.rpc.BadRequest');
 
-/** Converts an error to a gRPC status (R-J3). @param requestId in ErrorInfo, for support requests. */
+/** Converts an error to a gRPC status (R-J3). @param requestId id of the call; ErrorInfo contains it. */
 export function toStatus(error: unknown, requestId: string, log: Log): Partial<StatusObject> {
   const { code: word, message, details: problems = [], retryAfterSec } = toDomainError(error, requestId, log);
   const code = ERROR_MAPPINGS[word].grpc;

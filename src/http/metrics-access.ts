@@ -10,7 +10,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 export interface MetricsHandlers {
   /** Answers a scraper that sends the token; passes every other request on. */
   readonly byToken: MiddlewareHandler;
-  /** Answers without any check; mount it behind an authorization. */
+  /** Answers without any check; mount it behind middleware that authorizes the caller. */
   readonly answer: Handler;
 }
 

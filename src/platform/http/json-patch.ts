@@ -142,7 +142,7 @@ function findProblem(document: unknown, operation: PatchOperation): Problem | un
   return isInsertable(document, path)
     ? undefined
     : inPath(
-        `${path} must name a member of an existing object, or an index up to the length of an existing list, or -`,
+        `${path} must name a member of an existing object, or an index up to the length of an existing list, or - for its end`,
       );
 }
 

@@ -38,9 +38,10 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   gone: 'the operation was removed; the message names its replacement',
   body_too_large: 'the body or its content exceeds a limit',
   unsupported_media_type: 'the media type or encoding of the body is not supported',
-  rate_limited: 'too many requests; `Retry-After` tells when to continue',
+  rate_limited: 'too many requests, or too many at the same time; `Retry-After` tells when to continue',
   internal_error: 'the service failed',
   queue_full:
     'a queue of the service, or its memory for request bodies, is full; `Retry-After` tells when to try again',
-  dependency_unavailable: 'a dependency of the service is unavailable; `Retry-After` tells when to try again',
+  dependency_unavailable:
+    'a dependency of the service is unavailable, or the service is busy; `Retry-After` tells when to try again',
 };

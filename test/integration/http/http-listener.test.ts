@@ -127,7 +127,11 @@ describe('http listener: malformed requests', () => {
 describe('http listener: a minimum rate of request bodies', () => {
   const LIMITS = { minBodyBytesPerSec: 1000, bodyGraceSec: 1 };
   const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
-  /** @param bytes sent every 100 ms. @returns the answer; empty when the connection was closed without one. */
+  /**
+   * Sends a request whose body arrives slowly.
+   * @param bytes size of the piece that is sent every 100 ms.
+   * @returns the answer; empty when the connection was closed without one.
+   */
   const trickle = async (port: number, bytes: number): Promise<string> => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

@@ -82,7 +82,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     expect(age).toBeLessThan(240);
   });
 
-  // push_batch holds no finished batches, so every row is counted.
+  // PUSH_BACKLOG may scan its whole table, because push_batch holds no finished batches.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
     'the query of %s scans no whole table',
     async (_name, { sql }) => {

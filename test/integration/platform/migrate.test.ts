@@ -19,7 +19,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** Waits until the migration of this database waits for a lock. @returns its session. */
+/** Waits until the migration of this database waits for a lock. @returns the process id of its session. */
 const waitUntilLocked = () =>
   eventually('the migration to wait for a lock', async () => {
     const { rows } = await client.query<{ pid: number }>(

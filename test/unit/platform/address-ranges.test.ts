@@ -1,4 +1,4 @@
-/** Addresses that receivers may have (R-I4). */
+/** Addresses that receivers of webhooks may have (R-I4). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowedAddress, isPublicAddress, parseRange } from '../../../src/platform/address-ranges.ts';

@@ -73,7 +73,7 @@ describe('json patch: an operation', () => {
     [
       'adds below a missing value',
       { op: 'add', path: '/none/x', value: 1 },
-      '/none/x must name a member of an existing object, or an index up to the length of an existing list, or -',
+      '/none/x must name a member of an existing object, or an index up to the length of an existing list, or - for its end',
     ],
   ])('that %s is refused with the rule that it breaks (R-I6, R-A5)', (_what, operation, rule) => {
     expect(refusalOf(DOCUMENT, operation).rules).toEqual([rule]);

@@ -51,6 +51,12 @@ export const ACCOUNT_LEVELS: Readonly<Record<AccountDisplayLevel, readonly Accou
 
 export type AccountObject = Readonly<Partial<Record<AccountMember, unknown>>>;
 
+export const currencySchema = z
+  .string()
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/, { error: ({ input }) => `must be an ISO 4217 currency code such as EUR, got ${shown(input)}` });
+
 /**
  * JSON members that a client may write. An absent member keeps its value; null clears currency and settings. Other members
  * are ignored.
@@ -59,12 +65,7 @@ export const accountSchema = lenientObject({
   name: nameSchema.optional(),
   language: languageSchema.optional(),
   timeZoneId: timeZoneSchema.optional(),
-  currency: z
-    .string()
-    .trim()
-    .toUpperCase()
-    .regex(/^[A-Z]{3}$/, { error: ({ input }) => `must be an ISO 4217 currency code such as EUR, got ${shown(input)}` })
-    .nullish(),
+  currency: currencySchema.nullish(),
   smsSettings: lenientObject({ senderName: shortTextSchema.nullish() }).nullish(),
   emailSettings: lenientObject({ senderName: shortTextSchema.nullish(), replyTo: emailSchema.nullish() }).nullish(),
   versionLimit: z.int().min(1).max(MAX_VERSION_LIMIT).optional(),

@@ -9,7 +9,7 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 import { DomainError } from '../../platform/errors.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';
-import { accountExists, accountSchema, saveAccount } from '../account/account.ts';
+import { accountExists, saveAccount } from '../account/account.ts';
 import { type AuditActor, writeAudit } from '../audit/audit.ts';
 import { CLIENT_SCOPES, type ClientRegistration, defaultGrants, findClientProblem } from '../clients/client-rules.ts';
 import { insertClient, makeClientSecret, replaceClientSecret } from '../clients/client-store.ts';
@@ -17,7 +17,7 @@ import { emailSchema, nameSchema } from '../field-schemas.ts';
 import { announceNewUser, insertUser } from '../users/save-user.ts';
 import { getProfile } from '../users/user-profile.ts';
 import type { RoleName } from '../users/user-rules.ts';
-import { createAccount } from './create-account.ts';
+import { createAccount, parseAccountOptions } from './create-account.ts';
 import { describeFeatures } from './set-feature.ts';
 
 export interface AdminServices {
@@ -190,8 +190,8 @@ async function createAccountCommand(services: CommandServices, values: Values): 
   const { database, print } = services;
   const name = parseInput(nameSchema, values.name, '--name');
   const email = parseInput(emailSchema, values.manager, '--manager');
-  const { language, 'time-zone': timeZoneId, currency, client } = values;
-  const settings = parseInput(accountSchema, { language, timeZoneId, currency }, '--');
+  const { client } = values;
+  const settings = parseAccountOptions(values);
   const password = await readPassword(services, values);
   const lines = await withTransaction(database, async (transaction) => {
     const accountId = await createAccount(transaction, { name });
@@ -283,7 +283,7 @@ async function retryBatchesCommand(services: CommandServices, values: Values): P
     if (retried > 0) await writeAudit(transaction, auditor(accountId), { action: 'BatchesRetried', details: members });
     return retried;
   });
-  print(`${count} batches are queued again`);
+  print(`${count} ${count === 1 ? 'batch is' : 'batches are'} queued again`);
 }
 
 /** @throws {DomainError} invalid_input when the text is not an account id. */

@@ -1,4 +1,8 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
+import { currencySchema, type WrittenAccount } from '../account/account.ts';
+import { languageSchema } from '../field-schemas.ts';
 
 export interface NewAccount {
   readonly name: string;
@@ -25,6 +29,22 @@ export async function createAccount(database: Queryable, account: NewAccount): P
   const [row] = rows;
   if (!row) throw new Error('inserting an account returned no id');
   return row.id;
+}
+
+/** Options of the command `create-account` for settings of the account; absent options are undefined. */
+interface AccountOptions {
+  readonly language?: string | undefined;
+  readonly 'time-zone'?: string | undefined;
+  readonly currency?: string | undefined;
+}
+
+/** Parses the settings of a new account. @throws {DomainError} invalid_input naming the first refused option. */
+export function parseAccountOptions(options: AccountOptions): WrittenAccount {
+  return {
+    language: parseInput(languageSchema.optional(), options.language, '--language'),
+    timeZoneId: parseInput(timeZoneSchema.optional(), options['time-zone'], '--time-zone'),
+    currency: parseInput(currencySchema.optional(), options.currency, '--currency'),
+  };
 }
 
 /** @returns the id of the oldest account with this name; undefined when there is none. */

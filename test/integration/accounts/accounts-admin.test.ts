@@ -35,7 +35,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     print: (line: string) => void lines.push(line),
     readLine: async () => '',
     setPassword: undefined,
-    retryBatches: async () => 0,
+    retryBatches: async (_transaction: unknown, accountId?: number) => (accountId === undefined ? 0 : 1),
     describeStorage: async () => [],
     describeRepeatedMappings: async () => [],
     describeRetention: async () => [],
@@ -123,16 +123,15 @@ describe('admin: create-client and rotate-client-secret', () => {
     expect(printed).toContain('client spa, public');
     await expect(admin('rotate-client-secret', '--client', 'spa')).rejects.toMatchObject({ code: 'not_found' });
     const { rows } = await api.database.query(
-      `select grant_types, redirect_uris from oidc_client where client_id = 'spa'`,
+      `select grant_types, redirect_uris, secret_hash from oidc_client where client_id = 'spa'`,
     );
-    expect(rows).toEqual([
-      { grant_types: ['refresh_token', 'authorization_code'], redirect_uris: ['https://spa.example/cb'] },
-    ]);
+    const grants = ['refresh_token', 'authorization_code'];
+    expect(rows).toEqual([{ grant_types: grants, redirect_uris: ['https://spa.example/cb'], secret_hash: null }]);
   });
 });
 
-describe('admin create-client: a client for browsers', () => {
-  it('after sign-out, browsers return only to a registered address (R-B2)', async () => {
+describe('admin: create-client', () => {
+  it('after sign-out, browsers return only to an address given by --logout-uri (R-B2)', async () => {
     const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
     await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -159,14 +158,20 @@ describe('admin create-client: a client for browsers', () => {
   });
 
   it.each([
-    ['a name that HTTP Basic cannot carry', ['--client', 'a:b']],
-    ['a name that is not ASCII', ['--client', 'büro']],
+    ['a client id that HTTP Basic cannot carry', ['--client', 'a:b']],
+    ['a client id that is not ASCII', ['--client', 'büro']],
     ['an unknown grant', ['--client', 'x', '--grant', 'implicit']],
-    ['a relative address', ['--client', 'x', '--redirect-uri', '/cb']],
-    ['a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
-    ['another scheme', ['--client', 'x', '--redirect-uri', 'javascript:alert(1)']],
-    ['a sign-out to another scheme', ['--client', 'x', '--logout-uri', 'data:text/html,x']],
-  ])('is refused with %s (R-B2)', async (_case, words) => {
+    ['a relative redirect address', ['--client', 'x', '--redirect-uri', '/cb']],
+    ['a redirect address with a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
+    [
+      'a redirect address with a scheme other than http and https',
+      ['--client', 'x', '--redirect-uri', 'javascript:alert(1)'],
+    ],
+    [
+      'a sign-out address with a scheme other than http and https',
+      ['--client', 'x', '--logout-uri', 'data:text/html,x'],
+    ],
+  ])('refuses %s (R-B2)', async (_case, words) => {
     await expect(admin('create-client', ...words)).rejects.toMatchObject({ code: 'invalid_input' });
     const { rows } = await api.database.query('select from oidc_client where client_id = $1', [words[1]]);
     expect(rows).toEqual([]);
@@ -179,6 +184,20 @@ describe('admin: create-user', () => {
     expect(await admin('create-user', ...words)).toContain('ADMIN ops@tidemark.example, temporary password');
     const { rows } = await api.database.query(`select role from app_user where user_name = 'ops@tidemark.example'`);
     expect(rows).toEqual([{ role: 'ADMIN' }]);
+  });
+
+  it('refuses --password-stdin where Keycloak administers passwords (R-B2)', async () => {
+    const words = ['create-user', '--account', String(api.accountId), '--email', 'kim@read.example'];
+    await expect(admin(...words, '--password-stdin')).rejects.toMatchObject({
+      ...{ code: 'invalid_input', message: expect.stringContaining('set the password at Keycloak') },
+    });
+  });
+});
+
+describe('admin: retry-batches', () => {
+  it('prints the number of queued batches in the singular or plural (R-A15)', async () => {
+    expect(await admin('retry-batches')).toBe('0 batches are queued again');
+    expect(await admin('retry-batches', '--account', String(api.accountId))).toBe('1 batch is queued again');
   });
 });
 
@@ -252,6 +271,15 @@ describe('admin: invalid arguments', () => {
   ])('%j are refused with invalid_input (§5)', async (argv) => {
     await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input' });
   });
+
+  it.each([
+    ['--language', 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
+    ['--time-zone', 'Mars', 'must be an IANA or Windows time zone, got "Mars"'],
+    ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],
+  ])('the error for a refused %s of create-account begins with the option (§5)', async (option, value, rule) => {
+    const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
+    await expect(admin(...words)).rejects.toThrow(`${option} ${rule}`);
+  });
 });
 
 describe('admin: as a process', { timeout: 90_000 }, () => {
@@ -310,15 +338,9 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     expect(rows).toEqual([]);
   });
 
-  it('--password-stdin is refused where Keycloak administers passwords (R-B2)', async () => {
-    const words = ['create-user', '--account', String(api.accountId), '--email', 'kim@read.example'];
-    await expect(admin(...words, '--password-stdin')).rejects.toMatchObject({
-      ...{ code: 'invalid_input', message: expect.stringContaining('set the password at Keycloak') },
-    });
-  });
-
   it('prints the result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
-    const { stdout } = await run('rotate-keys');
+    const { stdout, stderr } = await run('rotate-keys');
+    expect(stderr).toBe('');
     expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);
     expect((await run('--help')).stdout).toContain('create-user --account ID');
     const { rows } = await api.database.query('select user_name from audit_entry order by id desc limit 1');

@@ -89,7 +89,7 @@ async function removeMember(
   target: TargetUser,
 ): Promise<boolean> {
   if (!target.accountIds.includes(accountId)) return false;
-  assertOther(c.var.caller, target, 'remove');
+  assertOther(c.var.caller, target, 'remove yourself from an account');
   if (target.role === 'ADMIN' && c.var.caller.role !== 'ADMIN') {
     throw new DomainError('permission_denied', 'only an ADMIN may remove an ADMIN from an account');
   }

@@ -167,7 +167,7 @@ export async function saveLock(
   { isLocked, until, reason }: WrittenLock,
 ): Promise<void> {
   const target = await lockTargetUser(transaction, context.caller, userId);
-  if (isLocked) assertOther(context.caller, target, 'lock');
+  if (isLocked) assertOther(context.caller, target, 'lock yourself');
   const { rowCount } = await transaction.query(
     `update app_user set is_locked = $2, locked_until = case when $2 then $3::timestamptz end,
        lock_reason = case when $2 then $4 end, failed_password_count = 0,
@@ -199,7 +199,7 @@ export async function deleteUser(
   userId: string,
 ): Promise<void> {
   const target = await lockTargetUser(transaction, context.caller, userId);
-  assertOther(context.caller, target, 'delete');
+  assertOther(context.caller, target, 'delete yourself');
   await directory.remove(transaction, userId);
   await transaction.query('delete from app_user where id = $1', [userId]);
   await auditInAllAccounts(transaction, context, target, { action: 'UserDeleted' });
@@ -241,7 +241,7 @@ async function changeRole(
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
   // No user changes their own role: the last manager of an account could not undo it.
-  assertOther(caller, target, 'change the role of');
+  assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }
 

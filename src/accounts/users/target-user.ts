@@ -124,11 +124,11 @@ export function assertMember(
 
 /**
  * Requires a user other than the caller (R-B8).
- * @param verb completes the message.
+ * @param change completes the message, such as `lock yourself`.
  * @throws {DomainError} conflict when the user is the caller
  */
-export function assertOther({ userId }: Caller, target: TargetUser, verb: string): void {
-  if (target.userId === userId) throw new DomainError('conflict', `you cannot ${verb} yourself`);
+export function assertOther({ userId }: Caller, target: TargetUser, change: string): void {
+  if (target.userId === userId) throw new DomainError('conflict', `you cannot ${change}`);
 }
 
 function requireUser(

@@ -34,7 +34,10 @@ export async function authenticateBearer(
 ): Promise<Caller> {
   const [, token] = BEARER.exec(authorization ?? '') ?? [];
   if (!token)
-    throw new DomainError('invalid_token', 'the request must have a header Authorization: Bearer <access token>');
+    throw new DomainError(
+      'invalid_token',
+      'the request has no bearer token; send the header Authorization: Bearer <access token>',
+    );
   const verified = await verifier(token);
   if (!verified.scopes.has(scope))
     throw new DomainError('insufficient_scope', `the token must have the scope ${scope}`);

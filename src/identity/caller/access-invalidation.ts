@@ -39,7 +39,7 @@ export function openAccessInvalidation({
     publish: async (userIds) => {
       if (userIds.length === 0) return;
       onChange(userIds);
-      // The caller does not wait for an unreachable Redis.
+      // `publish` does not wait for an unreachable Redis.
       if (publisher.status !== 'ready') return warn(new Error('Redis is unreachable'));
       await publisher.publish(channel, JSON.stringify(userIds)).catch(warn);
     },

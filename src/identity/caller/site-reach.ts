@@ -41,10 +41,10 @@ export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sou
 
 /**
  * SQL condition on a row of a source: true when the reach includes it (R-B9).
- * @param siteId
- * @param sourceId column expressions.
- * @param siteIds
- * @param sourceIds parameters that hold the lists, such as `$2` and `$3`.
+ * @param siteId column with the id of the source's site.
+ * @param sourceId column with the id of the source.
+ * @param siteIds parameter that holds `Reach.siteIds`, such as `$2`.
+ * @param sourceIds parameter that holds `Reach.sourceIds`, such as `$3`.
  */
 export function isReached(siteId: string, sourceId: string, siteIds: string, sourceIds: string): string {
   return `(${siteIds}::int[] is null or ${siteId} = any(${siteIds}::int[]) or ${sourceId} = any(${sourceIds}::int[]))`;

@@ -85,7 +85,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (kidsOf(current) === kidsOf(keys)) return;
       keys = current;
       handle = handlerOf(createProvider(context, keys, log), context.issuer, config.REALM_ALIASES);
-      log.info({ kids: kidsOf(keys) }, 'the issuer uses new signing keys');
+      log.info({ kids: kidsOf(keys) }, 'the signing keys of the issuer changed');
     },
   };
 }

@@ -101,7 +101,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
-    throw new Error('clients are registered by the operator (admin create-client), not through the issuer');
+    throw new Error('the issuer only reads clients by id; /admin/clients and admin create-client register them');
   };
   return {
     find: findClient,

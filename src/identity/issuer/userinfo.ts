@@ -47,5 +47,9 @@ async function verify({ verifier }: UserinfoContext, authorization: string): Pro
 function refuse(ctx: KoaContextWithOIDC): void {
   ctx.status = 401;
   ctx.set('WWW-Authenticate', 'Bearer realm="tidemark", error="invalid_token"');
-  ctx.body = { error: 'invalid_token', error_description: 'the access token is missing, has expired or is revoked' };
+  ctx.body = {
+    error: 'invalid_token',
+    error_description:
+      'the access token is missing, invalid, expired or revoked, or its user is locked or does not exist',
+  };
 }

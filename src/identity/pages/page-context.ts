@@ -45,13 +45,15 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
 }
 
 /**
- * Answers 400: the link or page is too old, was used, or belongs to another browser. The page does not say which.
+ * Answers 400: the link or page has expired, was used, or belongs to another browser, or the form was not posted from its
+ * page. The answer does not say which.
  * @param below what the user can do about it.
  */
 export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Html | '' = ''): void {
   if (ctx.accepts('html', 'json') === 'json') {
     ctx.status = EXPIRED_STATUS;
-    const message = 'the link or page was already used, has expired, or belongs to another browser; start again';
+    const message =
+      'the link or page was already used, has expired, or belongs to another browser, or the form was not posted from its page; start again';
     ctx.body = { code: 'invalid_input', message, requestId: ctx.get('x-request-id') };
     return;
   }

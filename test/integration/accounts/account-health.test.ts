@@ -1,5 +1,6 @@
 /** `GET /account/health`: what it reports, also with 100,000 variables. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { userIdOf } from '../../support/fixtures/people.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -101,8 +102,8 @@ describe('account health: failures', () => {
     await user.post('/api/data?operationId=own-import', [element]);
     await run(
       `insert into stored_file (account_id, user_id, filename, format, state, rejected_rows)
-       values ($1, 'nobody', 'readings.csv', 'csv', 'PartiallyIngested', 3)`,
-      [api.accountId],
+       values ($1, 'nobody', 'readings.csv', 'csv', 'PartiallyIngested', 3), ($1, $2, 'own.csv', 'csv', 'Failed', 0)`,
+      [api.accountId, await userIdOf(api, 'pusher')],
     );
     const { pushes, files } = await read();
     expect(pushes).toMatchObject({
@@ -112,10 +113,16 @@ describe('account health: failures', () => {
         expect.objectContaining({ label: 'own-import' }),
       ]),
     });
-    expect(files).toMatchObject({ count: 1, items: [{ filename: 'readings.csv', rejectedRows: 3 }] });
+    expect(files).toMatchObject({
+      count: 2,
+      items: expect.arrayContaining([
+        expect.objectContaining({ filename: 'readings.csv', rejectedRows: 3 }),
+        expect.objectContaining({ filename: 'own.csv', state: 'Failed' }),
+      ]),
+    });
     expect(await read(user)).toMatchObject({
       pushes: { count: 1, items: [{ label: 'own-import' }] },
-      files: { count: 0 },
+      files: { count: 1, items: [{ filename: 'own.csv' }] },
     });
   });
 

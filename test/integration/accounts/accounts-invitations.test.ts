@@ -125,12 +125,13 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect((await api.manager.get<Body>(`${PATH}/${id}`)).body.state).toBe('Expired');
   });
 
-  it('an unknown token is 404, a missing one 400; no bearer token is required (§4.2, R-B10)', async () => {
+  it('an unknown token is 404, an empty or missing one 400; no bearer token is required (§4.2, R-B10)', async () => {
     expect((await register('x')).status).toBe(404);
     expect((await register('')).status).toBe(400);
+    expect((await createTestClient(api.origin).post('/account/user/register', undefined)).status).toBe(400);
   });
 
-  it('an existing user joins the account and keeps role and password (R-B10)', async () => {
+  it('an existing user who has proven the mail address joins the account and keeps role and password (R-B10)', async () => {
     const id = await addPerson(api, 'sofia@south.example', {
       accountIds: [api.otherAccountId],
       email: 'sofia@south.example',

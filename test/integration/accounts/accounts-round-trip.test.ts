@@ -105,7 +105,7 @@ describe('accounts: round trip of a user', () => {
     expect(await api.manager.post(path, shown)).toMatchObject({ status: 200, body: shown });
   });
 
-  it('sources of a site are returned as granted, and accepted back (R-C3)', async () => {
+  it('the sourceIds of a site access are returned as granted, and accepted back (R-C3)', async () => {
     const path = `/account/user/${uma}`;
     const sites = [{ siteId: String(siteId), level: 2, sourceIds: [String(sourceId)] }];
     const saved = await api.manager.post<Body>(path, { sites });
@@ -130,7 +130,7 @@ describe('accounts: round trip of the account', () => {
     { requiredKeys: [] },
   );
 
-  it('PUT of the body of GET changes nothing, at every level (R-C, R-C1)', async () => {
+  it('PUT of the body of GET changes nothing, at every displayLevel (R-C, R-C1)', async () => {
     await fc.assert(
       fc.asyncProperty(account, fc.constantFrom('Light', 'Normal', 'Verbose', '1'), async (written, level) => {
         const path = `/account?displayLevel=${level}`;

@@ -53,7 +53,7 @@ describe('accounts: GET /account', () => {
     expect((await user.get('/account?displayLevel=3')).status).toBe(400);
   });
 
-  it('counts for a USER include only what site access shows (R-B9, R-C1)', async () => {
+  it('siteCount, sourceCount and variableCount for a USER include only what site access shows (R-B9, R-C1)', async () => {
     const { body } = await user.get('/account?displayLevel=Verbose');
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
@@ -255,7 +255,9 @@ describe('accounts: the audit trail', () => {
     const ada = await userIdOf(api, 'ada');
     const byAda = await api.manager.get<readonly Account[]>(`/account/audit?userId=${ada}&action=accountupdated`);
     expect(byAda.body).toHaveLength(1);
-    expect((await api.manager.get('/account/audit?to=2020-01-01T00:00:00Z')).body).toEqual([]);
+    for (const query of [`userId=${ada}&action=UserLocked`, 'to=2020-01-01T00:00:00Z', 'from=2999-01-01T00:00:00Z']) {
+      expect([query, (await api.manager.get(`/account/audit?${query}`)).body]).toEqual([query, []]);
+    }
     for (const from of ['yesterday', '2026-02-30T00:00:00Z', '2026-13-01']) {
       expect([from, (await api.manager.get(`/account/audit?from=${from}`)).status]).toEqual([from, 400]);
     }
@@ -268,7 +270,7 @@ describe('accounts: the audit trail', () => {
     }
   });
 
-  it('is refused to users, and shows managers their own account only (R-B8)', async () => {
+  it('is refused to a USER, and shows managers their own account only (R-B8)', async () => {
     expect((await user.get('/account/audit')).status).toBe(403);
     const { body } = await api.stranger.get<readonly Account[]>('/account/audit');
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);

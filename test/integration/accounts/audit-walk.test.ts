@@ -302,7 +302,7 @@ const mutating = () => [
   ...new Set(role.routes.filter(({ method }) => !READS.has(method)).map(({ method, path }) => `${method} ${path}`)),
 ];
 
-it('accounts: the test lists each route that can change something, as audited or with the reason why not (R-B14)', () => {
+it('accounts: each route other than a read is listed as audited, or as exempt with the reason (R-B14)', () => {
   const known = [...Object.keys(ACTS), ...Object.keys(NO_ACTS)];
   expect(mutating().filter((route) => !known.includes(route))).toEqual([]);
   expect(known.filter((route) => !mutating().includes(route))).toEqual([]);

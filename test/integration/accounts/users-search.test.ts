@@ -50,7 +50,7 @@ describe('accounts: GET /account/users', () => {
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('displayLevel Light omits members of UserLight, which Normal returns; Verbose adds members for managers only (R-C2)', async () => {
+  it('displayLevel Light returns a UserInfoLight, Normal a UserLight; Verbose returns more members to managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -93,7 +93,7 @@ describe('accounts: GET /account/users', () => {
     expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
   });
 
-  it('SearchText uses an index among many users (§4.3)', async () => {
+  it('a search by SearchText uses an index in an account of 20,000 users (§4.3)', async () => {
     const client = await api.database.connect();
     try {
       await client.query('begin');
@@ -235,6 +235,7 @@ describe('accounts: saved views', () => {
     expect(await find(`?ViewId=${id}`)).toEqual(['both', 'max', 'percent']);
     expect((await api.manager.delete(path)).status).toBe(200);
     expect((await api.manager.get(path)).status).toBe(404);
+    expect((await user.delete(`/account/users/views/${await create(user)}`)).status).toBe(200);
   });
 
   it('require a name and a valid filter (R-A5)', async () => {

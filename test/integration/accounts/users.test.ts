@@ -143,7 +143,7 @@ describe('accounts: POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(whole);
   });
 
-  it('an absent member keeps its value, null clears it, read-only members are ignored (R-C2)', async () => {
+  it('an absent member keeps its value, a null pseudo is cleared, read-only members are ignored (R-C2)', async () => {
     const saved = await api.manager.post<Body>(`/account/user/${uma}`, { PSEUDO: null, isLocked: true, id: 'x' });
     expect(saved.body).toMatchObject({ id: uma, pseudo: null, isLocked: false, phoneNumber: '+32 2' });
     expect(saved.body.claims).toHaveLength(1);
@@ -209,7 +209,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
   });
 
-  it('a user’s level is at most the account’s (§4.1)', async () => {
+  it('a user’s level for a feature is at most the account’s (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 5, 'Read')`, [api.accountId]);
     const path = `/account/user/${uma}/features`;
     expect((await api.manager.post(path, [{ id: 5, level: 'Write' }])).status).toBe(400);
@@ -254,7 +254,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
   });
 
-  it('any claim can be added, edited and removed by type (§4.2, §5)', async () => {
+  it('a claim such as team can be added, edited and removed by its type (§4.2, §5)', async () => {
     const body = { userId: uma, claimType: 'team', claimValue: 'red' };
     expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
     expect(await listed(uma)).toEqual([{ id: 0, ...body }]);

@@ -75,20 +75,23 @@ describe('identity: a bearer token', () => {
     });
   });
 
-  it.each(['none', 'HS256'])('signed with %s is 401: only asymmetric algorithms (R-B1)', async (algorithm) => {
-    const claims = decodeJwt(await tokenOf('max'));
-    const { keys } = (await identity.getJson('/realms/tidemark/protocol/openid-connect/certs')) as {
-      keys: readonly { readonly kid: string; readonly n: string }[];
-    };
-    const [key] = keys;
-    // The classic algorithm confusion: the public key used as a shared secret.
-    const secret = createSecretKey(Buffer.from(key?.n ?? '', 'base64url'));
-    const token =
-      algorithm === 'none'
-        ? new UnsecuredJWT(claims).encode()
-        : await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: key?.kid ?? '' }).sign(secret);
-    expect(await call('/account/me', token)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
-  });
+  it.each(['none', 'HS256'])(
+    'signed with %s is 401, because only asymmetric algorithms are accepted (R-B1)',
+    async (algorithm) => {
+      const claims = decodeJwt(await tokenOf('max'));
+      const { keys } = (await identity.getJson('/realms/tidemark/protocol/openid-connect/certs')) as {
+        keys: readonly { readonly kid: string; readonly n: string }[];
+      };
+      const [key] = keys;
+      // The classic algorithm confusion: the public key used as a shared secret.
+      const secret = createSecretKey(Buffer.from(key?.n ?? '', 'base64url'));
+      const token =
+        algorithm === 'none'
+          ? new UnsecuredJWT(claims).encode()
+          : await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: key?.kid ?? '' }).sign(secret);
+      expect(await call('/account/me', token)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    },
+  );
 
   it('of another issuer, or that is not a JWT, is 401 (R-B1)', async () => {
     const secret = createSecretKey(randomBytes(32));
@@ -147,7 +150,7 @@ describe('caller: permissions', () => {
     expect((await call('/api/data', await tokenOf('denied'), 'POST')).status).toBe(403);
   });
 
-  it('requireRole MANAGER accepts managers and admins, not users (R-B8)', async () => {
+  it('requireRole MANAGER accepts a MANAGER and an ADMIN, not a USER (R-B8)', async () => {
     const statusOf = async (userName: string, form = {}) =>
       (await call('/account/managers', await tokenOf(userName, form))).status;
     expect(await statusOf('max')).toBe(200);
@@ -155,7 +158,7 @@ describe('caller: permissions', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('the caller of a USER has the granted sites only (R-B9)', async () => {
+  it('a USER as the caller of a request has the granted sites only (R-B9)', async () => {
     const userId = await newUser('sited');
     await grantSiteAccess(identity.database, { userId, siteId: await newSite('East'), level: 'Read' });
     const { body } = await call('/account/me', await tokenOf('sited'));

@@ -82,7 +82,7 @@ const refresh = (token: unknown) =>
 describe('identity: cached push credentials', () => {
   it.each([
     ['by the link in a mail', 'rita', reset],
-    ['at the page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
+    ['on the password page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
     'are invalid after the password is changed %s, in every process; the new password works (R-B7, R-B5)',
     async (_how, name, by) => {

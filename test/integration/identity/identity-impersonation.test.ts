@@ -121,29 +121,33 @@ describe('identity: impersonation', () => {
 
 describe('identity: impersonation is refused', () => {
   it.each([
-    ['a manager', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
-    ['a text that is not a token', async () => ({ subject_token: 'x' }), 'invalid_grant'],
-    ['an ADMIN as the user', async () => ({ requested_subject: ada }), 'invalid_grant'],
-    ['a user who does not exist', async () => ({ requested_subject: 'nobody' }), 'invalid_grant'],
-    ['no user', async () => ({ requested_subject: '' }), 'invalid_request'],
-    ['an unknown type of token', async () => ({ subject_token_type: 'x' }), 'invalid_request'],
+    ['the subject token is of a MANAGER', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
+    ['the subject token is not a token', async () => ({ subject_token: 'x' }), 'invalid_grant'],
+    ['the requested user is an ADMIN', async () => ({ requested_subject: ada }), 'invalid_grant'],
+    ['the requested user does not exist', async () => ({ requested_subject: 'nobody' }), 'invalid_grant'],
+    ['no user is requested', async () => ({ requested_subject: '' }), 'invalid_request'],
+    ['the type of the subject token is unknown', async () => ({ subject_token_type: 'x' }), 'invalid_request'],
     [
-      'a token of an impersonation',
+      'the subject token is of an impersonation',
       async () => ({ subject_token: (await impersonate()).token ?? '' }),
       'invalid_grant',
     ],
-    ['a client without the grant', async () => ({ client_id: 'demo', client_secret: 's3cret' }), 'unauthorized_client'],
     [
-      'a scope that the token lacks',
+      'the client may not use the grant',
+      async () => ({ client_id: 'demo', client_secret: 's3cret' }),
+      'unauthorized_client',
+    ],
+    [
+      'the subject token has no scope of the client',
       async () => ({ subject_token: (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '' }),
       'invalid_scope',
     ],
-    ['a scope the client may not have', async () => ({ scope: 'push-data' }), 'invalid_scope'],
-  ])('for %s (R-B14)', async (_case, form, error) => {
+    ['the client may not have the requested scope', async () => ({ scope: 'push-data' }), 'invalid_scope'],
+  ])('when %s (R-B14)', async (_case, form, error) => {
     expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('for a locked user (R-B11)', async () => {
+  it('when the requested user is locked (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
     expect(await exchange({ requested_subject: id })).toMatchObject({ body: { error: 'invalid_grant' } });

@@ -83,20 +83,20 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('a verified address identifies a user as configured; an unverified or shared one does not (R-B5)', async () => {
+  it('a verified mail address identifies a user only with EXTERNAL_USERS=email; an unverified or shared one does not (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId, in the claim businessId or in sub, identifies a user as configured (§5, R-B5)', async () => {
+  it('a BusinessId, in the claim businessId or in sub, identifies a user only with EXTERNAL_USERS=businessId (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('a sub is linked by its address as configured, and stays with its user when another user gets the address (R-B5)', async () => {
+  it('a sub is linked to the user with its address only with EXTERNAL_USERS=email, and stays linked when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

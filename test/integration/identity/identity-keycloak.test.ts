@@ -154,13 +154,6 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('signing out everywhere ends the sessions at Keycloak (R-B5)', async () => {
-    await create('leaver');
-    const client = await signInAt('leaver');
-    expect((await client.post('/user/signOut', undefined)).status).toBe(200);
-    expect(keycloak.loggedOut).toContain(inKeycloak('leaver')?.id);
-  });
-
   it('a lock with an end leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');
@@ -218,6 +211,15 @@ describe('Keycloak: a user', () => {
     expect((await client.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInAt('chooser');
     expect((await next.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.otherAccountId });
+  });
+});
+
+describe('Keycloak: POST /user/signOut', () => {
+  it('ends the sessions at Keycloak (R-B5)', async () => {
+    await create('leaver');
+    const client = await signInAt('leaver');
+    expect((await client.post('/user/signOut', undefined)).status).toBe(200);
+    expect(keycloak.loggedOut).toContain(inKeycloak('leaver')?.id);
   });
 });
 

@@ -38,7 +38,7 @@ async function tokensOf(page: BrowserPage, verifier: string) {
   return body;
 }
 
-describe('pages: sign-in', () => {
+describe('identity: the sign-in page', () => {
   it('is HTML without scripts, with a label for each field, a language and a heading (R-B2)', async () => {
     const page = await appBrowser().open(startAuthorization(api.origin).address);
     expect(page).toMatchObject({ status: 200, title: 'Sign in', fields: ['username', 'password'], problem: undefined });
@@ -99,7 +99,7 @@ describe('pages: sign-in', () => {
     expect(page.url).toMatch(/^https:\/\/app\.example\/callback\?code=/);
   });
 
-  it('is blocked after five wrong passwords (R-B11)', async () => {
+  it('refuses the right password after five wrong ones (R-B11)', async () => {
     await addPerson(api, 'guessed');
     const browser = appBrowser();
     let page = await browser.open(startAuthorization(api.origin).address);
@@ -120,7 +120,7 @@ describe('pages: sign-in', () => {
   });
 });
 
-describe('pages: a form posted from elsewhere', () => {
+describe('identity: a posted sign-in form', () => {
   const post = async (headers: Readonly<Record<string, string>>, isWithCookie = true) => {
     const browser = appBrowser();
     const form = await browser.open(startAuthorization(api.origin).address);
@@ -130,12 +130,12 @@ describe('pages: a form posted from elsewhere', () => {
   };
 
   it.each([
-    ['another site', { 'sec-fetch-site': 'cross-site' }],
-    ['a sibling site', { 'sec-fetch-site': 'same-site' }],
-    ['another origin', { origin: 'https://evil.example' }],
-    ['an opaque origin', { origin: 'null' }],
-    ['a body that is not a form', { 'content-type': 'text/plain' }],
-  ])('is refused: %s (R-B2)', async (_case, headers) => {
+    ['from another site', { 'sec-fetch-site': 'cross-site' }],
+    ['from a sibling site', { 'sec-fetch-site': 'same-site' }],
+    ['from another origin', { origin: 'https://evil.example' }],
+    ['from an opaque origin', { origin: 'null' }],
+    ['with a body that is not a form', { 'content-type': 'text/plain' }],
+  ])('is refused %s (R-B2)', async (_case, headers) => {
     const response = await post(headers);
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
@@ -161,7 +161,7 @@ describe('pages: a form posted from elsewhere', () => {
   });
 });
 
-describe('pages: an authorization by code', () => {
+describe('identity: an authorization by code', () => {
   it('gives an access token for the API and an ID token, and userinfo names the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
@@ -198,7 +198,7 @@ describe('pages: an authorization by code', () => {
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('asks for credentials once in a browser; prompt=none elsewhere ends in login_required (R-B2)', async () => {
+  it('asks for credentials once in a browser; prompt=none in another browser ends in login_required (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const again = await browser.open(startAuthorization(api.origin).address);
     expect(again.url).toContain(`${APP_CALLBACK}?code=`);
@@ -221,6 +221,10 @@ describe('pages: an authorization by code', () => {
     expect((await exchangeCode(api.origin, second.page.url, second.verifier)).status).toBe(400);
     const plain = await appBrowser().open(startAuthorization(api.origin, { code_challenge_method: 'plain' }).address);
     expect(new URL(plain.url).searchParams.get('error')).toBe('invalid_request');
+    const bare = new URL(startAuthorization(api.origin).address);
+    for (const name of ['code_challenge', 'code_challenge_method']) bare.searchParams.delete(name);
+    const unprotected = await appBrowser().open(bare.href);
+    expect(new URL(unprotected.url).searchParams.get('error')).toBe('invalid_request');
     const elsewhere = { redirect_uri: 'https://evil.example/callback' };
     const refused = await appBrowser().open(startAuthorization(api.origin, elsewhere).address);
     expect(refused).toMatchObject({ status: 400, title: 'Something went wrong' });
@@ -237,13 +241,13 @@ describe('pages: an authorization by code', () => {
     expect(page.title).toBe('Sign in');
   });
 
-  it('with an unknown interaction shows the page of an expired one (R-B2)', async () => {
+  it('with an unknown interaction shows the page “This page has expired” (R-B2)', async () => {
     const page = await appBrowser().open(`${api.origin}/realms/tidemark/interaction/unknown`);
     expect(page).toMatchObject({ status: 400, title: 'This page has expired' });
   });
 });
 
-describe('pages: sign-out', () => {
+describe('identity: sign-out', () => {
   it('asks for confirmation, ends the session and redirects to the client (R-B2)', async () => {
     const { browser, page, verifier } = await signIn('uma');
     const tokens = await tokensOf(page, verifier);
@@ -269,7 +273,7 @@ describe('pages: sign-out', () => {
   });
 });
 
-describe('pages: userinfo', () => {
+describe('identity: userinfo', () => {
   const PATH = '/realms/tidemark/protocol/openid-connect/userinfo';
 
   it('accepts a token of this issuer, and refuses other credentials (R-B2)', async () => {

@@ -103,27 +103,27 @@ describe('identity: an address of the issuer', () => {
       expect(answer.headers.get('x-request-id')).toBe(JSON.parse(answer.text).requestId);
     },
   );
+});
 
-  it('without the database answers 503: a page with a reference, or JSON (R-A5, R-A10)', async () => {
-    await api.databaseGate.shut();
-    try {
-      for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
-        const page = await ask(path, { language: 'de' });
-        expect(page).toMatchObject({
-          status: 503,
-          text: expect.stringContaining('Ein Teil des Dienstes ist nicht verfügbar'),
-        });
-        expect(page.text).toContain(`Referenz: ${page.headers.get('x-request-id')}`);
-        expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
-        const answer = await ask(path, { accept: '*/*' });
-        expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({
-          ...{ status: 503, body: { code: 'dependency_unavailable' } },
-        });
-      }
-    } finally {
-      await api.databaseGate.open();
+it('identity: an address of a page answers 503 without the database: a page with a reference, or JSON (R-A5, R-A10)', async () => {
+  await api.databaseGate.shut();
+  try {
+    for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
+      const page = await ask(path, { language: 'de' });
+      expect(page).toMatchObject({
+        status: 503,
+        text: expect.stringContaining('Ein Teil des Dienstes ist nicht verfügbar'),
+      });
+      expect(page.text).toContain(`Referenz: ${page.headers.get('x-request-id')}`);
+      expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
+      const answer = await ask(path, { accept: '*/*' });
+      expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({
+        ...{ status: 503, body: { code: 'dependency_unavailable' } },
+      });
     }
-  });
+  } finally {
+    await api.databaseGate.open();
+  }
 });
 
 it('identity: an API path without a token answers browsers with 401 in JSON (R-A5)', async () => {

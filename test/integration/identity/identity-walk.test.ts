@@ -179,7 +179,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('access walk: has an id for every path parameter of every route (R-A5)', () => {
+it('identity: the tests with foreign ids have an id for every path parameter of every route (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   expect(allRoutes().length).toBeGreaterThan(80);
@@ -200,7 +200,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 
   it.each(QUERIES)(
-    'finds no foreign object by the query %s of a %s, neither in lists nor in totals (R-A5, R-A7, R-B9)',
+    'finds no foreign object by the query parameter %s with a foreign %s id, neither in lists nor in totals (R-A5, R-A7, R-B9)',
     async (name, kind) => {
       const paths = listPaths();
       // In groups, so that no request exceeds the limit of concurrent reads.
@@ -279,7 +279,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   });
 });
 
-it('access walk: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
+it('identity: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
   for (const path of ['/sites', '/sources', '/variables']) {
     const { body, headers } = await user.get<readonly unknown[]>(path, { 'x-total-count': 'true' });
     expect([path, body.length, headers.get('x-total-count')]).toEqual([path, 1, '1']);
@@ -288,7 +288,7 @@ it('access walk: counts, lists and totals of a USER include the granted site onl
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('access walk: no request has changed a foreign object (R-A5, R-B9)', async () => {
+it('identity: requests with foreign ids have changed no foreign object (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

@@ -84,7 +84,7 @@ describe('identity: access to some sources of a site', () => {
     expect(listed.headers.get('x-total-count')).toBe('1');
   });
 
-  it('reads data of these sources only, over REST and gRPC (R-B9, R-J2)', async () => {
+  it('allows reading data of these sources only, over REST and gRPC (R-B9, R-J2)', async () => {
     for (const [index, status] of [
       [0, 200],
       [1, 404],
@@ -188,7 +188,7 @@ describe('identity: the level of site access', () => {
   });
 });
 
-describe('identity: the migration to levels', () => {
+describe('identity: the migration to levels of site access', () => {
   it('gives Write to a user who may push; a user who may not push keeps Read (R-B8, R-C3)', async () => {
     await api.signIn('reader', 'USER', { mayPush: false });
     const readerId = await userIdOf(api, 'reader');

@@ -46,7 +46,7 @@ describe('HTTP Basic: the origin of a request', () => {
     ['a form of a sibling of the host', { 'sec-fetch-site': 'same-site', origin: `https://www.${HOST}` }],
     ['a form without an origin', { 'sec-fetch-site': 'cross-site' }],
     ['a page in a sandbox', { origin: 'null' }],
-    ['an old browser', { origin: EVIL }],
+    ['a page of another origin in an old browser', { origin: EVIL }],
   ])('%s may read but not write (R-A13, R-B7)', async (_page, headers) => {
     const send = openApp(acceptRight);
     const refused = await send('POST', headers);
@@ -57,11 +57,11 @@ describe('HTTP Basic: the origin of a request', () => {
 
   test.each([
     ['a program', {}],
-    ['a program on fetch of Node', { 'sec-fetch-mode': 'cors' }],
+    ['a program that uses fetch of Node', { 'sec-fetch-mode': 'cors' }],
     ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: `https://${HOST}` }],
     ['a page of the service in an old browser', { origin: `https://${HOST}` }],
-    ['the user', { 'sec-fetch-site': 'none' }],
-    ['a page of CORS_ORIGINS', { 'sec-fetch-site': 'cross-site', origin: LISTED }],
+    ['a request that no page started (Sec-Fetch-Site: none)', { 'sec-fetch-site': 'none' }],
+    ['a page of an origin in CORS_ORIGINS', { 'sec-fetch-site': 'cross-site', origin: LISTED }],
   ])('%s may write (R-A13, R-B7)', async (_page, headers: Readonly<Record<string, string>>) => {
     expect((await openApp(acceptRight)('POST', headers)).status).toBe(200);
   });

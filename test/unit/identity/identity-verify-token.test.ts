@@ -123,7 +123,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     });
   });
 
-  it('while the issuer is down, refuses only tokens with unknown keys (R-B1, R-A5)', async () => {
+  it('while the issuer is down, verifies tokens with cached keys; without cached keys it throws dependency_unavailable (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;
     await expect(verify(await old.sign('k1'))).rejects.toMatchObject({ code: 'dependency_unavailable' });

@@ -73,7 +73,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('is the active account in a browser’s session, which several programs share (R-B4)', () => {
+  it('is not kept in a browser’s session, which several programs share: an account named there applies to that request only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

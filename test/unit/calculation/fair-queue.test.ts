@@ -47,6 +47,8 @@ describe('fair queue: accounts', () => {
 
   test('an account without waiting runs gains no credit for that time (R-A14)', () => {
     const { add, serve } = open(1);
+    add(B);
+    expect(serve({ [B]: 100 }, 1)).toEqual([B]);
     for (let turn = 0; turn < 40; turn += 1) add(A);
     serve({ [A]: 100 }, 20);
     for (let turn = 0; turn < 40; turn += 1) add(B);

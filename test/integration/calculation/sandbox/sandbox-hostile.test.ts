@@ -149,7 +149,7 @@ describe('sandbox: isolation', () => {
     expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('two concurrent runs do not see each other (R-H7)', async () => {
+  test("two concurrent runs do not see each other's processes (R-H7)", async () => {
     const script = `started <- Sys.time(); while (Sys.time() < started + 0.5) Sys.sleep(0.01)
       list(TimeSeries = list(Dates = integer(), Values = numeric()), Errors = list.files("/proc", "^[0-9]+$"))`;
     const outcomes = await Promise.all([pool.run(jobOf(script)), pool.run(jobOf(script))]);

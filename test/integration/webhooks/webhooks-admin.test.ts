@@ -177,7 +177,7 @@ describe('webhooks: secret', () => {
     expect(await secretsOf(webhook)).toEqual([secretOf(24)]);
   });
 
-  it('stays valid for 24 hours after a change; writing the same secret changes nothing (R-I3)', async () => {
+  it('stays valid for 24 hours after it is replaced; writing the same secret changes nothing (R-I3)', async () => {
     const [old, fresh] = [secretOf(24, 1), secretOf(24, 2)];
     const webhook = await createWebhook(api.manager, { secret: old });
     expect((await put(webhook, { secret: fresh })).status).toBe(200);

@@ -114,7 +114,7 @@ test('webhook delivery: no response within the time-out is a failure that names 
 test.each([
   ['seconds', () => '2'],
   ['a date', () => new Date(Date.now() + 3000).toUTCString()],
-])('webhook delivery: Retry-After in %s delays every message to the receiver (R-I3)', async (_, retryAfter) => {
+])('webhook delivery: Retry-After given as %s delays every message to the receiver (R-I3)', async (_, retryAfter) => {
   const { url, answer, waitFor } = await receiver();
   const header = retryAfter();
   answer({ status: 429, headers: { 'retry-after': header } }, 200);

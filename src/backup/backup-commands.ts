@@ -56,7 +56,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const [directory, target] = toPaths(operands, 'DIR', 'TARGET');
       const until = toInstant(to);
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
-      print(`${target}: backup ${backup.name} and ${segments} WAL segments`);
+      print(`${target}: backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'}`);
       const state = until === undefined ? 'everything that was archived' : `the commits until ${until}`;
       print(`start PostgreSQL on this directory: it recovers ${state}, then accepts connections`);
       print(

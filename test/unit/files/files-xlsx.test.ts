@@ -138,6 +138,12 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     ],
     [
       'zip_bomb',
+      'an entry that is 100.1 times as large as its compressed bytes',
+      makeZip([{ name: 'a', content: 'a', claims: { compressedBytes: 10, inflatedBytes: 1001 } }]),
+      /at most 100 times its size, got 101 times/,
+    ],
+    [
+      'zip_bomb',
       'entries that overlap',
       makeZip([...entries, { name: 'a', content: 'a', claims: { compressedBytes: 1 << 30 } }]),
       /overlap/,

@@ -89,7 +89,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
 });
 
 describe('migration: a mappingConfig that variables of a source share', () => {
-  it('makes the upgrade fail with an error that names them; after one is changed, the upgrade succeeds', async () => {
+  it('makes the upgrade fail with an error that names the variables; after one is cleared, the upgrade succeeds', async () => {
     const old = await createPopulatedDatabase('0029');
     try {
       const { rows } = await old.client.query<{ id: number; source: number }>(

@@ -171,8 +171,8 @@ describe('structure import: beside a long import of one account, another account
     expect(pushed.status).toBe(200);
     await stack.api.ingest();
     expect((await small.get<unknown[]>(`/data?variableId=${variableId}`)).body).toHaveLength(1);
-    const { body } = await large.get<{ state: string }>(`/structure/import/${queue[0]}`);
-    expect(body.state).toBe('Processing');
+    const stateOf = async (id: string) => (await large.get<{ state: string }>(`/structure/import/${id}`)).body.state;
+    expect(await Promise.all(queue.map(stateOf))).toEqual(['Processing', 'Queued', 'Queued', 'Queued']);
     await held.release();
     for (const id of queue) expect((await stack.ended(large, id)).state).toBe('Completed');
     await importer.stop();

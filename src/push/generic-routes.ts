@@ -13,13 +13,13 @@ import { makeLabel } from './store/operation-label.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
-/** `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; an unknown GUID is 404. */
+/** `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; the GUID of an unknown or disabled mapper is 404. */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
     const { caller, requestId } = c.var;
     const { operationId, timeoutSec } = parsePushQuery(c.req.url);
     const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
-    if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper does not exist');
+    if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper is disabled');
     const format = bodyFormat(c.req.raw);
     await admission.assertQueueCapacity(caller.accountId);
     const share = admission.openBody(caller);

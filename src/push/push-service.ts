@@ -43,7 +43,7 @@ export interface PushService {
   readonly targets: TargetCache;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
-  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all others. */
+  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all other requests. */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
   readonly throwSmallPushFailure: FastPaths['throwFailure'];
   close(): Promise<void>;

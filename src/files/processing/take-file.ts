@@ -59,7 +59,10 @@ export async function countFailures(database: Database, fileId: string, failures
   return rows[0]?.attempts ?? 0;
 }
 
-/** Returns the accounts that have unfinished files, because a wake-up may be lost. */
+/**
+ * Returns the ids of the accounts that have unfinished files. The sweeper wakes these accounts, because a wake-up may have
+ * been lost.
+ */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
     `select distinct account_id as "accountId" from stored_file where state in ('Queued', 'Processing')`,

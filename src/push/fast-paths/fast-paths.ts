@@ -14,7 +14,7 @@ import type { GroupOutcome, NewOperation, StoreOutcome } from '../store/new-oper
 import type { TargetCache } from '../target-cache.ts';
 
 export interface FastPaths {
-  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all others. */
+  /** Wraps the app: answers a small plain push itself when its caller and targets are cached; the app gets all other requests. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
    * Throws the error with which `handleSmallPushes` failed to store the push of this request, if any.

@@ -73,7 +73,7 @@ describe('mapper: the answer of a mapper', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('is mapping_failed when the mapper exceeds its memory limit by %s (R-D9)', async (_what, expression) => {
+  ])('is mapping_failed when the mapper exceeds its memory limit with %s (R-D9)', async (_what, expression) => {
     const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
     const message =
       /ended before it answered; it may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;

@@ -110,9 +110,11 @@ describe('push: a body in a custom format', () => {
 
   it('with an unknown, foreign or disabled mapper is 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
-    for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x', off]) {
+    for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
       expect((await pushRaw(unknown, 'application/json', '{}')).status).toBe(404);
     }
+    const disabled = { status: 404, body: { message: 'the mapper is disabled' } };
+    expect(await pushRaw(off, 'application/json', '{}')).toMatchObject(disabled);
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'sam'`);
     await addClaim(api.database, {
       ...{ accountId: api.otherAccountId, userId: rows[0]?.id ?? '', claimType: 'datapusher.custom' },

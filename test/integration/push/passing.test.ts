@@ -1,4 +1,4 @@
-/** A lock of the test delays a write. Pushes to other variables overtake the write, pushes to its variable wait. */
+/** A lock of the test delays a write. Pushes to other variables overtake the write; pushes to its variable wait. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -46,7 +46,7 @@ async function addVariables(count: number): Promise<readonly number[]> {
   return ids;
 }
 
-/** @param readings of each variable, all with the same value. */
+/** @param readings number of readings of each variable, all with the same value. */
 async function push(variableIds: readonly number[], value: number, readings = 1): Promise<void> {
   const data = Array.from({ length: readings }, (_, index) => {
     return { date: new Date(START + index * 900_000).toISOString(), value };

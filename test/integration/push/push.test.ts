@@ -203,7 +203,7 @@ describe('push: a target', () => {
     ['sourceName and mappingConfig', { sourceName: 'Boiler', mappingConfig: 'map-1' }],
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
-    ['names in any case (R-A3)', { VariableId: 'v', SOURCESERIALNUMBER: 'SN-1' }],
+    ['member names in any case (R-A3)', { VariableId: 'v', SOURCESERIALNUMBER: 'SN-1' }],
     ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {

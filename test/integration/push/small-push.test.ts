@@ -79,7 +79,7 @@ async function openHandler(isWithinRate = true) {
 }
 
 describe('push: a small push', () => {
-  // Functions, because the variable does not exist yet when the titles are read.
+  // The bodies are functions, because the variable does not exist yet when the tests are collected.
   it.each<[string, number, () => unknown, Record<string, string>?]>([
     ['that is valid', 200, () => one()],
     ['of several elements and readings', 200, () => [...one(), ...one()]],
@@ -118,9 +118,11 @@ describe('push: a small push', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s gets the same refusal as from the app (R-D1)', async (_what, raw) => {
+  ])('that is %s is 400, with the same answer as from the app (R-D1)', async (_what, raw) => {
     await push(one());
-    expect(await answerOf('', raw as string)).toEqual(await answerOf(THROUGH_APP, raw as string));
+    const answer = await answerOf('', raw as string);
+    expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
+    expect(answer.status, answer.body).toBe(400);
   });
 
   it.each([

@@ -10,7 +10,7 @@ const read = (text: string | Uint8Array, options?: ReadOptions) => readRows('csv
 const values = async (text: string | Uint8Array, options?: ReadOptions) =>
   (await read(text, options)).points.map(({ value }) => value);
 
-describe('files: CSV', () => {
+describe('files: the CSV reader', () => {
   it.each([
     ['commas', `${HEADER}\n7,${DATE},1.5\n`],
     ['semicolons', `variable_id;date;value\n7;${DATE};1.5\n`],
@@ -230,7 +230,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('rejects a quoted cell of 2 MiB that contains a line break because of its size', async () => {
+  it('reports a row with a quoted cell of several lines and 2 MiB as too long, not as unclosed', async () => {
     const text = `note,${HEADER}\n"a\n${'x'.repeat(2 << 20)}",1,${DATE},1\n`;
     const { errors } = await read(text);
     const message = expect.stringContaining('the row must be at most 1048576 bytes');

@@ -156,7 +156,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('accounts: the body 
   });
 });
 
-it('accounts: every listed operation of §4.1, §4.2, §4.3 and §4.6 answers 200 to a permitted caller; a body may be application/json-patch+json (§2, §4, R-A6)', async () => {
+it('accounts: every operation of §4.1, §4.2, §4.3 and §4.6 that requires a token answers 200 to a permitted caller; a body may be application/json-patch+json (§2, §4, R-A6)', async () => {
   for (const operation of ALL) {
     if (operation === LAST) await clients.admin.post('/account/users/account', fill(MEMBERS));
     const client = operation.role === 'ADMIN' ? clients.admin : clients.manager;

@@ -34,7 +34,7 @@ export const SETTINGS = {
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum requests of one account that hold database connections at the same time, per process; at least one more request of other accounts always can.',
+    'Maximum requests of one account that hold database connections at the same time, per process. Lowered where necessary, so that a request of another account can hold one too.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
@@ -46,11 +46,11 @@ export const SETTINGS = {
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
-    'Maximum memory per process for points read ahead of slow clients, in bytes; one account may use a quarter.',
+    'Maximum memory per process for points read ahead of slow clients, in bytes; one account may use at most a quarter.',
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; 2 while another account waits for a connection.',
+    'Seconds a client may stop receiving a streamed answer (points, long listings) before the answer is cut and its database connection is freed; at most 2 seconds while another account waits for a connection.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -72,7 +72,7 @@ export const SETTINGS = {
   ),
   HTTP_MIN_BODY_BYTES_PER_SEC: setting(
     integer(0, 2 ** 30).default(4096),
-    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind is answered 408. 0: no minimum.',
+    'Minimum rate of request bodies in bytes per second; a request whose body falls 20 s behind this rate is answered 408. 0: no minimum.',
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. Unset: HEALTH_PORT needs no token, and HTTP_PORT needs an ADMIN.',
+    'Bearer token for /metrics. Unset: /metrics on HEALTH_PORT needs no token; on HTTP_PORT it needs the access token of an ADMIN.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(
@@ -132,7 +132,7 @@ export const SETTINGS = {
   ),
   ACCESS_TOKEN_TTL_SEC: setting(
     integer(121, 86_400).default(3600),
-    'Lifetime of an access token in seconds. Shipped clients renew a token that lives 120 seconds or less on every call.',
+    'Lifetime of an access token in seconds. At least 121, because shipped clients would renew a shorter-lived token on every call.',
   ),
   REFRESH_TOKEN_TTL_SEC: setting(
     integer(300, 31_536_000).default(1_209_600),
@@ -184,7 +184,7 @@ export const SETTINGS = {
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum POST requests to the token issuer, and other attempts to use a secret, per minute and client network (an IPv4 address or an IPv6 /64). 0: unlimited.',
+    'Maximum attempts to use a secret per minute and client network (an IPv4 address or an IPv6 /64): POST requests to the token issuer, to register and to accept an invitation, and checks of HTTP Basic passwords. 0: unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),

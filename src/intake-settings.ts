@@ -41,11 +41,11 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum large pushes of new dates that a process writes at the same time, while it accepts them; each uses one database connection. 0: none.',
+    'Maximum large pushes of new dates that a process writes itself, without the ingester, at the same time; each uses one database connection. 0: none.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Number of days that operations, their rejected elements, and the records of which push wrote a version are kept.',
+    'Number of days that operations, their rejected elements, and the records of the push that wrote each version are kept.',
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
@@ -61,7 +61,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_EVENTS_MAX: setting(
     integer(1, 100_000).default(1000),
-    'Maximum followers of files, and separately of structure imports, per process; one account may have at most half of them, rounded up.',
+    'Maximum open event streams of files, and separately of structure imports, per process; one account may have at most half of them, rounded up.',
   ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),

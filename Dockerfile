@@ -18,7 +18,7 @@ RUN --mount=type=secret,id=ca_bundle \
     if [ -f /run/secrets/ca_bundle ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca_bundle; fi; \
     npm ci --omit=dev --no-fund --no-audit && npm cache clean --force && node_modules/.bin/node --version
 
-# The console for browsers, built with the development packages, of which nothing else is kept.
+# The console for browsers. The development packages that build it stay in this stage.
 FROM node-modules AS console
 COPY src/console src/console
 RUN --mount=type=secret,id=ca_bundle \
@@ -38,7 +38,7 @@ RUN sh /r-runtime/build.sh / && rm -rf /r-runtime /usr/share/doc /usr/share/man 
     /var/lib/apt /tmp/* /root/* && chmod 755 /
 
 FROM base AS server
-# postgresql-client-17: the programs of `admin backup`; its volume belongs to the user of the database, as its cluster does.
+# postgresql-client-17 has the programs of `admin backup`. The volume /backups belongs to the user of the database.
 RUN apt-get update --quiet \
     && apt-get install --quiet --yes --no-install-recommends bubblewrap libstdc++6 postgresql-client-17 \
     && rm -rf /var/lib/apt/lists/* && install --directory --owner=26001 --group=26001 --mode=700 /backups
@@ -68,7 +68,7 @@ RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recomme
 ENV PATH=/usr/lib/postgresql/17/bin:$PATH
 
 FROM ${DATABASE_IMAGE} AS database
-# Commands that Debian and Alpine both have: the official image is built on Alpine. initdb needs a user with a name.
+# Uses only commands that both Debian and Alpine have: the official image is built on Alpine. initdb needs a user with a name.
 RUN echo 'tidemark:x:26001:26001::/nonexistent:/sbin/nologin' >> /etc/passwd && echo 'tidemark:x:26001:' >> /etc/group \
     && install -d -o 26001 -g 26001 -m 700 /data
 COPY src/container/database-entrypoint.sh src/container/database.conf /usr/local/lib/tidemark/
@@ -77,7 +77,7 @@ USER 26001:26001
 EXPOSE 5432
 STOPSIGNAL SIGINT
 ENTRYPOINT ["/bin/sh", "/usr/local/lib/tidemark/database-entrypoint.sh"]
-# The official image names a command of its own.
+# Drops the default command of the official image.
 CMD []
 
 FROM base AS redis

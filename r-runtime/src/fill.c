@@ -16,7 +16,7 @@
 
 struct range fresh;
 
-/* Functions of libR. Weak: an R without one of them still loads the helper. */
+/* Functions of libR. Weak: an R without one of them still loads sandbox.so. */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION SEXP Rf_allocVector(unsigned, ptrdiff_t);
 R_FUNCTION SEXP Rf_cons(SEXP, SEXP);

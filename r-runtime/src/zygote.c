@@ -192,7 +192,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
 void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
-  /* Closes inherited descriptors of the launcher: a directory outside the container would be an escape. */
+  /* Closes inherited descriptors of the launcher: by a directory outside the container, a script could escape. */
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};

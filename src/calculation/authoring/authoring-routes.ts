@@ -138,8 +138,8 @@ interface Problem extends ErrorDetail {
 
 /**
  * Reports problems for which saving a new variable would be refused, and syntax errors. Warns of names that are read but
- * not declared, and of periods that inputs may hold only in part. Saves nothing and does not run the script. Saving accepts
- * a missing input that the saved declaration has; runs without the input fail, so this function reports the input.
+ * not declared, and of periods that inputs may hold only in part. Saves nothing and does not run the script. Also reports
+ * a missing input that the saved declaration already has: saving accepts it, but runs without it fail.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

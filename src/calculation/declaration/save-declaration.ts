@@ -25,7 +25,7 @@ const ROOT = '$.calculated';
 const MAX_NAMED = 20;
 
 /**
- * Opens the functions by which `structure/` saves and shows declarations (R-H1). `save` throws {DomainError} as
+ * Creates the functions by which `structure/` saves and shows declarations (R-H1). `save` throws {DomainError} as
  * `saveDeclaration`, and invalid_input for a declaration that does not fit the schema.
  */
 export function openDeclarations(database: Database): Declarations {

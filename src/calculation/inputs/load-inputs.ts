@@ -62,7 +62,7 @@ export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
-  /** The dates in whole periods of all aligned inputs; undefined when no aligned input limits them. */
+  /** The dates that lie in whole `alignTo` periods of every aligned input; undefined when no aligned input limits the dates. */
   readonly whole: DateRange | undefined;
 }
 

@@ -85,7 +85,7 @@ interface Loaded {
   readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
-  /** For each planned formula, the dates in whole periods of all its aligned inputs. */
+  /** For each planned formula, the dates that lie in whole `alignTo` periods of each of its aligned inputs. */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];

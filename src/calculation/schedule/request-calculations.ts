@@ -324,8 +324,8 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable after the last attempt of another of its requests: the script may fail on
- * their dates as well (R-H5).
+ * Delays the waiting requests of a variable when another request of the variable has used its last attempt: the script
+ * may fail on the dates of the waiting requests as well (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(

@@ -1,8 +1,8 @@
 /**
  * Translates a service of compose.yaml into arguments of `podman run`. Pure. It leaves out restart policies, logging
  * and health-check intervals, because the check polls by itself and must see failures. It also leaves out published
- * ports: when a container is on two networks, podman with CNI forwards its port to either of them, and one of them is
- * internal.
+ * ports: podman with CNI forwards the port of a container on two networks to its address on either network, and one of
+ * the networks is internal.
  */
 import type { ComposeFile, ComposeService } from './compose.ts';
 

@@ -121,7 +121,7 @@ async function openFirst(
   return { page, firstViewKb: bytes / 1000 };
 }
 
-/** @returns milliseconds from the request of Home to its navigation, the sign-in by session included. */
+/** @returns milliseconds from the request of the home page until its menu is shown, with the sign-in by the browser's session. */
 async function reopen(page: Page, http: string): Promise<number> {
   const startMs = performance.now();
   await page.goto(http, { waitUntil: 'commit' });
@@ -139,7 +139,7 @@ const CLICK_UNTIL_DRAWN = `(link, isDrawn) => new Promise((resolve) => {
 
 async function openVariable(page: Page, http: string, variableId: number, name: string): Promise<number> {
   await page.goto(`${http}/console/find?q=${name}`);
-  // Chunks of the route are loaded when the pointer comes near the link, as for a person.
+  // A pointer over the link makes the page load the code of its target; a person's pointer is there before the click too.
   await page.getByRole('link', { name }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(
@@ -181,7 +181,7 @@ async function countFrames(page: Page, http: string, variableId: number): Promis
 }
 
 /**
- * Prints the heap, the DOM nodes and the event listeners of the page at the minutes of `minutesOfReport`.
+ * Prints the heap, the DOM nodes and the event listeners of the page at the minutes that `minutesOfReport` returns.
  * @returns mebibytes by which the heap grew while the page followed a variable.
  */
 async function growth(page: Page, http: string, api: ApiClient, variableId: number): Promise<number> {

@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'delays new dates too, requested %s a worker tries to repeat the run; the new dates start with attempt 0 (R-H5)',
+    'also delays other dates, which are requested %s a worker tries to repeat the run; the other dates start with attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

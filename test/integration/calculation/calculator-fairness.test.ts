@@ -186,7 +186,7 @@ describe('calculator: accounts', () => {
     await eventually('all', async () => order.length === 31);
   });
 
-  test('a variable that each of its runs requests again does not keep another variable from running (R-H5)', async () => {
+  test('a variable that is requested again during each of its runs does not keep another variable from running (R-H5)', async () => {
     start({ concurrency: 1 });
     const variable = await addVariable(store.accountId);
     const busy: number = await addVariable(store.accountId, async () => {

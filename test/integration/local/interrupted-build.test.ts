@@ -69,7 +69,7 @@ function startBuild(workplace: string, waitSec: number): Build {
   return { child, temporary, cache, inHook };
 }
 
-/** @returns what builds of a workplace have left on this machine: files, mounts in any namespace, processes. */
+/** @returns what builds in these directories have left on this machine: files, mounts in any namespace, processes. */
 function leftovers({ temporary, cache }: Build) {
   const files = [temporary, join(cache, 'tidemark')].flatMap((path) => readdirSync(path));
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

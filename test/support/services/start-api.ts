@@ -26,7 +26,7 @@ export interface TestApi {
   readonly grpcAddress: string;
   readonly accountId: number;
   readonly otherAccountId: number;
-  /** MANAGER of the account, may push. Answers to this client and the clients below are validated by the OpenAPI document. */
+  /** MANAGER of the account, may push. Answers to this client and the clients below are validated against the OpenAPI document. */
   readonly manager: TestClient;
   /** MANAGER of the other account, may push. */
   readonly stranger: TestClient;

@@ -76,7 +76,7 @@ describe('output: labels by the table of §9.4', () => {
     expect(labels(output(given), settings)).toEqual([first, second]);
   });
 
-  test('versioning off: the Versions of the script are not stored, its tags are (R-F4)', () => {
+  test('versioning off: the Versions of the script are not stored, but its tags are (R-F4)', () => {
     expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
       [undefined, '{"q":"e"}'],
       [undefined, null],

@@ -45,7 +45,7 @@ describe('fair queue: accounts', () => {
     expect(ofB).toBeGreaterThan(90);
   });
 
-  test('an account without waiting runs gains no credit for that time (R-A14)', () => {
+  test('an account gains no credit while it has no waiting run (R-A14)', () => {
     const { add, serve } = open(1);
     add(B);
     expect(serve({ [B]: 100 }, 1)).toEqual([B]);

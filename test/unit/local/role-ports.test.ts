@@ -66,7 +66,7 @@ describe('npm start: ports of the roles', () => {
       '127.0.0.1 is not an address of this machine, or cannot be resolved. Set HTTP_HOST',
     ],
     ['listen EMFILE', 'listen EMFILE'],
-  ])('"%s" is reported as "%s"', (failure, sentence) => {
+  ])('the message for the listen error "%s" contains "%s"', (failure, sentence) => {
     const error = toListenError(new Error(failure), { host: '127.0.0.1', port: 80, prefix: 'HTTP' });
     expect(error.message).toContain(sentence);
   });

@@ -12,7 +12,7 @@ const READS = 20;
 /** Points whose data exceed the socket buffers of both sides. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
-/** Time in which every read of A has its connection, or waits for one. */
+/** Time after which each read of A has a connection or waits for one. */
 const SETTLE_MS = 1000;
 
 export const readConnections = fairnessCase({

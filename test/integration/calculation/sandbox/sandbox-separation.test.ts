@@ -28,7 +28,7 @@ afterAll(() => pool?.close());
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
 describe('sandbox: a signal to the process group of a run', () => {
-  test('kill -STOP 0 stops only its own run, which ends at its wall time (R-H7)', async () => {
+  test('kill -STOP 0 stops only its own run, which ends with the limit wall_time (R-H7)', async () => {
     expect(await hostile('stop-own-group')).toMatchObject({ kind: 'limit', limit: 'wall_time' });
   });
 

@@ -68,7 +68,7 @@ test('zygote: a standby replaces a stopped zygote within 5 s on a busy machine (
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: a zygote that gets %s as soon as it is ready ends within 5 s, is logged, and is replaced by the standby that is still starting (R-H7)',
+  'zygote: a zygote that gets %s as soon as it is ready ends within 5 s with a log line, and the standby that is still starting replaces it (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();

@@ -37,7 +37,7 @@ export async function describeBackups(database: Queryable, directory: string): P
         return `${name}: restorable from ${restorableFrom} on; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
       }),
       archivedUntilMs === undefined
-        ? 'no WAL is archived: only the end of each backup can be restored'
+        ? 'no WAL is archived: each backup can be restored only to its end'
         : `WAL is archived until about ${new Date(archivedUntilMs).toISOString()}${behind}`,
     ],
     problem: findProblem(slot),

@@ -1,7 +1,7 @@
 /**
- * Restores a backup into an absent or empty directory. Prepares files only: a copy of the backup's cluster, the archived
- * WAL in a folder of the copy, and recovery settings. When PostgreSQL is started on the directory, it recovers to the
- * instant asked for, and then accepts connections.
+ * Restores a backup into an absent or empty directory. Prepares files only: the cluster of the backup, the archived WAL
+ * in a folder of this cluster, and recovery settings. When PostgreSQL is started on the directory, it recovers to the
+ * requested instant, and then accepts connections.
  */
 import { constants } from 'node:fs';
 import {
@@ -55,7 +55,7 @@ interface WalFile {
 /**
  * Prepares the directory `target`, on which PostgreSQL then recovers.
  * @throws {DomainError} conflict when `directory` holds no backups, the target is in use or not empty, `until` is before
- * every backup or after the last archived WAL, WAL is missing, or the copy does not match its checksums.
+ * every backup or after the last archived WAL, WAL is missing, or the backup does not match its checksums.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;
@@ -101,7 +101,7 @@ function chooseBackup(backups: readonly Backup[], { directory, until }: Restore)
   if (chosen) return chosen;
   throw new DomainError(
     'conflict',
-    `--to must not be before the oldest backup, which can be restored from ${oldest.restorableFrom} on, got ${until}`,
+    `--to must not be before the end of the oldest backup, ${oldest.restorableFrom}, got ${until}`,
   );
 }
 

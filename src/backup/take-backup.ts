@@ -1,5 +1,5 @@
 /**
- * Backups of a running database: `takeBackup` copies the cluster with pg_basebackup, `archiveWal` stores the WAL
+ * Backups of a running database: `takeBackup` backs up the cluster with pg_basebackup, `archiveWal` stores the WAL
  * with pg_receivewal. The role of DATABASE_URL must have the attribute REPLICATION or be a superuser.
  * Both functions reach the server only through connections.
  */
@@ -34,8 +34,8 @@ export interface BackupSource {
 
 export interface TakenBackup extends Backup {
   /**
-   * Whether the replication slot of the archive kept WAL when the backup began; if not, only the end of the backup can
-   * be restored.
+   * Whether the replication slot of the archive kept WAL when the backup began; if not, the backup can be restored only
+   * to its end.
    */
   readonly isArchived: boolean;
 }
@@ -52,11 +52,11 @@ const FACTS = `
          (select extversion from pg_extension where extname = 'timescaledb') as "timescaleVersion"`;
 
 /**
- * Copies the cluster into a new folder in `directory` and verifies the checksums of the copy.
+ * Backs up the cluster into a new folder in `directory` and verifies the checksums of the backup.
  * @param keep number of backups to keep, including the new backup; older backups and the WAL that only they need are
  * removed. Undefined: all are kept.
  * @throws {DomainError} conflict when the directory is not empty and does not belong to this cluster, the server does not
- * allow replication, or copying or verifying fails.
+ * allow replication, or pg_basebackup or pg_verifybackup fails.
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -72,7 +72,7 @@ export async function takeBackup(
   const cluster = join(folder, CLUSTER_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   try {
-    // Plain format, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so that the copy is
+    // Plain format, because pg_verifybackup 17 cannot read tar files. WAL is streamed, so that the backup is
     // complete without the WAL archive.
     const options = ['--wal-method=stream', '--checkpoint=fast', '--manifest-checksums=SHA256', '--no-password'];
     await programs.run('pg_basebackup', [`--pgdata=${cluster}`, ...options]);

@@ -43,7 +43,7 @@ let archive: ChildProcess;
 let variableId: number;
 /** An instant after the corrections and after the push that was only accepted, but before the last push. */
 let instant: string;
-/** Output of the command for the backup before the archive was started, and for the backup after it. */
+/** Lines that the command printed for the backup before the archive was started, and for the backup after the start. */
 let printed: readonly string[];
 /**
  * True when the points of the backup are compressed, which needs the Community edition of TimescaleDB
@@ -158,10 +158,10 @@ describe('backup', () => {
     expect(readdirSync(target)).not.toContain('recovery_wal');
     await withDatabase(databaseUrl, async (database) => {
       expect((await countColumnChunks(database)) > 0).toBe(hasColumns);
-      // A copy in the old directory would mix two histories.
+      // A backup into the old directory would mix two histories.
       await expect(takeBackup({ database, programs: programs() }, backups())).rejects.toThrow('before this database');
     });
-    // A prefix without jobs, as an empty Redis.
+    // A new queue prefix stands for an empty Redis: no job has this prefix.
     const environment = { ...world.environment, QUEUE_PREFIX: createTestQueuePrefix(), DATABASE_URL: databaseUrl };
     const restored = await startRoles(environment, { withIngester: true });
     const client = await signIn(restored.http);
@@ -180,7 +180,7 @@ describe('backup', () => {
     });
   });
 
-  it('reports whether a copy can be restored to later instants, and keeps the requested number of newest copies (R-D1)', async () => {
+  it('reports whether a backup can be restored to later instants, and keeps the requested number of newest backups (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z only, because no WAL is archived: start `archive`, then/),
@@ -196,7 +196,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived until about 2\S+Z, \d+ kB behind$/);
   });
 
-  it('refuses a directory with other files, the cluster of a running server, and a restore without TARGET', async () => {
+  it('refuses a directory with other files, the cluster of a running server, and a restore command without the operand TARGET', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');
@@ -209,15 +209,17 @@ describe('backup', () => {
     await expect(admin('restore', backups())).rejects.toThrow('must name DIR and TARGET');
   });
 
-  it('refuses a text that is not an instant, and an instant before the first copy or after the end of the archive', async () => {
+  it('refuses a text that is not an instant, and an instant before the first backup or after the end of the archive', async () => {
     const restoreTo = (text: string) => admin('restore', backups(), join(clusters.directory, 'none'), '--to', text);
     await expect(restoreTo('yesterday')).rejects.toThrow('--to must be an instant such as');
-    await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow('must not be before the oldest backup');
+    await expect(restoreTo('2020-01-01T00:00:00Z')).rejects.toThrow(
+      'must not be before the end of the oldest backup, 2',
+    );
     await expect(restoreTo('2200-01-01T00:00:00Z')).rejects.toThrow('must not be after the archived WAL');
     expect(readdirSync(clusters.directory)).not.toContain('none');
   });
 
-  it('refuses an archive with a gap, and a copy that was changed', async () => {
+  it('refuses to restore from an archive with a gap, and from a backup that was changed', async () => {
     const other = join(clusters.directory, 'damaged');
     cpSync(backups(), other, { recursive: true, preserveTimestamps: true });
     const restore = () => admin('restore', other, join(clusters.directory, 'none'), '--to', instant);
@@ -238,7 +240,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('a slot that no process has used yet is not reported as a gap', async () => {
+  it('the backups command fails without the replication slot of the archive; a new slot counts as interrupted archiving, not as a gap', async () => {
     await world.database.query(`select pg_drop_replication_slot('tidemark_backup')`);
     await expect(admin('backups', backups())).rejects.toThrow('the database has no replication slot tidemark_backup');
     await world.database.query(`select pg_create_physical_replication_slot('tidemark_backup')`);

@@ -32,7 +32,7 @@ const REQUEST_TIMEOUT = 408;
 
 /** Maximum delay that `Retry-After` may ask for: one day. */
 export const MAX_RETRY_AFTER_MS = 86_400_000;
-/** Delays from this on get up to 5 % of random jitter, so that messages that failed together are not retried together. */
+/** Delays of this length or more get up to 5 % of random jitter, to spread the retries of messages that failed together. */
 const MIN_JITTER_MS = 60_000;
 const JITTER = 0.05;
 

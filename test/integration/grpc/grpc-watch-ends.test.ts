@@ -295,7 +295,7 @@ describe('watch: delivery', () => {
     await running;
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
     expect(dates.length).toBe(MANY / 2);
-    // The watch used several snapshots, but fewer than it sent messages.
+    // Several snapshots, but fewer snapshots than messages.
     expect(snapshots()).toBeGreaterThan(4);
     expect(snapshots()).toBeLessThan(cursorCount);
   });

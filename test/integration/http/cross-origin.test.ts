@@ -59,7 +59,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     }
   });
 
-  it('answers and preflights permit no origin that CORS_ORIGINS does not list, and none when it is empty', async () => {
+  it('an origin that CORS_ORIGINS does not list is permitted neither by answers nor by preflights, also when the list is empty', async () => {
     for (const [server, origin] of [
       [api, 'https://evil.example'],
       [api, `${ORIGIN}.evil.example`],

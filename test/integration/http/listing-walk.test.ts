@@ -21,11 +21,11 @@ import {
 
 const ROWS = Number(process.env.LISTING_ROWS ?? 10_000);
 /**
- * V8 ends a process after four slow collections that leave more than 80 % of the limit, so a busy machine needs a
- * higher limit than an idle one. Measured with 10,000 rows (2026-11-22): 60 MB remain without any request, 62 to 66
- * during most listings, 70 during listViews, whose rows are the largest. An idle machine failed at 68 MB (listMappers,
- * listViews) and 64 (listSources and nine others), never at 72; a busy one once at 80, in listSources. The rest of the
- * limit grows with the rows, up to 256 MB for 100,000.
+ * V8 ends a process after four slow garbage collections that leave more than 80 % of the heap limit in use, so a busy
+ * machine needs a higher limit than an idle one. Measured with 10,000 rows (2026-11-22): 60 MB stay in use without any
+ * request, 62 to 66 MB during most listings, and 70 MB during listViews, whose rows are the largest. On an idle machine,
+ * listMappers and listViews failed with a limit of 68 MB, listSources and nine others with 64 MB, none with 72 MB; on a
+ * busy machine, listSources once failed with 80 MB. The limit grows with the rows, up to 256 MB for 100,000.
  */
 const HEAP_MEBIBYTES = Math.round(70 + (186 * ROWS) / 100_000);
 const HUGE_PAGE = 1_000_000;
@@ -35,7 +35,7 @@ const LOG_TAIL = 2000;
 
 interface Walk {
   readonly path: string;
-  /** Queries to try besides the query for the whole listing or for its largest page. */
+  /** Queries to test besides the query for the whole listing, or for its largest page. */
   readonly queries?: readonly string[];
   /**
    * Expected rows: `all`; `few`, as in a catalogue; a number is the largest page, beyond which a page is refused or

@@ -231,7 +231,7 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a receiver. The first attempts to send them a mail and a webhook test get no answer until
+ * Opens a mail server and a receiver. The first attempts to send them a mail and a trial send get no answer until
  * `expectFenced` refuses them.
  */
 async function openHangingSends({ database }: StoredWorld) {

@@ -71,7 +71,7 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/** @returns the instants from which states are complete, of the series whose versions may have been cut. */
+/** @returns for each series whose versions may have been cut: the instant from which its states are complete. */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('answers 404 for the label after the last label of pushes stored together (R-D7)', async () => {
+  it('answers 404 for a label whose number is one higher than the last of several pushes stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

@@ -155,7 +155,7 @@ describe('history: a cut', () => {
     });
   });
 
-  test('is not made by a VersionTag written again, which replaces its version (R-F9, R-F2)', async () => {
+  test('is not made by a second write with the same VersionTag, which replaces the version (R-F9, R-F2)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2]) await push(variableId, value, 'V1');
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

@@ -89,7 +89,7 @@ describe('read shares: connections', () => {
     },
   );
 
-  test('an account of which the maximum number of reads already waits gets 429 with Retry-After over REST and RESOURCE_EXHAUSTED over gRPC, and another account can read (R-A14)', async () => {
+  test('when the maximum number of reads of an account already wait, its next read gets 429 with Retry-After over REST and RESOURCE_EXHAUSTED over gRPC, and another account can read (R-A14)', async () => {
     await times(PER_ACCOUNT + WAITERS, () => readUnread(many));
     await eventually('the waiting reads', async () => api.parts.reads.waiting() === WAITERS);
     const refused = await api.manager.get<{ code: string }>(`/data?variableId=${few}`);

@@ -276,7 +276,7 @@ test.each([
   ['FIRST_OWN_ID', 'src/structure/catalogue/own-catalogues.ts', 'src/console/settings/catalogues/catalogue-calls.ts'],
   ['MAX_EXAMINED', 'src/accounts/installation/installation-report.ts', 'src/console/operate/operate.tsx'],
   ['MAX_VERSIONS', 'src/reading/origins/origin-query.ts', 'src/console/variable/lineage/origins.ts'],
-])('architecture: %s is the same in the server and the console, which cannot import it', (name, server, browser) => {
+])('architecture: the console has the same %s as the server, whose files it cannot import', (name, server, browser) => {
   const valueIn = (file: string) => new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1];
   expect(valueIn(server)).toBeDefined();
   expect(valueIn(browser)).toBe(valueIn(server));

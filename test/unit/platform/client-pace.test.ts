@@ -51,7 +51,7 @@ describe('platform: client pace', () => {
     expect(reasons).toEqual(['the answer took longer than 2 s']);
   });
 
-  test('an ended watch reports nothing', () => {
+  test('after `end()`, a client that takes nothing is not reported', () => {
     const { pace, reasons } = watch();
     pace.offer(10);
     pace.end();

@@ -66,7 +66,7 @@ test('webhook fan-out: dropping messages of a hundred webhooks takes at most fou
   }
 });
 
-test('webhook fan-out: the history entry of one dropped message gives its date in the singular (R-I5)', async () => {
+test('webhook fan-out: the history entry of a single dropped message uses the singular and gives the date of the message (R-I5)', async () => {
   const [webhookId = ''] = await addWebhooks(1);
   await withTransaction(api.database, async (transaction) => {
     const drops = openDropRecorder(transaction, 10);
@@ -96,7 +96,7 @@ test('webhook fan-out: the count of a backlog of 20,000 messages is cached for 6
   expect([await measure(0), await measure(5900), await measure(6100)]).toEqual([1, 0, 1]);
 });
 
-test('webhook fan-out: webhooks without a backlog have capacity, also when there are more webhooks than the cache holds (R-I8)', async () => {
+test('webhook fan-out: webhooks without a backlog accept messages, also when there are more webhooks than the cache holds (R-I8)', async () => {
   const backlog = openBacklogLimit(10, () => 0);
   const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
   const known = hooks(10_001);

@@ -16,7 +16,7 @@ function openBench(share: number) {
   const ends = new Map<string, () => void>();
   return {
     begun,
-    /** Resolves after every step of `run` that needs no time. */
+    /** Runs the pending promise callbacks; the clock does not move. */
     settle: () => new Promise(setImmediate),
     start: (accountId: number, name: string) => {
       const unit = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // 300 ms of work, less the credit of 100 ms, need a pause of 400 ms at a share of a half.
+    // 300 ms of work exceed the credit by 200 ms. At a share of a half, that needs a pause of 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

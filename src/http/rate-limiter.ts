@@ -19,7 +19,7 @@ export interface RateLimiter {
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
    * Counts a request in memory at once, and in Redis together with others within 0.2 s: processes may exceed the limit by
-   * the requests of that time.
+   * the requests of these 0.2 s.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
@@ -47,7 +47,7 @@ const COMMAND_TIMEOUT_MS = 500;
 export const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
-/** Half a minute: a request budget is per minute. */
+/** Half of a budget. A budget is measured in milliseconds of the minute for which it lasts (rate-rules.ts). */
 const HALF_MS = 30_000;
 
 // `planRequest` of rate-rules.ts in Lua, with the clock of Redis, because the clocks of processes differ.

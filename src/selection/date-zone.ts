@@ -1,7 +1,7 @@
 /**
- * Determines the zone of dates in a request that have no zone (R-A11): `timeZoneId` of a read, else the zone of the
- * source when the request concerns one source, else UTC. The header `Time-Zone` of the answer names this zone. Dates in
- * answers, and buckets, depend only on `timeZoneId`.
+ * Determines the zone in which a request's dates without a zone are read (R-A11): `timeZoneId` of a read, else the zone
+ * of the source when the request concerns one source, else UTC. The header `Time-Zone` of the answer names this zone.
+ * The zone of the dates in answers, and of buckets, depends only on `timeZoneId`.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -17,8 +17,8 @@ import type { VersionRequest } from './resolve-version.ts';
 import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
 /**
- * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON each
- * variable is one object of arrays.
+ * Decides the members of rows. `Columns` has the members of `Normal`, but in JSON an object holds arrays with many rows
+ * of one variable.
  */
 export type RowLevel = 'Normal' | 'ValueVariableDate' | 'Columns';
 

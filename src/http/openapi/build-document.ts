@@ -38,7 +38,7 @@ export interface OpenApiDocument {
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
 }
 
-/** The operator runs the service and answers for it. */
+/** Contact that the document names: the operator, who runs the service. */
 const CONTACT = { name: 'The operator of this installation' };
 const LICENSE = { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' };
 

@@ -11,7 +11,8 @@ const END = -1;
 
 /**
  * Reads the values of one `bytea` column.
- * @param query selects exactly one column without nulls. COPY has no parameters, so the caller checks every value in it.
+ * @param query selects exactly one column without nulls. COPY takes no parameters, so the caller must check every value
+ * that the query contains.
  * @returns the values in the order of the query.
  */
 export async function readBytea(transaction: Transaction, query: string): Promise<readonly Buffer[]> {

@@ -21,8 +21,8 @@ export interface FairSemaphore<Key extends number | string = number> {
   /**
    * Waits for a permit.
    * @returns a function that frees the permit; further calls do nothing.
-   * @throws {DomainError} after `maxWaitMs`, or at once when too many waiters wait: rate_limited when the account uses
-   * all its permits, otherwise dependency_unavailable.
+   * @throws {DomainError} after `maxWaitMs`, or at once when the account already has `waitersPerAccount` waiters:
+   * rate_limited when the account uses all its permits, otherwise dependency_unavailable.
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: Key, signal?: AbortSignal): Promise<() => void>;

@@ -22,7 +22,7 @@ export interface StatusWatchOptions<Status> {
   /** Route with which the state can be read instead, for messages. */
   readonly instead: string;
   readonly maxPerUser: number;
-  /** Maximum followers of all accounts together; one account may have at most half of them. */
+  /** Maximum followers of all accounts together; one account may have at most half of them, rounded up. */
   readonly maxFollowers: number;
   readonly intervalMs: number;
   readonly log: Log;

@@ -1,7 +1,7 @@
 /**
- * Writes a table as one JSON array with an object per variable: the members of its rows as arrays of equal length, and
- * ids as single values. All columns of an object are in memory, because JSON needs one complete array after the other;
- * OBJECT_ROWS limits the length of columns.
+ * Writes a table as one JSON array of objects. An object holds up to OBJECT_ROWS rows of one variable: the members of
+ * the rows as arrays of equal length, and ids as single values. All columns of an object are in memory, because JSON
+ * needs one complete array after the other.
  */
 import { type CellTexts, instantWriters, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Cells, Column, InstantWriter, Table } from './table.ts';

@@ -207,19 +207,22 @@ function countTexts<Name extends Counted>(
 /** Shows how many points and versions the policy would replace now. */
 function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
   const { t } = useTranslation('settings');
-  const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount } = counts;
+  const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount, isComplete } = counts;
   return (
     <div role="status" className={classes.bar}>
-      <p className={firstDate === null ? classes.soft : classes.message}>
-        {firstDate === null
-          ? t('retention.nothing', { date: formatMoment(boundary, 'UTC') })
-          : t('retention.would', {
-              ...countTexts(t, { points: pointCount, versions: versionCount }),
-              ...countTexts(t, { variables: variableCount, rollups: rollupCount }),
-              ...{ from: formatMoment(firstDate, 'UTC'), until: formatMoment(boundary, 'UTC') },
-            })}
-      </p>
-      {!counts.isComplete && (
+      {firstDate === null && isComplete && (
+        <p className={classes.soft}>{t('retention.nothing', { date: formatMoment(boundary, 'UTC') })}</p>
+      )}
+      {firstDate !== null && (
+        <p className={classes.message}>
+          {t('retention.would', {
+            ...countTexts(t, { points: pointCount, versions: versionCount }),
+            ...countTexts(t, { variables: variableCount, rollups: rollupCount }),
+            ...{ from: formatMoment(firstDate, 'UTC'), until: formatMoment(boundary, 'UTC') },
+          })}
+        </p>
+      )}
+      {!isComplete && (
         <p className={classes.message}>
           {t('retention.incomplete', { date: formatMoment(counts.countedUntil, 'UTC') })}
         </p>

@@ -117,7 +117,7 @@ export const de: TextsOf<typeof en> = {
   },
   retention: {
     title: 'Aufbewahrung',
-    of: 'Die Regel dieser Variable ersetzt die des Kontos.',
+    of: 'Eine eigene Regel dieser Variable ersetzt die des Kontos.',
     none: 'Keine Regel gespeichert: Alle Punkte bleiben erhalten.',
     noneVariable: 'Diese Variable folgt der Regel des Kontos.',
     active: 'Aktiv seit {{date}}, gespeichert von {{name}}.',
@@ -151,9 +151,9 @@ export const de: TextsOf<typeof en> = {
     nothing: 'Kein Punkt ist älter als {{date}}: Es würde nichts gelöscht.',
     would:
       'Zu löschen von {{from}} bis {{until}}: {{points}} und {{versions}}; betroffen: {{variables}}. Stattdessen: {{rollups}}.',
-    incomplete: 'Das Zählen dauerte zu lange und endet bei {{date}}. Es würden mehr Punkte gelöscht.',
+    incomplete: 'Das Zählen dauerte zu lange: Punkte ab {{date}} sind nicht gezählt.',
     reallySave:
-      'Speichern und aktivieren? Punkte vor der Grenze werden im Hintergrund gelöscht. Das lässt sich nicht rückgängig machen.',
+      'Speichern und aktivieren? Alte Punkte werden im Hintergrund gelöscht und durch Stunden- oder Tageswerte ersetzt. Das lässt sich nicht rückgängig machen.',
     activate: 'Speichern und aktivieren',
     previewFirst: 'Lassen Sie die Löschung zuerst vorab anzeigen.',
     remove: 'Regel entfernen',

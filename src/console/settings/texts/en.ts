@@ -112,7 +112,7 @@ export const en = {
   },
   retention: {
     title: 'Retention',
-    of: 'The policy of this variable replaces the policy of the account.',
+    of: 'A policy for this variable replaces the policy of the account.',
     none: 'No policy is saved: every point is kept.',
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',
@@ -145,8 +145,9 @@ export const en = {
     nothing: 'No point is older than {{date}}: nothing would be deleted.',
     would:
       'Would be deleted, from {{from}} to {{until}}: {{points}} and {{versions}} of {{variables}}. In their place: {{rollups}}.',
-    incomplete: 'Counting took too long. The counts end at {{date}}; more points would be deleted.',
-    reallySave: 'Save and activate? Points before the boundary are deleted in the background. You cannot undo this.',
+    incomplete: 'Counting took too long: points from {{date}} on are not counted.',
+    reallySave:
+      'Save and activate? Old points are deleted in the background and replaced by rollups. You cannot undo this.',
     activate: 'Save and activate',
     previewFirst: 'Preview the deletion first.',
     remove: 'Remove the policy',

@@ -119,7 +119,7 @@ export const fr: TextsOf<typeof en> = {
   },
   retention: {
     title: 'Conservation',
-    of: 'La règle de cette variable remplace celle du compte.',
+    of: 'Une règle propre à cette variable remplace celle du compte.',
     none: 'Aucune règle n’est enregistrée : tous les points sont conservés.',
     noneVariable: 'Cette variable suit la règle du compte.',
     active: 'Active depuis le {{date}}, enregistrée par {{name}}.',
@@ -153,9 +153,9 @@ export const fr: TextsOf<typeof en> = {
     nothing: 'Aucun point n’est antérieur au {{date}} : rien ne serait supprimé.',
     would:
       'À supprimer, du {{from}} au {{until}} : {{points}} et {{versions}} de {{variables}}. À leur place : {{rollups}}.',
-    incomplete: 'Le comptage était trop long et s’arrête au {{date}}. Davantage de points seraient supprimés.',
+    incomplete: 'Le comptage était trop long : les points à partir du {{date}} ne sont pas comptés.',
     reallySave:
-      'Enregistrer et activer ? Les points antérieurs à la limite sont supprimés en arrière-plan. Cette action est irréversible.',
+      'Enregistrer et activer ? Les anciens points sont supprimés en arrière-plan et remplacés par des agrégats. Cette action est irréversible.',
     activate: 'Enregistrer et activer',
     previewFirst: 'Prévisualisez d’abord la suppression.',
     remove: 'Retirer la règle',

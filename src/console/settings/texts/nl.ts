@@ -117,7 +117,7 @@ export const nl: TextsOf<typeof en> = {
   },
   retention: {
     title: 'Bewaartermijn',
-    of: 'De regel van deze variabele vervangt die van het account.',
+    of: 'Een eigen regel van deze variabele vervangt die van het account.',
     none: 'Geen regel opgeslagen: elk punt blijft bewaard.',
     noneVariable: 'Deze variabele volgt de regel van het account.',
     active: 'Actief sinds {{date}}, opgeslagen door {{name}}.',
@@ -151,9 +151,9 @@ export const nl: TextsOf<typeof en> = {
     nothing: 'Geen punt is ouder dan {{date}}: er zou niets worden verwijderd.',
     would:
       'Te verwijderen, van {{from}} tot {{until}}: {{points}} en {{versions}} van {{variables}}. In de plaats daarvan: {{rollups}}.',
-    incomplete: 'Het tellen duurde te lang en stopt bij {{date}}. Er zouden meer punten worden verwijderd.',
+    incomplete: 'Het tellen duurde te lang: punten vanaf {{date}} zijn niet meegeteld.',
     reallySave:
-      'Opslaan en activeren? Punten van vóór de grens worden op de achtergrond verwijderd. Dit kan niet ongedaan worden gemaakt.',
+      'Opslaan en activeren? Oude punten worden op de achtergrond verwijderd en vervangen door uur- of dagwaarden. Dit kan niet ongedaan worden gemaakt.',
     activate: 'Opslaan en activeren',
     previewFirst: 'Bekijk eerst het voorbeeld van de verwijdering.',
     remove: 'Regel verwijderen',

@@ -22,7 +22,7 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
   webhooks: 'webhook',
 };
 
-/** The start page: what needs attention in the account, or the first steps when it has no variables. */
+/** The start page: what needs attention in the account, or the first steps when the user sees no variables. */
 export function Home() {
   const { t } = useTranslation();
   const health = useHealth();
@@ -134,7 +134,7 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   );
 }
 
-/** Shown when the account has no variables: the first steps. */
+/** Shown when the user sees no variables: the first steps of a manager, or whom to ask. */
 function Nothing() {
   const { t } = useTranslation();
   const { mayManage } = useSession();
@@ -142,7 +142,7 @@ function Nothing() {
     <div className={classes.nothing}>
       <Icon name="variable" size={36} />
       <h2>{t('home.empty.title')}</h2>
-      <p>{t('home.empty.text')}</p>
+      <p>{t(mayManage ? 'home.empty.text' : 'home.empty.ask')}</p>
       {mayManage && (
         <p className={classes.steps}>
           <Link to="/console/sites/new">{t('home.empty.create')}</Link>
@@ -152,9 +152,11 @@ function Nothing() {
           </Link>
         </p>
       )}
-      <p>
-        <a href="/docs">{t('home.empty.docs')}</a>
-      </p>
+      {mayManage && (
+        <p>
+          <a href="/docs">{t('home.empty.docs')}</a>
+        </p>
+      )}
     </div>
   );
 }

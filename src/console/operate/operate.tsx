@@ -165,7 +165,7 @@ const WAITING: readonly WaitingKind[] = [
 
 const DIGITS = 3;
 
-/** Formats seconds rounded to hundredths, as `format` shows them. */
+/** Rounds seconds to hundredths, then formats them by `format`. */
 function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }

@@ -26,7 +26,7 @@ export const de: Texts = {
   },
   forbidden: {
     title: 'Sie haben keinen Zugriff auf diese Seite',
-    manager: 'Nur Manager des Kontos können diese Seite öffnen.',
+    manager: 'Nur Manager und Administratoren können diese Seite öffnen.',
     admin: 'Nur Administratoren der Installation können diese Seite öffnen.',
   },
   user: {
@@ -85,6 +85,7 @@ export const de: Texts = {
     empty: {
       title: 'Noch keine Variablen',
       text: 'Legen Sie Standorte, Quellen und Variablen an und senden Sie ihnen Punkte.',
+      ask: 'Ein Manager kann Variablen anlegen oder Ihnen Zugriff auf einen Standort geben.',
       create: 'Ersten Standort anlegen',
       import: 'Struktur aus einer Datei importieren',
       sites: 'Zu den Standorten',
@@ -141,7 +142,7 @@ export const de: Texts = {
     knownAt: 'Stand {{moment}}',
     kind: { latest: 'Neueste', labels: 'Labels', known: 'Stand', compare: 'Vergleichen' },
     noLabels: 'Noch keine Version hat ein Label. Senden Sie Punkte mit einem VersionTag, um sie zu kennzeichnen.',
-    noVersions: 'Keine Versionen in diesem Zeitraum. Wählen Sie einen längeren.',
+    noVersions: 'Noch keine Versionen gefunden.',
     slider: 'Eintreffen der Versionen',
     stop: '{{number}} von {{count}}',
     play: 'Eintreffen der Werte abspielen',

@@ -24,7 +24,7 @@ export const en = {
   },
   forbidden: {
     title: 'You do not have access to this page',
-    manager: 'Only a manager of the account can open this page.',
+    manager: 'Only managers and administrators can open this page.',
     admin: 'Only an administrator of the installation can open this page.',
   },
   user: {
@@ -83,6 +83,7 @@ export const en = {
     empty: {
       title: 'No variables yet',
       text: 'Create sites, sources and variables, then push points to them.',
+      ask: 'A manager can create variables, or give you access to a site.',
       create: 'Create the first site',
       import: 'Import the structure from a file',
       sites: 'Go to the sites',
@@ -139,7 +140,7 @@ export const en = {
     knownAt: 'as of {{moment}}',
     kind: { latest: 'Latest', labels: 'Labels', known: 'As of', compare: 'Compare' },
     noLabels: 'No version has a label yet. Push points with a VersionTag to label them.',
-    noVersions: 'No versions in this period. Choose a longer one.',
+    noVersions: 'No versions found yet.',
     slider: 'Arrival of versions',
     stop: '{{number}} of {{count}}',
     play: 'Play the arrival of values',

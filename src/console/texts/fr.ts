@@ -26,7 +26,7 @@ export const fr: Texts = {
   },
   forbidden: {
     title: 'Vous n’avez pas accès à cette page',
-    manager: 'Seul un gestionnaire du compte peut ouvrir cette page.',
+    manager: 'Seuls les gestionnaires et les administrateurs peuvent ouvrir cette page.',
     admin: 'Seul un administrateur de l’installation peut ouvrir cette page.',
   },
   user: {
@@ -85,6 +85,7 @@ export const fr: Texts = {
     empty: {
       title: 'Aucune variable pour l’instant',
       text: 'Créez des sites, des sources et des variables, puis envoyez-leur des points.',
+      ask: 'Un gestionnaire peut créer des variables ou vous donner accès à un site.',
       create: 'Créer le premier site',
       import: 'Importer la structure depuis un fichier',
       sites: 'Voir les sites',
@@ -149,7 +150,7 @@ export const fr: Texts = {
     knownAt: 'état au {{moment}}',
     kind: { latest: 'Dernière', labels: 'Libellés', known: 'À une date', compare: 'Comparer' },
     noLabels: 'Aucune version n’a encore de libellé. Envoyez des points avec un VersionTag pour en donner un.',
-    noVersions: 'Aucune version pour cette période. Choisissez-en une plus longue.',
+    noVersions: 'Aucune version trouvée pour l’instant.',
     slider: 'Arrivée des versions',
     stop: '{{number}} sur {{count}}',
     play: 'Rejouer l’arrivée des valeurs',

@@ -26,7 +26,7 @@ export const nl: Texts = {
   },
   forbidden: {
     title: 'U hebt geen toegang tot deze pagina',
-    manager: 'Alleen een manager van het account kan deze pagina openen.',
+    manager: 'Alleen managers en administrators kunnen deze pagina openen.',
     admin: 'Alleen een administrator van de installatie kan deze pagina openen.',
   },
   user: {
@@ -85,6 +85,7 @@ export const nl: Texts = {
     empty: {
       title: 'Nog geen variabelen',
       text: 'Maak locaties, bronnen en variabelen aan en stuur er punten naartoe.',
+      ask: 'Een manager kan variabelen aanmaken of u toegang tot een locatie geven.',
       create: 'Eerste locatie aanmaken',
       import: 'Structuur uit een bestand importeren',
       sites: 'Naar de locaties',
@@ -141,7 +142,7 @@ export const nl: Texts = {
     knownAt: 'stand op {{moment}}',
     kind: { latest: 'Laatste', labels: 'Labels', known: 'Op datum', compare: 'Vergelijken' },
     noLabels: 'Nog geen versie heeft een label. Stuur punten met een VersionTag om ze te labelen.',
-    noVersions: 'Geen versies in deze periode. Kies een langere.',
+    noVersions: 'Nog geen versies gevonden.',
     slider: 'Binnenkomst van versies',
     stop: '{{number}} van {{count}}',
     play: 'Binnenkomst van waarden afspelen',

@@ -13,7 +13,7 @@ export interface DraftState {
   readonly declaration: Declaration;
   readonly note: string;
   readonly isChanged: boolean;
-  /** Whether another declaration was saved after this draft began. */
+  /** Whether a declaration that differs from the draft was saved after the draft began. */
   readonly isOutdated: boolean;
   change(declaration: Declaration): void;
   setNote(note: string): void;

@@ -232,12 +232,11 @@ function Formulas({ declaration, index, isReadOnly, onShow, onChange }: Formulas
     onChange({ ...declaration, calculatedVariableFormulas: formulas.filter((_, at) => at !== index) });
     onShow(0);
   };
+  const isDated = Boolean(formula.validFrom) || Boolean(formula.validUntil);
+  const isOne = formulas.length === 1;
   return (
-    <details
-      className={classes.formulas}
-      open={formulas.length > 1 || Boolean(formula.validFrom) || Boolean(formula.validUntil)}
-    >
-      <summary>{t('formulas.title', { count: formulas.length })}</summary>
+    <details className={classes.formulas} open={!isOne || isDated}>
+      <summary>{isOne && isDated ? t('formulas.dated') : t('formulas.title', { count: formulas.length })}</summary>
       {formulas.length > 1 && (
         <SegmentedControl
           aria-label={t('formulas.title', { count: formulas.length })}

@@ -7,7 +7,7 @@ export const de: TextsOf<typeof en> = {
   script: {
     label: 'R-Skript',
     hint: 'Strg+Leertaste ergänzt Namen, Strg+Eingabetaste zeigt die Vorschau. Tab verlässt den Editor.',
-    readOnly: 'Nur Manager können das Skript ändern.',
+    readOnly: 'Nur Manager und Administratoren können das Skript ändern.',
     valid: 'Keine Probleme gefunden.',
   },
   draft: {
@@ -49,6 +49,7 @@ export const de: TextsOf<typeof en> = {
   formulas: {
     friendlyName: 'Anzeigename',
     title_one: 'Eine Formel für alle Zeitpunkte',
+    dated: 'Eine Formel für einen Zeitraum',
     title_other: '{{count, number}} Formeln je nach Zeitpunkt',
     from: 'Gültig ab',
     until: 'Gültig bis',
@@ -122,7 +123,7 @@ export const de: TextsOf<typeof en> = {
     title: 'Zeitplan',
     cron: 'Cron-Ausdruck',
     zone: 'Zeitzone',
-    none: 'Ohne Zeitplan läuft das Skript nur bei Änderung eines Eingangs oder bei einer Neuberechnung.',
+    none: 'Ohne Zeitplan läuft das Skript nur bei Änderung eines Eingangs oder eines Formularwerts oder bei einer Neuberechnung.',
     next: 'Nächste Läufe ({{zone}}):',
   },
   diff: {
@@ -227,7 +228,7 @@ export const de: TextsOf<typeof en> = {
     versions: 'Versionen aufbewahren',
     input: 'Erster Eingang',
     button: 'Anlegen und Skript schreiben',
-    forbidden: 'Nur Manager können berechnete Variablen anlegen.',
+    forbidden: 'Nur Manager und Administratoren können berechnete Variablen anlegen.',
     discard: 'Änderungen verwerfen',
   },
 };

@@ -4,7 +4,7 @@ export const en = {
   script: {
     label: 'R script',
     hint: 'Ctrl-Space completes names, Ctrl-Enter previews. Tab leaves the editor.',
-    readOnly: 'Only managers can change the script.',
+    readOnly: 'Only managers and administrators can change the script.',
     valid: 'No problems found.',
   },
   draft: {
@@ -35,7 +35,7 @@ export const en = {
   windows: {
     label_one: '{{count}} input and the window it reads',
     label_other: '{{count, number}} inputs and the windows they read',
-    hint: 'The windows that a run over the changed dates reads. The shaded areas follow while you change inputs; the script does not run.',
+    hint: 'The windows that a run over the changed dates reads. The shaded areas change as you edit the inputs; the script does not run.',
     open: 'open',
     latest: 'latest versions',
     points_one: '{{count}} point',
@@ -45,6 +45,7 @@ export const en = {
   formulas: {
     friendlyName: 'Display name',
     title_one: 'One formula for all dates',
+    dated: 'One formula for a period',
     title_other: '{{count, number}} formulas by date',
     from: 'Valid from',
     until: 'Valid until',
@@ -114,7 +115,7 @@ export const en = {
     title: 'Schedule',
     cron: 'Cron expression',
     zone: 'Time zone',
-    none: 'Without a schedule, the script runs only when an input changes or you recalculate.',
+    none: 'Without a schedule, the script runs only when an input or a form value changes, or when you recalculate.',
     next: 'Next runs ({{zone}}):',
   },
   diff: {
@@ -219,7 +220,7 @@ export const en = {
     versions: 'Keep versions',
     input: 'First input',
     button: 'Create and write the script',
-    forbidden: 'Only managers can create calculated variables.',
+    forbidden: 'Only managers and administrators can create calculated variables.',
     discard: 'Discard changes',
   },
 };

@@ -7,7 +7,7 @@ export const fr: TextsOf<typeof en> = {
   script: {
     label: 'Script R',
     hint: 'Ctrl-Espace complète les noms, Ctrl-Entrée lance l’aperçu, Tab quitte l’éditeur.',
-    readOnly: 'Seuls les gestionnaires peuvent modifier le script.',
+    readOnly: 'Seuls les gestionnaires et les administrateurs peuvent modifier le script.',
     valid: 'Aucun problème trouvé.',
   },
   draft: {
@@ -55,6 +55,7 @@ export const fr: TextsOf<typeof en> = {
   formulas: {
     friendlyName: 'Nom d’affichage',
     title_one: 'Une formule pour toutes les dates',
+    dated: 'Une formule pour une période',
     title_other: '{{count, number}} formules selon la date',
     from: 'Valable à partir du',
     until: 'Valable jusqu’au',
@@ -129,7 +130,7 @@ export const fr: TextsOf<typeof en> = {
     title: 'Planification',
     cron: 'Expression cron',
     zone: 'Fuseau horaire',
-    none: 'Sans planification, le script ne s’exécute qu’à la modification d’une entrée ou lors d’un recalcul.',
+    none: 'Sans planification, le script ne s’exécute qu’à la modification d’une entrée ou d’une valeur de formulaire, ou lors d’un recalcul.',
     next: 'Prochaines exécutions ({{zone}}) :',
   },
   diff: {
@@ -234,7 +235,7 @@ export const fr: TextsOf<typeof en> = {
     versions: 'Conserver les versions',
     input: 'Première entrée',
     button: 'Créer et écrire le script',
-    forbidden: 'Seuls les gestionnaires peuvent créer des variables calculées.',
+    forbidden: 'Seuls les gestionnaires et les administrateurs peuvent créer des variables calculées.',
     discard: 'Abandonner les modifications',
   },
 };

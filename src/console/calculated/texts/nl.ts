@@ -7,7 +7,7 @@ export const nl: TextsOf<typeof en> = {
   script: {
     label: 'R-script',
     hint: 'Ctrl-spatie vult namen aan, Ctrl-Enter toont het voorbeeld. Tab verlaat de editor.',
-    readOnly: 'Alleen managers kunnen het script wijzigen.',
+    readOnly: 'Alleen managers en administrators kunnen het script wijzigen.',
     valid: 'Geen problemen gevonden.',
   },
   draft: {
@@ -55,6 +55,7 @@ export const nl: TextsOf<typeof en> = {
   formulas: {
     friendlyName: 'Weergavenaam',
     title_one: 'Eén formule voor alle tijdstippen',
+    dated: 'Eén formule voor een periode',
     title_other: '{{count, number}} formules per periode',
     from: 'Geldig vanaf',
     until: 'Geldig tot',
@@ -128,7 +129,7 @@ export const nl: TextsOf<typeof en> = {
     title: 'Planning',
     cron: 'Cron-expressie',
     zone: 'Tijdzone',
-    none: 'Zonder planning loopt het script alleen bij een wijziging van de invoer of bij een herberekening.',
+    none: 'Zonder planning loopt het script alleen bij een wijziging van de invoer of van een formulierwaarde, of bij een herberekening.',
     next: 'Volgende runs ({{zone}}):',
   },
   diff: {
@@ -233,7 +234,7 @@ export const nl: TextsOf<typeof en> = {
     versions: 'Versies bewaren',
     input: 'Eerste invoervariabele',
     button: 'Aanmaken en script schrijven',
-    forbidden: 'Alleen managers kunnen berekende variabelen aanmaken.',
+    forbidden: 'Alleen managers en administrators kunnen berekende variabelen aanmaken.',
     discard: 'Wijzigingen verwerpen',
   },
 };

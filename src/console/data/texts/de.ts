@@ -33,7 +33,7 @@ export const de: TextsOf<typeof en> = {
     },
     notStandard: 'Nur .csv- und .xlsx-Dateien werden als Punkte gelesen. Diese Datei wird als Anhang gespeichert.',
     unreadable: 'Der Browser kann diese Datei nicht lesen. Senden Sie sie, um zu erfahren, was nicht stimmt.',
-    large: 'Die Arbeitsmappe ist für eine Vorschau zu groß. Senden Sie sie, um ihre Spalten und Zeilen zu sehen.',
+    large: 'Die Arbeitsmappe ist für eine Vorschau zu groß. Sie können sie trotzdem senden.',
     sheets: 'Nur das erste Blatt, „{{first}}“, wird gelesen. Nicht gelesen: {{others}}.',
     send: 'Senden',
     sending: 'Die Datei wird gesendet',

@@ -28,7 +28,7 @@ export const en = {
     },
     notStandard: 'Only .csv and .xlsx files are read as points. This file will be stored as an attachment.',
     unreadable: 'The browser cannot read this file. Send it to see what is wrong.',
-    large: 'The workbook is too large to preview. Send it to see its columns and rows.',
+    large: 'The workbook is too large to preview. You can still send it.',
     sheets: 'Only the first sheet, “{{first}}”, is read. Not read: {{others}}.',
     send: 'Send',
     sending: 'Sending the file',

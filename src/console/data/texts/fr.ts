@@ -33,7 +33,7 @@ export const fr: TextsOf<typeof en> = {
     notStandard:
       'Seuls les fichiers .csv et .xlsx sont lus comme des points. Ce fichier sera conservé comme pièce jointe.',
     unreadable: 'Le navigateur ne peut pas lire ce fichier. Envoyez-le pour connaître le problème.',
-    large: 'Le classeur est trop grand pour un aperçu. Envoyez-le pour voir ses colonnes et ses lignes.',
+    large: 'Le classeur est trop grand pour un aperçu. Vous pouvez quand même l’envoyer.',
     sheets: 'Seule la première feuille, « {{first}} », est lue. Non lues : {{others}}.',
     send: 'Envoyer',
     sending: 'Envoi du fichier',

@@ -30,7 +30,7 @@ export const nl: TextsOf<typeof en> = {
     },
     notStandard: 'Alleen .csv- en .xlsx-bestanden worden als punten gelezen. Dit bestand wordt als bijlage bewaard.',
     unreadable: 'De browser kan dit bestand niet lezen. Verstuur het om te zien wat er mis is.',
-    large: 'De werkmap is te groot voor een voorbeeld. Verstuur de werkmap om de kolommen en rijen te zien.',
+    large: 'De werkmap is te groot voor een voorbeeld. U kunt de werkmap toch versturen.',
     sheets: 'Alleen het eerste blad, ‘{{first}}’, wordt gelezen. Niet gelezen: {{others}}.',
     send: 'Versturen',
     sending: 'Het bestand wordt verstuurd',

@@ -57,7 +57,7 @@ export const de: TextsOf<typeof en> = {
   },
   hint: {
     timeZoneId: 'Leer lassen, um die des Standorts zu übernehmen.',
-    siteTimeZoneId: 'Leer lassen, um die des Kontos zu übernehmen.',
+    siteTimeZoneId: 'Ist das Feld leer, erhält ein neuer Standort die des Kontos.',
     tags: 'Durch Kommas getrennt.',
     mappingConfig: 'Eindeutig innerhalb der Quelle.',
     granularity: 'Daran erkennt die Übersicht fehlende Messwerte.',

@@ -4,7 +4,7 @@ export const en = {
   newSource: 'New source',
   newVariable: 'New variable',
   lead: {
-    Site: 'A site is a place where you measure. Days and months of its data begin in its time zone.',
+    Site: 'A site is a place where you measure. The days and months of its data follow its time zone.',
     Source:
       'A source is a meter, a sensor or another origin of readings. Pushes and files identify it by its serial number, EAN or meter number.',
     Variable: 'A variable is one time series of the source. Pushes and files identify it by its mapping name.',
@@ -54,7 +54,7 @@ export const en = {
   },
   hint: {
     timeZoneId: 'Leave empty to use the time zone of the site.',
-    siteTimeZoneId: 'Leave empty to use the time zone of the account.',
+    siteTimeZoneId: 'If this is empty, a new site gets the time zone of the account.',
     tags: 'Separated by commas.',
     mappingConfig: 'Unique within the source.',
     granularity: 'Home uses it to find missing readings.',

@@ -58,7 +58,7 @@ export const fr: TextsOf<typeof en> = {
   },
   hint: {
     timeZoneId: 'Laissez vide pour reprendre celui du site.',
-    siteTimeZoneId: 'Laissez vide pour reprendre celui du compte.',
+    siteTimeZoneId: 'Si ce champ est vide, un nouveau site reprend celui du compte.',
     tags: 'Séparées par des virgules.',
     mappingConfig: 'Unique dans la source.',
     granularity: 'L’accueil s’en sert pour détecter les relevés manquants.',

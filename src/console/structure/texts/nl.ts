@@ -57,7 +57,7 @@ export const nl: TextsOf<typeof en> = {
   },
   hint: {
     timeZoneId: 'Laat leeg om die van de locatie te gebruiken.',
-    siteTimeZoneId: 'Laat leeg om die van het account te gebruiken.',
+    siteTimeZoneId: 'Als dit veld leeg is, krijgt een nieuwe locatie die van het account.',
     tags: 'Gescheiden door komma’s.',
     mappingConfig: 'Uniek binnen de bron.',
     granularity: 'Het overzicht herkent hieraan ontbrekende metingen.',

@@ -32,7 +32,7 @@ export interface Shown {
  * @returns the calls. Labels: one call for each, because a call reads one version of a date. A comparison: one call for both
  * sides. With labels or a comparison, one more call reads the latest versions of the other variables, as the chart does.
  * Otherwise, one call reads all variables; as of an instant, it omits the latest versions, which the chart draws too.
- * @param now instant at which the latest version is compared, as ISO 8601.
+ * @param now instant that stands for the latest versions on the left side of a comparison, as ISO 8601.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

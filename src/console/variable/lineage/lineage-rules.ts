@@ -18,7 +18,7 @@ const PADDING = 22;
 
 export interface PlacedNode {
   readonly node: LineageNode;
-  /** Distance from the traced point, which has level 1. */
+  /** 1 for the traced point; the level of its parent plus 1 for any other node. */
   readonly level: number;
   readonly x: number;
   readonly y: number;

@@ -81,7 +81,7 @@ export const en = {
     fileOther: 'A file of another user',
     fileOf: 'uploaded {{date}}',
     several: 'One of these pushes, which were written together:',
-    none: 'The record of the write is no longer kept.',
+    none: 'The origin is no longer kept.',
   },
   lineage: {
     title: 'Origin of the value',

@@ -24,7 +24,7 @@ export const de: TextsOf<typeof en> = {
   trial: 'Testnachricht',
   sent: 'Gesendet',
   answer: 'Antwort',
-  noAnswer: 'Noch keine Antwort.',
+  noAnswer: 'Keine Antwort.',
   deliveries: 'Zustellungen',
   noDeliveries: 'Noch wurde nichts gesendet. Zustellungen erscheinen hier, sobald sie erfolgen.',
   allStates: 'Alle',

@@ -19,7 +19,7 @@ export const en = {
   trial: 'Test message',
   sent: 'Sent',
   answer: 'Answer',
-  noAnswer: 'No answer yet.',
+  noAnswer: 'No answer.',
   deliveries: 'Deliveries',
   noDeliveries: 'Nothing has been sent yet. Deliveries appear here as they happen.',
   allStates: 'All',

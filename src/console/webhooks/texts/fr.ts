@@ -22,7 +22,7 @@ export const fr: TextsOf<typeof en> = {
   trial: 'Message de test',
   sent: 'Envoyé',
   answer: 'Réponse',
-  noAnswer: 'Pas encore de réponse.',
+  noAnswer: 'Aucune réponse.',
   deliveries: 'Livraisons',
   noDeliveries: 'Rien n’a été envoyé pour l’instant. Les livraisons s’afficheront ici.',
   allStates: 'Tous',

@@ -22,7 +22,7 @@ export const nl: TextsOf<typeof en> = {
   trial: 'Testbericht',
   sent: 'Verstuurd',
   answer: 'Antwoord',
-  noAnswer: 'Nog geen antwoord.',
+  noAnswer: 'Geen antwoord.',
   deliveries: 'Bezorgingen',
   noDeliveries: 'Er is nog niets verstuurd. Bezorgingen verschijnen hier zodra ze plaatsvinden.',
   allStates: 'Alle',

@@ -156,7 +156,7 @@ test('console script: an input is found by its name, and a save over a newer dec
   await close();
 });
 
-test('console runs: a run shows what triggered what, what it read, and the saved script that it ran (R-H8, R-H12)', async () => {
+test('console runs: the page of a run shows its cascade, the points that it read, and the saved script that it ran (R-H8, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(
     MANAGER,
     `/console/variables/${fourfoldId}/runs?state=Succeeded`,
@@ -179,7 +179,7 @@ test('console runs: a run shows what triggered what, what it read, and the saved
   await close();
 });
 
-test('console runs: a schedule shows its next five instants; a forced update shows its progress and is stopped (R-H5)', async () => {
+test('console runs: the next five runs of a schedule are listed; a recalculation shows its progress and can be stopped (R-H5)', async () => {
   const declared = calculated(SLOW, [{ alias: 'energy', variableId: energyId, canBeUsedAsATrigger: false }]);
   const [formula] = declared.calculatedVariableFormulas;
   const scheduled = { calculatedVariableFormulas: [{ ...formula, schedule: '0 6 1 1 *' }] };
@@ -214,7 +214,7 @@ test('console: a calculated variable is created from the page of its input, and 
 
 test('console script: a USER cannot create a calculated variable, nor open a script of a site that the user may not access (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
-  await page.getByText('Only managers can create calculated variables.').waitFor();
+  await page.getByText('Only managers and administrators can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);

@@ -25,7 +25,7 @@ async function choose({ page }: ConsoleWindow, name: string, text: string): Prom
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
 }
 
-test('console data: the page shows the sheet or columns that it will read before it sends a file; rejected rows can be corrected and sent again (R-E2, R-E3)', async () => {
+test('console data: before a file is sent, the page shows which sheet and which columns are read; rejected rows can be corrected and sent again (R-E2, R-E3)', async () => {
   const window = await stack.open(MANAGER, '/console/data');
   const { page, complaints, close } = window;
   await page.getByText('Drop a file here').waitFor();

@@ -64,7 +64,7 @@ test('console people: a manager invites a person, and deletes the invitation aft
   await close();
 });
 
-test('console people: a manager creates a user, limits the access to a source, and changes claims; a reload loses nothing (R-B9, R-C3)', async () => {
+test('console people: a manager creates a user, limits the access to one source, and changes a claim; unsaved fields survive a reload (R-B9, R-C3)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
   await page.getByRole('button', { name: 'New user' }).press('Enter');
   await page.getByLabel('Email address').fill('nina@example.test');

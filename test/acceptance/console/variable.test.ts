@@ -9,7 +9,7 @@ import { calculated, createSiteAndSource, createVariable } from '../../support/f
 const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 48;
-/** Maximum live points held at the end: two answers with 30,000 points each, one for each generation. */
+/** Maximum live points held at the end: `LivePoints` holds two generations, and each gets one answer of 30,000 points. */
 const MAX_HELD = 60_000;
 
 let stack: ConsoleStack;
@@ -125,7 +125,7 @@ test('console variable: of 180,000 live points at most 60,000 are kept, and the 
   await close();
 });
 
-test('console variable: after a failed read of the points, "Try again" reads them and shows the chart', async () => {
+test('console variable: after the first read of the points fails, "Try again" reads them and shows the chart', async () => {
   const window = await stack.open(MANAGER, '/console/find');
   const { page, close } = window;
   const isFirst = (url: URL) => url.pathname === '/data' && url.searchParams.get('pagingOrder') === 'ASC';

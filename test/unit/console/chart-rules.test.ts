@@ -19,17 +19,17 @@ const planOf = (granularity: number | null, timeBase: string | null, spacingSec:
 
 describe('console chart: few points are drawn raw, many points as buckets', () => {
   test.each([
-    ['a year of quarters of an hour', 15, 'Minute', 900, 366, 'Raw'],
-    ['ten years of quarters of an hour', 15, 'Minute', 900, 3660, 'Day'],
-    ['a million minutes', 1, 'Minute', 60, 695, 'Day'],
-    ['three days of seconds', 1, 'Second', 1, 3, 'Minute'],
-    ['twenty years of quarters of an hour', 15, 'Minute', 900, 7320, 'Month'],
-    ['ten days of seconds without a granularity', null, null, 1, 10, 'Hour'],
-    ['ten days of seconds that are declared as quarters of an hour', 15, 'Minute', 1, 10, 'Hour'],
-    ['a year of hours without a granularity', null, null, 3600, 366, 'Raw'],
-    ['one point without a granularity', null, null, undefined, 366, 'Raw'],
-    ['several points of one date', null, null, 0, 366, 'Raw'],
-  ] as const)('%s', (_what, granularity, timeBase, spacingSec, days, expected) => {
+    ['a year of quarters of an hour', 'Raw', 15, 'Minute', 900, 366],
+    ['ten years of quarters of an hour', 'Day', 15, 'Minute', 900, 3660],
+    ['a million minutes', 'Day', 1, 'Minute', 60, 695],
+    ['three days of seconds', 'Minute', 1, 'Second', 1, 3],
+    ['twenty years of quarters of an hour', 'Month', 15, 'Minute', 900, 7320],
+    ['ten days of seconds without a granularity', 'Hour', null, null, 1, 10],
+    ['ten days of seconds that are declared as quarters of an hour', 'Hour', 15, 'Minute', 1, 10],
+    ['a year of hours without a granularity', 'Raw', null, null, 3600, 366],
+    ['one point without a granularity', 'Raw', null, null, undefined, 366],
+    ['several points of one date', 'Raw', null, null, 0, 366],
+  ] as const)('%s: resolution %s', (_what, expected, granularity, timeBase, spacingSec, days) => {
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
 
@@ -102,6 +102,7 @@ describe('console correction: more than 5,000 edits are refused', () => {
 
   test('when missing points are added', () => {
     const add = (count: number) => applyChange('create', 7, pointsOf(0), new Map(), minutes(count), step);
+    expect(MAX_CORRECTED).toBe(5000);
     expect(add(MAX_CORRECTED)?.size).toBe(MAX_CORRECTED);
     expect(add(MAX_CORRECTED + 1)).toBeUndefined();
   });

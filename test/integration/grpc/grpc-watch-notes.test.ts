@@ -184,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: rewrite records', () => {
-  it('are merged into one per day, when they are 40 days old into a single one, and still find the same points (R-J1)', async () => {
+  it('are merged into one per day, and after 40 days into a single one; the same points are still found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],

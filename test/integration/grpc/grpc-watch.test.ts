@@ -160,7 +160,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('resumed with a cursor sends a variable that the cursor lacks from the next commit on, or from the beginning on request (R-J1)', async () => {
+  it('resumed with a further variable that its cursor lacks sends the points of that variable from the next commit on, or all of them with fromBeginning (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

@@ -182,7 +182,7 @@ describe('points: a write at a variable and date', () => {
 });
 
 describe('points: turning isVersioned', () => {
-  it('off keeps the versions readable until the next write at that date replaces them (R-C6, R-F4)', async () => {
+  it('off keeps the versions of a date readable until the next write at the date replaces them (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [

@@ -104,7 +104,7 @@ describe('push: a small push', () => {
     ['that is not an array', 400, () => ({})],
     ['with a wrong token', 401, () => one(), { authorization: 'Bearer wrong' }],
   ])(
-    '%s gets the same answer as from the app, with status %i (R-D1, R-A2, R-A10)',
+    '%s gets the same answer as from the Hono app, with status %i (R-D1, R-A2, R-A10)',
     async (_what, status, body, headers = {}) => {
       const raw = JSON.stringify(body());
       await push(one());
@@ -118,7 +118,7 @@ describe('push: a small push', () => {
     ['not JSON', '[{]'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s is 400, with the same answer as from the app (R-D1)', async (_what, raw) => {
+  ])('that is %s is 400, with the same answer as from the Hono app (R-D1)', async (_what, raw) => {
     await push(one());
     const answer = await answerOf('', raw as string);
     expect(answer).toEqual(await answerOf(THROUGH_APP, raw as string));
@@ -128,7 +128,7 @@ describe('push: a small push', () => {
   it.each([
     ['authorization', 401, 'Bearer wrong'],
     ['content-type', 415, 'text/plain'],
-  ])('with two %s headers is answered %i, as by the app (R-D1, R-B1)', async (name, status, second) => {
+  ])('with two %s headers is answered %i, as by the Hono app (R-D1, R-B1)', async (name, status, second) => {
     await push(one());
     const raw = JSON.stringify(one());
     const { hostname, port } = new URL(api.origin);
@@ -146,7 +146,7 @@ describe('push: a small push', () => {
     expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('takes effect in the order of the answers, through handler or app (R-D6)', async () => {
+  it('takes effect in the order of the answers, whether the handler or the Hono app takes it (R-D6)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) {
@@ -180,7 +180,7 @@ describe('push: a small push', () => {
 });
 
 describe('push: the small-push handler', () => {
-  it('answers a push whose caller and target are cached; the app gets other pushes with their bodies (R-D1)', async () => {
+  it('answers a push whose caller and target are cached; the Hono app gets other pushes with their bodies (R-D1)', async () => {
     await push(one());
     const handler = await openHandler();
     const body = one();
@@ -197,7 +197,7 @@ describe('push: the small-push handler', () => {
     await handler.close();
   });
 
-  it('leaves a push to the app when its user exceeds the limit of requests (R-B15)', async () => {
+  it('leaves a push to the Hono app when its user exceeds the limit of requests (R-B15)', async () => {
     const handler = await openHandler(false);
     await handler.remember();
     const body = one();

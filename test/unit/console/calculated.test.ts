@@ -96,7 +96,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
     expect(suggest(text)).toContain(label);
   });
 
-  test('the list of suggested names is no longer valid once a $ is typed', () => {
+  test('letters filter the suggested names; a $ requests new suggestions', () => {
     const text = 'inputVariables';
     const names = complete(new CompletionContext(EditorState.create({ doc: text }), text.length, true));
     const isValid = (typed: string) => names?.validFor instanceof RegExp && names.validFor.test(typed);

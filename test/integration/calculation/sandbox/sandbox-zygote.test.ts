@@ -118,7 +118,7 @@ test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keep
   }
 });
 
-test('sandbox: a lost supervisor counts against a run that ran alone, otherwise against the sandbox (R-H7)', async () => {
+test('sandbox: the loss of a supervisor is a fault of the run when one run was active, and of the sandbox when two were (R-H7)', async () => {
   const others = descendants(process.pid);
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');

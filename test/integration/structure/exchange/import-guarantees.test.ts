@@ -180,7 +180,7 @@ describe('structure import: beside a long import of one account, another account
 });
 
 describe('structure exchange: ten accounts that import and export at once', () => {
-  test('delay no read and no export of another account; of five more documents that they sent before its document, at most three are imported earlier (R-A14)', async () => {
+  test('do not delay reads and exports of another account; of five second documents that they sent before its document, at most three are imported before it (R-A14)', async () => {
     const importer = stack.startImporter();
     const many = await Promise.all(Array.from({ length: 10 }, () => stack.newAccount()));
     const small = await stack.newAccount();

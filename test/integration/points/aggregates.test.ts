@@ -162,7 +162,7 @@ describe('points: aggregates', () => {
     [{ quantityType: 'Instantaneous' }, 'avgValue'],
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
-  ])('the default aggregate of %o is %s (R-C8)', async (members, member) => {
+  ])('the default aggregate of %j is %s (R-C8)', async (members, member) => {
     const variableId = await withReadings(readings, members);
     expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
   });

@@ -59,15 +59,18 @@ describe('points: deletion', () => {
     ['everything from a date on', { fromMicros: at(3) }, [10, 20, 11, 21, 12, 22], [at(3), at(4), 2]],
     ['everything before a date', { toMicros: at(1) }, [11, 21, 12, 22, 13, 23, 14, 24], [at(0), at(0), 1]],
     ['everything', {}, [], [at(0), at(4), 5]],
-  ] as const)('removes all versions of a period, %s, and counts dates (R-G5)', async (_case, period, left, range) => {
-    const [variableId, other] = [await addTwice(), await addTwice()];
-    const expected = [{ variableId, fromMicros: range[0], toMicros: range[1], count: range[2] }];
-    expect(await preview({ variableIds: [variableId], ...period })).toEqual(expected);
-    expect(await valuesOf(variableId), 'whatIf only counts').toHaveLength(10);
-    expect(await remove({ variableIds: [variableId], ...period })).toEqual(expected);
-    expect(await valuesOf(variableId)).toEqual(left);
-    expect(await valuesOf(other), 'others keep theirs').toHaveLength(10);
-  });
+  ] as const)(
+    'of a period removes all its versions and counts its dates: %s (R-G5)',
+    async (_case, period, left, range) => {
+      const [variableId, other] = [await addTwice(), await addTwice()];
+      const expected = [{ variableId, fromMicros: range[0], toMicros: range[1], count: range[2] }];
+      expect(await preview({ variableIds: [variableId], ...period })).toEqual(expected);
+      expect(await valuesOf(variableId), 'whatIf only counts').toHaveLength(10);
+      expect(await remove({ variableIds: [variableId], ...period })).toEqual(expected);
+      expect(await valuesOf(variableId)).toEqual(left);
+      expect(await valuesOf(other), 'others keep theirs').toHaveLength(10);
+    },
+  );
 
   it('returns one range per variable that had points, in the order of ids (R-G5)', async () => {
     const [first, second, empty] = [await addTwice(), await addTwice(), await store.addVariable({ isVersioned: true })];

@@ -42,7 +42,11 @@ const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
 
 describe('identity: the claim account of Keycloak’s tokens', () => {
   it.each([
-    ['the field account when it is given', { account: '7', acr_values: 'accountId:8' }, '7'],
+    [
+      'the one in the field `account` when the request has this field',
+      { account: '7', acr_values: 'accountId:8' },
+      '7',
+    ],
     [
       'the account of acr_values in the old form when the field is empty',
       { account: '', acr_values: 'urn:x accountId:8' },

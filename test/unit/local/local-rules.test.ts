@@ -39,7 +39,7 @@ describe('npm start: DATABASE_URL and REDIS_URL', () => {
   it.each([
     [{ DATABASE_URL: 'postgres://a/b' }, 'DATABASE_URL is set and REDIS_URL is not'],
     [{ REDIS_URL: 'redis://c' }, 'REDIS_URL is set and DATABASE_URL is not'],
-  ])('one setting without the other is refused: %o (R-K1)', (environment, sentence) => {
+  ])('one setting without the other is refused: %j (R-K1)', (environment, sentence) => {
     expect(() => readExternalServices(environment)).toThrow(sentence);
   });
 

@@ -81,7 +81,10 @@ describe('points: label rules', () => {
     ['V1', { version: 'mine' }, '{"version":"mine"}'],
     [undefined, { a: 'b' }, '{"a":"b"}'],
     [undefined, {}, null],
-  ])('version %s is copied into the tags %j unless they have a version (§9.2 rule 1, R-D3)', (version, tags, text) => {
-    expect(toLabels(version, tags)).toEqual({ version, tags: text });
-  });
+  ])(
+    'with the version %s, the tags %j are stored as %s: a version that they have already stays (§9.2 rule 1, R-D3)',
+    (version, tags, text) => {
+      expect(toLabels(version, tags)).toEqual({ version, tags: text });
+    },
+  );
 });

@@ -51,10 +51,10 @@ export const previewSchema = lenientObject({
 
 export const SAMPLE_QUERY = declareQuery({
   from: momentParameter(
-    'First changed date of the run, inclusive; by default the last. A date without a zone is local time of the source.',
+    'First changed date of the run, inclusive; by default the last changed date. A date without a zone is local time of the source.',
   ),
   to: momentParameter(
-    'Last changed date of the run, inclusive; by default `from`, else the newest date of the inputs.',
+    'Last changed date of the run, inclusive; by default `from`, else the newest date of the inputs, else now.',
   ),
   triggerDate: momentParameter('The `triggerDate` that the script gets; by default the last changed date.'),
 });

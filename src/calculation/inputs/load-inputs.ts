@@ -213,7 +213,7 @@ async function readColumns(
   };
   await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
   if (columns.pointCount <= remainingPoints) return columns;
-  const message = `the inputs up to ${input.alias} have more points than a run may read; declare shorter periods or buckets`;
+  const message = `input ${input.alias} brings the run above its maximum number of input points; declare shorter periods or buckets`;
   throw new DomainError('invalid_input', message);
 }
 

@@ -78,13 +78,13 @@ describe('calculation: a run that may read 100 points', () => {
     [
       MAX_INPUT_POINTS + 1,
       'invalid_input',
-      'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
+      'input a0 brings the run above its maximum number of input points; declare shorter periods or buckets',
     ],
     // So many points that reading must stop before the end.
     [
       100_000,
       'invalid_input',
-      'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
+      'input a0 brings the run above its maximum number of input points; declare shorter periods or buckets',
     ],
   ])('whose input has %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });

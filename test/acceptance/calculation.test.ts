@@ -163,6 +163,7 @@ describe('calculation: a write to a trigger input', () => {
     const inputs = [hourly(trigger), hourly(quiet, { alias: 'quiet', canBeUsedAsATrigger: false })];
     const variable = await createVariable(api, sourceId, { calculated: calculated(script, inputs) });
     await push(quiet, readings([5, 6]));
+    await settled();
     await push(trigger, readings([1]));
     expect((await lastRun(variable)).inputs.map(({ points }) => points)).toEqual([1, 2]);
     expect(await runs(variable)).toHaveLength(1);

@@ -130,7 +130,7 @@ describe('calculation: repeated runs', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
 
-  test('a run whose paused worker lost its session is stored once (R-H5, R-K3)', async () => {
+  test('a run whose paused worker lost its database session is stored once (R-H5, R-K3)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await calculations.change(source);
@@ -159,7 +159,7 @@ describe('calculation: repeated runs', () => {
     ['its slot is taken back', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its session just before %s is handed back, and the attempt does not count (R-A15)',
+    'a run that loses its database session just before %s is handed back, and the attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
@@ -246,8 +246,8 @@ describe('calculation: faults of a sandbox', () => {
   });
 });
 
-describe('calculation: its own output as an input', () => {
-  test('the input has the points stored before the run (R-H1)', async () => {
+describe('calculation: a variable that reads its own output', () => {
+  test('gets the points stored before the run (R-H1)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: false });
     const own = { alias: 'own', variableId, periodType: 'AbsoluteDate', canBeUsedAsATrigger: false };

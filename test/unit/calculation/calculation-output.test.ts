@@ -50,7 +50,7 @@ describe('output: labels by the table of §9.4', () => {
       ['b', copied('b')],
     ],
     [
-      'versioning on, some Versions empty: those get the default',
+      'versioning on, some Versions empty: their rows get the default',
       VERSIONED,
       { versions: ['a', ''] },
       ['a', copied('a')],

@@ -243,12 +243,16 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
       { kind: 'fault', cause: 'sandbox' },
     ],
     [
-      'a limit precedes a result',
+      'an exceeded limit is reported, even with a result',
       { limit: 'wall_time' },
       { kind: 'limit', message: 'the script ran longer than 30 s' },
     ],
     ['a limit names the line reached last', { limit: 'wall_time', line: 12 }, { kind: 'limit', line: 12 }],
-    ['a limit precedes its signal', { limit: 'memory', end: 'signalled', code: 9 }, { kind: 'limit' }],
+    [
+      'an exceeded limit is reported, even when a signal ended the run',
+      { limit: 'memory', end: 'signalled', code: 9 },
+      { kind: 'limit' },
+    ],
     ['a signal ends the run as killed', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
   ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {
     expect(decide(change)).toMatchObject(expected);

@@ -62,7 +62,7 @@ describe('npm start: ports of the roles', () => {
       'The operating system does not let this process listen on port 80. Set HTTP_PORT',
     ],
     [
-      'listen EADDRNOTAVAIL: address not available 10.9.9.9',
+      'listen EADDRNOTAVAIL: address not available 127.0.0.1',
       '127.0.0.1 is not an address of this machine, or cannot be resolved. Set HTTP_HOST',
     ],
     ['listen EMFILE', 'listen EMFILE'],

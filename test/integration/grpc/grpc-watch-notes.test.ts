@@ -247,7 +247,7 @@ describe('watch: rewrite records', () => {
 });
 
 describe('watch changes: points of the last days', () => {
-  it('are read through indexes of one or two chunks, beside 2,000 days of other points (R-J1)', async () => {
+  it('are read through indexes of at most two chunks, while the tables hold 2,000 days of points (R-J1)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);

@@ -152,7 +152,7 @@ describe('read formats: rows', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('of JSON by columns are answered to POST too; CSV has the rows of displayLevel Normal (R-G1)', async () => {
+  test('of JSON by columns are answered to POST too; with displayLevel Columns, CSV has the columns of displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([

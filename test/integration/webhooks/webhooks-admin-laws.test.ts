@@ -1,4 +1,4 @@
-/** POST and PUT accept the body of GET for any webhook, and a computed patch makes one webhook equal to another (part C, R-I1, R-I6). */
+/** POST and PUT accept the body of GET for any webhook, and a computed patch makes one webhook equal to another (rulings part C, R-I1, R-I6). */
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('webhooks: POST of the body of GET creates an equal webhook, and PUT of the body at any display level changes nothing (part C, R-I1)', async () => {
+it('webhooks: POST of the body of GET creates an equal webhook, and PUT of the body at any display level changes nothing (rulings part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);

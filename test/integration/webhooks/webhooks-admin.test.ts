@@ -312,7 +312,7 @@ describe('webhooks: PUT /account/webhooks/{id}', () => {
   });
 });
 
-it('webhooks: a stored URL stays valid after the operator’s policy forbids it for new webhooks (part C, R-I4)', async () => {
+it('webhooks: a stored URL stays valid after the operator’s policy forbids it for new webhooks (R-I4, rulings part C)', async () => {
   const [webhook, url] = [await createWebhook(api.manager), 'http://10.0.0.1/'];
   await setByService(webhook.id, `url = '${url}'`);
   expect((await put(webhook, { ...(await read(webhook)), name: 'x' })).status).toBe(200);
@@ -449,7 +449,7 @@ describe('webhooks: filter', () => {
     },
   );
 
-  it('stays valid in PUT and POST after a named entity was deleted (R-I1, part C)', async () => {
+  it('stays valid in PUT and POST after a named entity was deleted (R-I1, rulings part C)', async () => {
     const { siteId } = await createStructure(api.manager);
     const webhook = await createWebhook(api.manager, { filter: { siteIds: [siteId, own.siteId] } });
     expect((await api.manager.delete(`/sites/${siteId}?hardDelete=true`)).status).toBe(204);

@@ -139,7 +139,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a webhook as read, and uses its secret for the same URL only (R-I7, part C)', async () => {
+  test('accepts a webhook in the form that a read returns, and uses its stored secret only for the URL of that webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Two files landed with this number. A landed file keeps its name, by which databases know it. */
+/** Two files landed with this number. A file that databases have applied keeps its name, because they know it by this name. */
 const LANDED_TWICE = ['0037'];
 
 test('migrations: no two files have the same number, except the two that landed with 0037', () => {

@@ -32,7 +32,7 @@ const CONTRACT_PATHS = [
 ];
 
 describe('openapi: portability', () => {
-  test('no pattern needs Unicode properties, and each is a regular expression without flags (R-A9)', () => {
+  test('no pattern uses Unicode properties, and each is a valid regular expression without flags (R-A9)', () => {
     const patterns = [...objectsIn(document)].flatMap(([, { pattern }]) =>
       typeof pattern === 'string' ? pattern : [],
     );
@@ -41,7 +41,7 @@ describe('openapi: portability', () => {
     for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow();
   });
 
-  test('every required member has a schema, and no record limits its names by an enumeration (R-A9)', () => {
+  test('every required member has a schema, and no schema limits member names by an enumeration (R-A9)', () => {
     const objects = [...objectsIn(document)];
     expect(objects.filter(([, { required }]) => Array.isArray(required)).length).toBeGreaterThan(100);
     expect(objects.filter(([, { propertyNames }]) => propertyNames !== undefined).length).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('two path templates match the same path only where the contract requires it, and their parameters then have different values (§4.2, §4.4)', () => {
+  test('two path templates can match the same path only where the contract requires it; the parameter of one then excludes the fixed segment of the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

@@ -28,7 +28,7 @@ describe('log: an error (R-K1, R-K4)', () => {
     });
   });
 
-  test('is described in limited length, also with a cycle of causes or a long message, or when it is only a text', () => {
+  test('has a description of limited length, even when its causes form a cycle or its message is long; a thrown text is described too', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);

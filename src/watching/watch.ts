@@ -197,7 +197,7 @@ export class Watch {
   }
 
   /**
-   * Performs a short read. Other watches may share the read, so it does not end with this watch.
+   * Performs a short read. Other watches may share the read, so the read continues when this watch ends.
    * @returns undefined above MAX_COLLECTED_POINTS or MAX_COLLECT_MS.
    */
   async #collect(variableIds: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {

@@ -129,7 +129,7 @@ function toStream(
 
 /**
  * Destroys the connection. An error of the stream would make the HTTP server send the text of the error to the client
- * when nothing has been sent yet, and print it on the console.
+ * when nothing has been sent yet, and print it to standard error.
  */
 function breakConnection(c: Context, controller?: ReadableStreamDefaultController): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

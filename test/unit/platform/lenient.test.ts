@@ -130,7 +130,7 @@ describe('platform: civil time', () => {
     );
   });
 
-  it('local time and offset lead back to the instant, except for the earlier of two equal local times (R-A8)', () => {
+  it('the local time of an instant is read as that instant, or as a later instant when the local time occurs twice (R-A8)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, second) => {
         const instant = second * 1_000_000;

@@ -89,7 +89,7 @@ export function updateRoutes(services: UpdateRouteServices): Hono<CallerEnv & Re
       const { cron, timeZoneId, from, until, count } = INSTANTS_QUERY.parse(c.req.url);
       const millisOf = (moment: ParsedMoment) => (toMicros(moment, timeZoneId) ?? 0) / MICROS_PER_MILLI;
       const now = clock.nowMillis();
-      // `nextInstants` leaves out an instant at `begin`, but an instant at `from` is wanted.
+      // Begins a millisecond before `from`, because `nextInstants` returns only instants after `begin`.
       const begin = from ? Math.max(now, millisOf(from) - 1) : now;
       const end = until ? millisOf(until) : Number.POSITIVE_INFINITY;
       const instants = nextInstants(cron, timeZoneId, begin, count).filter((millis) => millis < end);

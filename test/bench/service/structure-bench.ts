@@ -156,7 +156,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
   );
 }
 
-/** @param work must return PAGE, the number of rows or of hundreds of targets: anything else is a mistake of the bench. */
+/** @param work must return PAGE: the number of rows read, or of targets found divided by PAGE. */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();
   const count = await work();

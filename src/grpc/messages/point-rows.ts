@@ -56,7 +56,7 @@ function joinIds(columns: readonly Int32Array[]): Int32Array {
   return joined;
 }
 
-/** @returns the length, in bytes, of the texts of a message: the only part that the number of points does not bound. */
+/** @returns the length, in bytes, of the VersionTags and tags of a message: the only part that the number of points does not bound. */
 export function textBytes({ versions, tags }: Pick<PointRowsMessage, 'versions' | 'tags'>): number {
   return [...versions, ...tags].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
 }

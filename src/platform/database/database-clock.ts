@@ -22,7 +22,10 @@ export interface DatabaseClock extends Clock, Sweeper {}
 export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
   let offsetMs: number | undefined;
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
-    log.warn({ aheadMs }, 'the clock of this machine differs from the clock of the database, which the service uses'),
+    log.warn(
+      { aheadMs },
+      'the clock of this machine differs from the clock of the database; webhook messages use the clock of the database',
+    ),
   );
   const read = async (): Promise<void> => {
     const sentMs = performance.now();

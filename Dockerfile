@@ -1,5 +1,5 @@
 # Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See src/container/README.md.
-# The base is any Debian 13 image; where no registry is reachable, one imported from mmdebstrap.
+# The base is any Debian 13 image, such as one that mmdebstrap made where no registry is reachable.
 ARG BASE_IMAGE=debian:trixie-slim
 # PostgreSQL 17 with the Community edition of TimescaleDB; `debian-database` is the stage below, with Debian's Apache edition.
 ARG DATABASE_IMAGE=timescale/timescaledb:2.19.3-pg17

@@ -237,7 +237,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await findDue()).not.toContain(variableId);
   });
 
-  test('stores nothing when another session took it over (R-H5, R-K3)', async () => {
+  test('stores nothing when another database session took it over (R-H5, R-K3)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     const takeOver = async () => {

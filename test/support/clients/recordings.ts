@@ -24,7 +24,10 @@ interface Exchange {
     readonly body?: string;
   };
   readonly answer: { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
-  /** The client waited for this answer: points become readable and files end some time after they were accepted. */
+  /**
+   * The replay repeats the request until it gets this answer: points become readable, and files are processed, some time
+   * after they were accepted.
+   */
   readonly eventually?: boolean;
 }
 

@@ -36,7 +36,7 @@ async function describe(
   const state = isActive ? 'active' : 'not active';
   const until = isComplete ? '' : `, counted up to ${countedUntil}`;
   return [
-    `${name}: raw points ${keepRawYears} years, then by ${rollup} (${timeZoneId}), ${state}`,
-    `  before ${boundary}: ${variableCount} variables, ${pointCount} points and ${versionCount} versions to delete, ${rollupCount} rollups to insert${until}`,
+    `${name}: keepRawYears ${keepRawYears}, rollup ${rollup} (${timeZoneId}), ${state}`,
+    `  before ${boundary}: variables ${variableCount}, points to delete ${pointCount}, versions to delete ${versionCount}, rollups to insert ${rollupCount}${until}`,
   ];
 }

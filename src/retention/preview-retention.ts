@@ -45,7 +45,7 @@ interface Counted {
 }
 
 /**
- * @param owner an account stands for those of its variables that have no policy.
+ * @param owner for an account, its variables without a policy of their own are counted.
  * @param maxMs maximum time of the counting. Default: `MAX_COUNTING_MS`.
  */
 export async function previewRetention(

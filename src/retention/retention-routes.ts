@@ -33,7 +33,7 @@ export const PREVIEW_QUERY = declareQuery({
   }),
   rollup: choiceParameter('Length of the rollups. Default: the length in the saved policy, else `Day`.', ROLLUPS),
   timeZoneId: textParameter(
-    'Time zone of the rollups. Default: the zone of the saved policy, else of the account or source.',
+    'Time zone of the rollups. Default: the zone of the saved policy; else of the source or its site, for a variable; else of the account.',
     timeZoneSchema,
   ),
 });
@@ -110,7 +110,11 @@ async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<
   const saved = await findRetention(parts.database, owner);
   const keepRawYears = asked.keepRawYears ?? saved?.keepRawYears;
   if (keepRawYears === undefined) {
-    throw new DomainError('invalid_input', 'keepRawYears is required, because no retention policy is saved');
+    const kind = owner.variableId === null ? 'account' : 'variable';
+    throw new DomainError(
+      'invalid_input',
+      `keepRawYears is required, because this ${kind} has no saved retention policy`,
+    );
   }
   const rule = {
     keepRawYears,

@@ -87,7 +87,9 @@ export async function rollUpPoints(transaction: Transaction, rollup: Rollup): Pr
   const versions = await deleteRows(transaction, 'point_version', variableId, span);
   const points = await deleteRows(transaction, 'point', variableId, span);
   if (!inserted || inserted.points !== points) {
-    throw new Error(`${inserted?.points} points of variable ${variableId} were rolled up, but ${points} were deleted`);
+    throw new Error(
+      `the points of variable ${variableId} must be rolled up and deleted in equal number, got ${inserted?.points ?? 0} and ${points}`,
+    );
   }
   await transaction.query(SAVE_STEP, [variableId, instantBound(span.toMicros), inserted.versionTimestamp]);
   return { points, versions, rollups: inserted.rollups, isDone: span.toMicros >= untilMicros };

@@ -88,7 +88,10 @@ describe('retention: preview and job', () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
-    expect((await manager.get(`${path}/preview`)).status).toBe(400);
+    expect(await manager.get(`${path}/preview`)).toMatchObject({
+      status: 400,
+      body: { message: 'keepRawYears is required, because this variable has no saved retention policy' },
+    });
     const preview = {
       ...{ boundary, variableCount: 1, pointCount: 36, versionCount: 36, rollupCount: 3 },
       ...{ firstDate: iso(BOUNDARY - 3 * DAY), isComplete: true, countedUntil: boundary },
@@ -98,8 +101,8 @@ describe('retention: preview and job', () => {
     expect((await apply()).counts.size, 'not active').toBe(0);
     expect(await state(`${path}/preview`)).toEqual(preview);
     expect(await describeRetention(api.database, api.accountId)).toEqual([
-      `account ${api.accountId}, variable ${variableId}: raw points 5 years, then by Day (UTC), not active`,
-      `  before ${boundary}: 1 variables, 36 points and 36 versions to delete, 3 rollups to insert`,
+      `account ${api.accountId}, variable ${variableId}: keepRawYears 5, rollup Day (UTC), not active`,
+      `  before ${boundary}: variables 1, points to delete 36, versions to delete 36, rollups to insert 3`,
     ]);
     const { body } = await manager.put(path, { ...DAILY, isActive: true });
     expect(body).toMatchObject({ retention: { ...DAILY, isActive: true, userName: 'max' }, rollupCount: 0 });
@@ -163,7 +166,7 @@ describe('retention: preview and job', () => {
     expect(preview.counted.countedUntil).toBe(preview.startsAt);
   });
 
-  test('the policy of a variable without a time zone gets the zone of the site when its source has none', async () => {
+  test('a policy of a variable that names no time zone gets the zone of the site when the source has none', async () => {
     const { sourceId: inBrussels } = await createSiteAndSource(manager);
     const variableId = await createVariable(manager, inBrussels);
     const path = `/variables/${variableId}/retention`;

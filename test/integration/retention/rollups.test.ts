@@ -232,7 +232,7 @@ describe('rollups: writes and deletions', () => {
       );
     });
     await expect(rollUp(variableId, at(48))).rejects.toThrow(
-      `46 points of variable ${variableId} were rolled up, but 48 were deleted`,
+      `the points of variable ${variableId} must be rolled up and deleted in equal number, got 46 and 48`,
     );
     await store.database.query('drop trigger drop_one on point_rollup');
     expect(await valuesOf(variableId)).toHaveLength(96);

@@ -7,8 +7,8 @@ import type { PointChunk } from './point.ts';
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * Splits a chunk into parts, so that the distinct texts of each part fit into MAX_TEXT_BYTES; a
- * part has at least one point.
+ * Splits a chunk into parts of at least one point, so that the distinct texts of each part of several points fit into
+ * MAX_TEXT_BYTES.
  */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;

@@ -38,7 +38,7 @@ export interface ChunkRuns {
    * the VersionTag of the run.
    */
   readonly exposed: Runs;
-  /** Runs of a versioned variable: the stored row becomes history. */
+  /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */
   readonly superseded: Runs;
   /** Runs whose VersionTag may be in history: the version with this VersionTag is deleted. */
   readonly replaced: Runs;

@@ -161,8 +161,8 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  *
  * @param chunks runs by chunk number.
  * @param stored all chunks that overlap `chunks`.
- * @param cuts receives the variables whose history is cut (R-F9). A new version with the VersionTag
- * of a stored version corrects that version (R-F2). This is a cut only for the first version kept after an earlier cut.
+ * @param cuts receives the variables whose history is cut (R-F9). Replacing a stored version by a new version with the same
+ * VersionTag (R-F2) is a cut only if the stored version is the first that was kept after an earlier cut.
  */
 export async function supersedeStored(
   transaction: Transaction,

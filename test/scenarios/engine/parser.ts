@@ -127,7 +127,7 @@ function together(cursor: Cursor): Action {
     if (cursor.takes('}')) return { kind: 'write', bodies, ...(at && { moment: at }) };
     cursor.due('push');
     const part = pushBody(cursor);
-    if (part.at) cursor.fail('at must follow together, where pushes are written together');
+    if (part.at) cursor.fail('at must follow together, not a push within its braces');
     bodies.push(part.body);
   }
 }

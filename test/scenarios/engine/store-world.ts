@@ -61,7 +61,7 @@ export async function openScenarioStore(): Promise<ScenarioStore> {
   const dictionary = openDictionary(database);
   return {
     openWorld: async () => {
-      const accountId = await createAccount(database, { name: 'North', versionLimit: 7 });
+      const accountId = await createAccount(database, { name: 'North' });
       const { rows } = await database.query<{ id: number }>(ADD_SOURCE, [accountId]);
       const sourceId = rows[0]?.id ?? 0;
       return toWorld({ database, dictionary, accountId, sourceId, ids: new Map(), spans: openSpans() });

@@ -51,7 +51,7 @@ export interface ScriptOutput {
   readonly tagsColumn?: readonly string[];
 }
 
-/** The moment up to which the reader knows versions. */
+/** The moment as of which versions are read (R-F5, R-G2). */
 export type KnownAt =
   | { readonly kind: 'label'; readonly label: string; readonly isBefore: boolean }
   | { readonly kind: 'instant'; readonly micros: number }

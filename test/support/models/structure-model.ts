@@ -88,7 +88,8 @@ const variable = fc.record({
   reads: fc.array(fc.nat(), { maxLength: 3 }),
 });
 
-// A number in front makes names unique in any case, a letter behind keeps them from being a number.
+// Callers put a number in front, so that names differ regardless of case. The `x` at the end keeps a name from being a
+// number.
 const entryName = anyText.map((text) => `${text}x`.trim());
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 const entries = fc.record({

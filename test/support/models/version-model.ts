@@ -65,7 +65,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
 /** A choice with a resolved instant. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
-/** @returns the matching versions, or the last one of each date, by date and VersionTimestamp (R-F5, R-G2). */
+/** @returns the matching versions, or the last one of each date, in the order of date and VersionTimestamp (R-F5, R-G2). */
 export function choose(versions: Versions, choice: ModelChoice): Versions {
   const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
   if (choice.isEvery) return counting;

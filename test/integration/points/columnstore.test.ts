@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps one index page and no maps, also after corrections, and is measured exactly', async (test) => {
+  it('a small compressed chunk keeps one page per index and neither free space nor visibility maps, also after corrections, and its measured size is exact', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);

@@ -1,4 +1,4 @@
-/** Packing of chunks in rows. */
+/** Packing of chunks that are stored in rows. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';

@@ -45,7 +45,7 @@ async function setSeries(variableId: number, setting: string): Promise<void> {
 describe('points: deletion', () => {
   it.each([
     [
-      'from inclusive to exclusive',
+      'with an inclusive start and an exclusive end',
       { fromMicros: at(1), toMicros: at(3) },
       [10, 20, 13, 23, 14, 24],
       [at(1), at(2), 2],
@@ -88,29 +88,32 @@ describe('points: deletion', () => {
     ['all points', {}],
     ['the last points', { fromMicros: at(2) }],
     ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
-  ] as const)('of %s leaves later writes unaffected: versions, limit and tags (R-F1–F3)', async (_case, period) => {
-    const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
-    const write = (value: number, tag: string | null = null) =>
-      store.write(
-        variableId,
-        [0, 1, 2].map((hour): WrittenPoint => [at(hour), value, tag]),
+  ] as const)(
+    'of %s does not change what later writes do with versions, the version limit and VersionTags (R-F1–F3)',
+    async (_case, period) => {
+      const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
+      const write = (value: number, tag: string | null = null) =>
+        store.write(
+          variableId,
+          [0, 1, 2].map((hour): WrittenPoint => [at(hour), value, tag]),
+        );
+      const first = await write(1, 'A');
+      await write(2, 'B');
+      await remove({ variableIds: [variableId], ...period });
+      for (const [value, tag] of [
+        [3, 'B'],
+        [4, 'C'],
+        [5, 'D'],
+        [6, null],
+      ] as const)
+        await write(value, tag);
+      const versions = await store.readAll(variableId);
+      expect(versions.map(({ date, value }) => [date, value])).toEqual(
+        [0, 1, 2].flatMap((hour) => [4, 5, 6].map((value) => [at(hour), value])),
       );
-    const first = await write(1, 'A');
-    await write(2, 'B');
-    await remove({ variableIds: [variableId], ...period });
-    for (const [value, tag] of [
-      [3, 'B'],
-      [4, 'C'],
-      [5, 'D'],
-      [6, null],
-    ] as const)
-      await write(value, tag);
-    const versions = await store.readAll(variableId);
-    expect(versions.map(({ date, value }) => [date, value])).toEqual(
-      [0, 1, 2].flatMap((hour) => [4, 5, 6].map((value) => [at(hour), value])),
-    );
-    for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(first.versionTimestamp);
-  });
+      for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(first.versionTimestamp);
+    },
+  );
 
   it('waits for an open write and removes its points (R-G5)', async () => {
     const variableId = await addTwice();
@@ -124,7 +127,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('increments the purge count, and a preview does not (R-F8)', async () => {
+  it('increments series.purge_count, and a preview does not (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -176,7 +179,7 @@ describe('points: purging versions', () => {
     expect(await valuesOf(variableId)).toHaveLength(21);
   });
 
-  it('later writes keep the limit (R-F3)', async () => {
+  it('is followed by writes that still apply the limit (R-F3)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 2');
     await purge(variableId);

@@ -258,13 +258,17 @@ describe('points: reading', () => {
   });
 
   it.each([
-    ['from is inclusive, to exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
+    ['from is inclusive, and to is exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
     ['includeToBoundary includes the end', { fromMicros: at(1), toMicros: at(3), isToIncluded: true }, [1, 2, 3]],
     ['an empty period has no points', { fromMicros: at(1), toMicros: at(1) }, []],
-    ['a single instant, included', { fromMicros: at(1), toMicros: at(1), isToIncluded: true }, [1]],
-    ['descending', { order: 'DESC' }, [4, 3, 2, 1, 0]],
-    ['a page', { limit: 2, offset: 2 }, [2, 3]],
-    ['the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
+    [
+      'a period of one instant with its end included has the point of this instant',
+      { fromMicros: at(1), toMicros: at(1), isToIncluded: true },
+      [1],
+    ],
+    ['the order DESC returns descending dates', { order: 'DESC' }, [4, 3, 2, 1, 0]],
+    ['limit 2 and offset 2 return the third and the fourth point', { limit: 2, offset: 2 }, [2, 3]],
+    ['limit 1 in the order DESC returns the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
     // Every point has a second version, so reads of a VersionTag or a state read both tables.

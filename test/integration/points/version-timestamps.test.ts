@@ -124,7 +124,7 @@ describe('points: an as-of read', () => {
     await later.commit();
   });
 
-  it('fails with dependency_unavailable when an open write does not end in time, and with the reason of its signal when that is aborted (R-A5, R-G4)', async () => {
+  it('fails with dependency_unavailable when an open write does not end in time, and with the reason of its signal when the signal is aborted (R-A5, R-G4)', async () => {
     const [variableId = 0] = await addVariables(1);
     const writer = await writeAndHold(encode([variableId], 1));
     const now = await clockMicros();
@@ -163,7 +163,7 @@ describe('points: VersionTimestamps', () => {
 });
 
 describe('points: writers', () => {
-  /** Fails when the statement waits for a lock for a second. */
+  /** Writes points; fails when a statement waits for a lock for a second. */
   const writeWithoutWaiting = (tuples: Buffer) =>
     withTransaction(store.database, async (transaction) => {
       await transaction.query(`set local lock_timeout = '1s'`);

@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('of an account runs in the background and returns the number of variables (R-F7)', async () => {
+  test('of an account runs in the background and returns the number of its versioned variables (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     const { rows } = await api.database.query('select from variable where account_id = $1 and is_versioned', [

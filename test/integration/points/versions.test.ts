@@ -52,8 +52,8 @@ const BY_HAND = `select tag as version, min(version_timestamp) as "firstVersionT
      left join version_tag on version_tag.id = version_tag_id
      where variable_id = $1 group by tag order by max(version_timestamp) desc, tag nulls last`;
 
-describe('points: versions of a variable', () => {
-  test('lists VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
+describe('points: the list of versions of a variable', () => {
+  test('names VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     expect(await versionsOf(variableId)).toEqual([]);
     await push(variableId, 'V1', ['2026-01-01', '2026-01-02', '2026-06-01']);
@@ -68,7 +68,7 @@ describe('points: versions of a variable', () => {
     expect(versions).toEqual(await versionsByHand(variableId));
   });
 
-  test('reflects every write: appended, revised, replaced, overwritten (R-F8)', async () => {
+  test('reflects writes that append, revise, replace and overwrite (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const steps: readonly (() => Promise<unknown>)[] = [
       () => push(variableId, 'V1', ['2025-01-01', '2025-03-01', '2025-05-01', '2025-09-01']),
@@ -86,31 +86,34 @@ describe('points: versions of a variable', () => {
     }
   });
 
-  test('reflects deletions of dates and periods, and purged versions (R-F7, R-F8)', async () => {
+  test('reflects deleted points and purged versions (R-F7, R-F8, R-G5)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    const admin = await api.signIn('versions-operator', 'ADMIN');
     await push(variableId, 'V1', ['2025-01-01', '2025-01-02', '2025-09-01']);
     await push(variableId, 'V2', ['2025-01-01', '2025-01-02', '2025-09-01']);
     expect(counts(await versionsOf(variableId))).toEqual([
       ['V2', 3],
       ['V1', 3],
     ]);
-    const remove = (table: string, date: string) =>
-      withTransaction(api.database, async (transaction) => {
-        await holdGate(transaction);
-        await transaction.query(`delete from ${table} where variable_id = $1 and date = $2`, [variableId, date]);
-      });
-    for (const date of ['2025-01-02', '2025-09-01']) {
-      await remove('point', date);
-      await remove('point_version', date);
-      await api.database.query('update series set purge_count = purge_count + 1 where variable_id = $1', [variableId]);
-      expect(await versionsOf(variableId)).toEqual(await versionsByHand(variableId));
-    }
-    await remove('point_version', '2025-01-01');
-    await api.database.query('update series set purge_count = purge_count + 1 where variable_id = $1', [variableId]);
+    const deletePoints = async (period: object) => {
+      const { status } = await api.manager.send('DELETE', '/data', { variableIds: [variableId], ...period });
+      expect(status).toBe(200);
+    };
+    await deletePoints({ fromDateUtc: '2025-01-02T00:00:00Z', toDateUtc: '2025-01-03T00:00:00Z' });
+    expect(counts(await versionsOf(variableId))).toEqual([
+      ['V2', 2],
+      ['V1', 2],
+    ]);
+    expect(await versionsOf(variableId)).toEqual(await versionsByHand(variableId));
+    await api.manager.put(`/sources/${sourceId}/variables/${variableId}`, { versionLimit: 1 });
+    expect((await admin.post(`/variables/${variableId}/purgeVersions`, undefined)).status).toBe(200);
+    expect(counts(await versionsOf(variableId))).toEqual([['V2', 2]]);
+    await deletePoints({ fromDateUtc: '2025-09-01T00:00:00Z' });
     expect(counts(await versionsOf(variableId))).toEqual([['V2', 1]]);
+    expect(await versionsOf(variableId)).toEqual(await versionsByHand(variableId));
   });
 
-  test('allows concurrent listings (R-F8)', async () => {
+  test('is the same in eight concurrent requests (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     await push(variableId, 'V1', ['2025-01-01', '2025-09-01']);
     const expected = await versionsByHand(variableId);

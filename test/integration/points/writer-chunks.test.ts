@@ -1,4 +1,4 @@
-/** Chunks that a write creates itself, also after the attempt to create them beforehand failed. */
+/** The chunks that writes create: their lengths, and a write whose attempt to create chunks beforehand fails. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';

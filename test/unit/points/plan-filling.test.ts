@@ -8,7 +8,7 @@ import type { PointSelection } from '../../../src/points/point.ts';
 const MINUTE = 60_000_000;
 const START = Date.UTC(2000, 0, 1) * 1000;
 
-test('points: filling gaps in more than MAX_FILLED buckets is refused, except in a page (R-G1)', () => {
+test('points: filling gaps in a period of more than 5,000,000 buckets (MAX_FILLED) is refused, except in a page (R-G1)', () => {
   const buckets: Buckets = {
     ...{ bucket: 'minute', timeZoneId: 'UTC', fill: 'null' },
     functionOf: () => 'sum',

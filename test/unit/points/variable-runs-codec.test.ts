@@ -31,7 +31,7 @@ describe('points: the runs of variables of a write', () => {
     );
   });
 
-  it('hold the variables of a single origin and no others', () => {
+  it('hold exactly the given variables when all readings have one origin', () => {
     fc.assert(
       fc.property(fc.array(id), id, (ids, other) => {
         const runs = encodeVariables(ids);

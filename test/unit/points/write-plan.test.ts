@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('plans runs of dates that have every written date up to the high-water mark, and only written dates', () => {
+  it('plans runs of dates that contain every written date up to the high-water mark, and only written dates', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -189,7 +189,7 @@ describe('write plan', () => {
     );
   });
 
-  it('passes on the given buffer when no two rows have the same variable and date', () => {
+  it('passes on the given buffer when the dates of every variable ascend strictly', () => {
     const tuples = encodeTuples([point(1, 0), point(2, 0), point(1, HOUR), point(2, HOUR)]);
     const known = new Map([1, 2].map((variableId) => [variableId, series({ variableId })]));
     expect(planWrite([tuples], known, NOW).current).toEqual([tuples]);
@@ -250,7 +250,7 @@ describe('write plan', () => {
     expect(forgotten(false)).toEqual([]);
   });
 
-  it('targetsOf returns the ascending variables and the chunks of a batch', () => {
+  it('targetsOf returns the ascending variables and the chunks of all batches', () => {
     fc.assert(
       fc.property(batches, (given) => {
         const rows = given.flat();

@@ -38,18 +38,18 @@ function datesIn(planned: ReturnType<typeof plan>, set: keyof ChunkRuns): readon
 
 describe('write plan: the write state', () => {
   it.each([
-    ['a date before the mark', [[MARK - HOUR, 0]], {}, { hasHistory: true, isAppend: false }],
-    ['the date of the mark', [[MARK, 0]], {}, { hasHistory: true, isAppend: false }],
-    ['a date after the mark', [[MARK + 1, 0]], {}, { hasHistory: false, isAppend: true }],
-    ['a date after the mark of a variable with history', [[MARK + 1, 0]], { hasHistory: true }, { hasHistory: true }],
-    ['dates on both sides of the mark', [[MARK, 0], [MARK + HOUR, 0]], {}, { hasHistory: true, isAppend: false }], // biome-ignore format: one case a line
-    ['two versions after the mark', [[MARK + 1, 1], [MARK + 1, 2]], {}, { hasHistory: true, isAppend: false }], // biome-ignore format: one case a line
-    ['one tag twice after the mark', [[MARK + 1, 1], [MARK + 1, 1]], {}, { hasHistory: false, isAppend: true }], // biome-ignore format: one case a line
-    ['the mark, not versioned', [[MARK, 0]], { isVersioned: false }, { hasHistory: false, isAppend: false }],
-    ['the mark, no longer versioned', [[MARK, 0]], { isVersioned: false, hasHistory: true }, { hasHistory: true }],
+    ['a date before the mark', { hasHistory: true, isAppend: false }, [[MARK - HOUR, 0]], {}],
+    ['the date of the mark', { hasHistory: true, isAppend: false }, [[MARK, 0]], {}],
+    ['a date after the mark', { hasHistory: false, isAppend: true }, [[MARK + 1, 0]], {}],
+    ['a date after the mark of a variable with history', { hasHistory: true }, [[MARK + 1, 0]], { hasHistory: true }],
+    ['dates on both sides of the mark', { hasHistory: true, isAppend: false }, [[MARK, 0], [MARK + HOUR, 0]], {}], // biome-ignore format: one case a line
+    ['two versions of a date after the mark', { hasHistory: true, isAppend: false }, [[MARK + 1, 1], [MARK + 1, 2]], {}], // biome-ignore format: one case a line
+    ['a VersionTag twice at a date after the mark', { hasHistory: false, isAppend: true }, [[MARK + 1, 1], [MARK + 1, 1]], {}], // biome-ignore format: one case a line
+    ['the date of the mark without versioning', { hasHistory: false, isAppend: false }, [[MARK, 0]], { isVersioned: false }], // biome-ignore format: one case a line
+    ['the date of the mark when no longer versioned', { hasHistory: true }, [[MARK, 0]], { isVersioned: false, hasHistory: true }], // biome-ignore format: one case a line
   ] as const)(
-    '%s: `hasHistory` and `isAppend` follow from the high-water mark (R-F1, R-F4)',
-    (_case, rows, given, expected) => {
+    'after a write of %s is %j, where the mark is the high-water mark (R-F1, R-F4)',
+    (_case, expected, rows, given) => {
       expect(plan(rows, given).written).toMatchObject([expected]);
     },
   );
@@ -80,7 +80,7 @@ describe('write plan: runs of stored dates', () => {
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('replace the VersionTag of an earlier row of the write only at a stored date, for a tag that may be stored (R-F2)', () => {
+  it('include the VersionTag of an earlier row of the write only if the date and the VersionTag may be stored (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

@@ -87,7 +87,7 @@ function normalise(lines: readonly string[]): readonly string[] {
   return steps.filter((line, index) => line !== steps[index - 1]);
 }
 
-describe('points: plans of hot reads', () => {
+describe('points: plans of reads that must be fast', () => {
   const byDay: Buckets = {
     ...{ bucket: 'day', timeZoneId: 'Europe/Brussels', fill: 'none' },
     functionOf: () => 'avg',
@@ -95,17 +95,17 @@ describe('points: plans of hot reads', () => {
   };
 
   test.each<readonly [string, Selection, Buckets | undefined]>([
-    ['the latest of a period', choose({}), undefined],
-    ['the latest of a period, backwards', choose({}, { ...aMonth, order: 'DESC' }), undefined],
+    ['the latest versions of a period', choose({}), undefined],
+    ['the latest versions of a period in descending order', choose({}, { ...aMonth, order: 'DESC' }), undefined],
     ['the last point', choose({}, { order: 'DESC', limit: 1 }), undefined],
-    ['a state of the past', choose(asOf), undefined],
-    ['the last point of a state of the past', choose(asOf, { order: 'DESC', limit: 1 }), undefined],
+    ['a past state', choose(asOf), undefined],
+    ['the last point of a past state', choose(asOf, { order: 'DESC', limit: 1 }), undefined],
     ['a VersionTag', choose({ versionTags: ['V1'] }), undefined],
-    ['tags', choose(tagged), undefined],
+    ['versions with a tag', choose(tagged), undefined],
     ['every version', choose({ isEvery: true }), undefined],
-    ['the latest by days', choose({}), byDay],
-    ['a state of the past by days', choose(asOf), byDay],
-  ])('%s uses the indexes (R-F6)', async (_, selection, buckets) => {
+    ['the latest versions by day', choose({}), byDay],
+    ['a past state by day', choose(asOf), byDay],
+  ])('a read of %s uses the indexes (R-F6)', async (_, selection, buckets) => {
     const plan = await planOf(selection, buckets);
     expect(plan.filter((line) => /Seq Scan on (chunk|point)|Bitmap/.test(line))).toEqual([]);
     expect(plan.join('\n')).toMatchSnapshot();

@@ -130,9 +130,9 @@ it('points: chunks in the database have the bounds that chunk-rules computes', a
   }
 });
 
-describe('points: statements on stored rows', () => {
+describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'the step "%s" finds the rows of runs of dates by index scans',
+    'those of the step "%s" find single dates and ranges of dates by index scans',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -151,7 +151,7 @@ describe('points: statements on stored rows', () => {
     },
   );
 
-  it('the step for a version limit counts the versions of a run of dates in one pass, also in a chunk without statistics (R-F3)', async () => {
+  it('the one for the version limit counts the versions of a range of dates in one pass in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -174,7 +174,7 @@ describe('points: statements on stored rows', () => {
   });
 });
 
-describe('points: the write state', () => {
+describe('points: the write state of variables', () => {
   const some = () => ids.slice(1000, 1050);
   test.each([
     ['adding it', addSeries('$1::int[]'), () => [some()]],

@@ -1,6 +1,7 @@
 /**
- * Builds headers that tell from which instant the states of the variables in an answer are complete (R-F9), and from
- * which date all their points are stored (retention). REST and gRPC share the texts.
+ * Builds the header History-From: the instants from which the states of the variables in an answer are complete (R-F9);
+ * and the header Raw-From: the dates from which all points of the variables are stored (retention). REST and gRPC share
+ * the texts.
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';

@@ -13,7 +13,7 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /** Keys that `leave` returned and that have not entered, with the instant at which their reservation ends. */
+  /** By key: the end of its reservation. Holds the keys that `leave` returned and that have not entered yet. */
   readonly reserved: Map<string, number>;
 }
 

@@ -86,7 +86,7 @@ function connect(
   wrap: (socket: Duplex) => Duplex | null | undefined,
   onCreated?: OnCreated,
 ): void {
-  // On failure Node expects a call with the error alone.
+  // On failure Node expects the callback to be called with the error only.
   const fail = (error: Error) => (onCreated as ((error: Error) => void) | undefined)?.(error);
   connectGuarded(host ?? '', Number(port), options).then((bare) => {
     const socket = wrap(bare);

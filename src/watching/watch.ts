@@ -16,7 +16,7 @@ import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** The new points; absent in messages that only move the cursor, in the first message and in heartbeats. */
+  /** The new points; absent in messages that only move the cursor, such as the first message and heartbeats. */
   readonly points?: WatchedPoints;
   readonly cursor: Buffer;
 }

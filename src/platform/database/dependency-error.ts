@@ -1,6 +1,6 @@
 /** Distinguishes errors of an unavailable dependency (503, the client may retry) from bugs (500) (R-A5). */
 
-// An open connection can also fail with these codes; its last request may then have taken effect.
+// A connection that is already open can fail with these codes too; its last request may then have taken effect.
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],

@@ -42,7 +42,7 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // An earlier long write of the account may have opened the lane, which then still writes.
+      // The lane may still be writing, because an earlier long write of the account opened it.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);

@@ -124,7 +124,7 @@ function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['sc
   return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
-/** Drops members outside the mask before validation, so that their values need not be valid. */
+/** Drops members that `fieldMask` does not name before validation, so that their values need not be valid. */
 function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unknown {
   if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const names = new Set(mask.map((member) => member.toLowerCase()));

@@ -73,7 +73,10 @@ export async function replaceClientSecret(
     [clientId, await hashSecret(secret), overlapHours],
   );
   if (rowCount !== 1)
-    throw new DomainError('not_found', `client ${clientId} does not exist or is public; create-client creates one`);
+    throw new DomainError(
+      'not_found',
+      `client ${clientId} does not exist or is public; create-client creates a client with a secret`,
+    );
 }
 
 /** A client as administrators see it. */

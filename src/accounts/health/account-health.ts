@@ -55,7 +55,7 @@ export interface AccountHealth {
     readonly total: number;
     /** Number of variables with a granularity: only these can become silent. */
     readonly watched: number;
-    /** Number of watched variables without points. */
+    /** Number of variables with a granularity and without points. */
     readonly empty: number;
     readonly silent: Items<SilentVariable>;
   };
@@ -108,8 +108,8 @@ const TIME_PERIODS = Object.keys(TIME_PERIOD);
 const instantSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /**
- * SQL condition on a variable within the caller's reach. Callers with access to everything skip it, which saves a third
- * of the time.
+ * SQL condition on a variable within the caller's reach. Left out for callers with access to everything, which saves a
+ * third of the time.
  */
 const REACHED = `exists (select from source where source.id = variable.source_id
   and ${isReached('source.site_id', 'source.id', '$2', '$3')})`;

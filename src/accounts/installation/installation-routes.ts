@@ -8,7 +8,7 @@ import { recent } from '../../platform/metrics/recent.ts';
 import { readInstallation } from './installation-report.ts';
 
 export interface StoredPart {
-  /** Null for points of deleted variables that are not purged yet. */
+  /** Account of the points; null for points of deleted variables, until these points are purged. */
   readonly accountId: number | null;
   readonly points: number;
   readonly bytes: number;

@@ -95,8 +95,9 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account if not yet a member, and mails the user in both cases. A manager of another account
- * may have created that user with this name or address, so the user must prove the address.
+ * Adds an existing user to the account, unless the user is already a member, and mails the user in either case. A manager
+ * of another account may have created the user under this name and address, so a user who has not proven the address gets
+ * a temporary password by mail.
  * @throws {DomainError} conflict when a user who is not a member has another mail address, or is a MANAGER and was
  *   invited as a USER
  */

@@ -81,8 +81,8 @@ interface IndexedText {
 const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
 /**
- * Parameter for one member of the objects of `Claims`. A name without an index means index 0; a name without `Claims`
- * before its last dot is ignored.
+ * Parameter for one member of the objects in `Claims`, such as `Claims[1].ClaimType`. `Claims.ClaimType` means index 0.
+ * A name in which `Claims` or `Claims[index]` does not directly precede the member is ignored.
  */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
@@ -178,7 +178,7 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
-  // Takes the last non-empty text of an index. A claim type without a value matches every value of that type.
+  // When an index repeats a member, the last text that is not empty wins. A claim type without a value matches every value of that type.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = indices.map((index) => {

@@ -123,7 +123,7 @@ function requireUserId({ userId }: WrittenClaim, root: string): string {
   throw invalidInput([{ path: `${root}.userId`, message: 'is required: the id of the user' }]);
 }
 
-/** @throws {DomainError} invalid_input for types that do not begin with `datapusher.`, which other routes accept. */
+/** @throws {DomainError} invalid_input for claim types that do not begin with `datapusher.`; other routes accept these types. */
 function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
   const problems = claims.flatMap(({ claimType }, index) =>
     DATA_PUSHER.test(claimType)

@@ -13,7 +13,7 @@ export interface FormPart {
 }
 
 /**
- * Finds the first part named `data` (in upper or lower case). The rest of the form is read only while the
+ * Finds the first part named `data`, ignoring case. The rest of the form is read only while the
  * content of this part is read.
  * @throws {DomainError} invalid_input when the form is malformed or has no such part among its first 100 parts. When
  * only the rest of the form is malformed, reading the content throws invalid_input.

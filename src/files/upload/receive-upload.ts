@@ -1,8 +1,8 @@
 /**
  * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Decides the name and format of the
- * file. A file name with an extension other than .csv and .xlsx makes the file an attachment. Other formats of workbooks
- * are refused, and so is a raw body whose extension contradicts its Content-Type. The body may be gzip; the limit applies
- * to the inflated size (R-A4).
+ * file. Refuses a workbook in a format other than .xlsx, and a raw body whose extension contradicts its Content-Type. Any
+ * other file with an extension besides .csv and .xlsx is an attachment. The body may be gzip; the limit applies to the
+ * inflated size (R-A4).
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';

@@ -90,7 +90,7 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(cells: SheetCells): void {
-    // Adds up the texts of the cells, because many cells may refer to one long shared string.
+    // Adds up the lengths of the names, because many cells may refer to one long shared string.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);

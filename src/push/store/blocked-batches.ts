@@ -147,7 +147,7 @@ function cutIntoPushes(
   return operationIds.flatMap((id, operation) => {
     const count = readingCounts[operation] ?? 0;
     const ofMembers = members.get(String(id)) ?? [];
-    // An operation from which pushes were taken before counts as one push.
+    // After pushes were taken from an operation, its remaining readings count as one push.
     const isWhole = ofMembers.reduce((sum, readings) => sum + readings, 0) === count;
     return (isWhole ? ofMembers : [count]).map((readings) => {
       const own = tuples.subarray(start, start + readings * TUPLE_BYTES);

@@ -268,7 +268,7 @@ describe('admin: invalid arguments', () => {
     [['create-client', '--client', 'x', '--scope', 'everything']],
     [['create-client', '--client', 'x', '--grant', 'authorization_code']],
     [['create-client', '--colour', 'blue']],
-  ])('%j are refused with invalid_input (§5)', async (argv) => {
+  ])('the arguments %j are refused with invalid_input (§5)', async (argv) => {
     await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 

@@ -174,7 +174,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
   });
 
-  it('a taken id, a relative redirect address, a new secret or no redirect address for a public client, and a change or deletion of the console’s client are refused (R-A5)', async () => {
+  it('these are refused: a taken id, a relative redirect address, a public client with a secret or without a redirect address, changing or deleting the console’s client (R-A5)', async () => {
     await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
     const refusals = await Promise.all([
       admin.post('/admin/clients', { clientId: 'page' }),

@@ -89,9 +89,12 @@ describe('accounts: GET /account/users', () => {
     ['una', []],
     ['nobody', []],
     [' ', EVERYBODY],
-  ])('SearchText %j matches pseudo, names and mail address, ignoring case and accents (§4.3)', async (text, found) => {
-    expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
-  });
+  ])(
+    'SearchText %j is searched in pseudo, names and mail address, ignoring case and accents (§4.3)',
+    async (text, found) => {
+      expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
+    },
+  );
 
   it('a search by SearchText uses an index in an account of 20,000 users (§4.3)', async () => {
     const client = await api.database.connect();

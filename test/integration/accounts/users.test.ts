@@ -352,7 +352,7 @@ describe('accounts: the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a lock is refused without isLocked, for the caller, and with an invalid or past end; an end without a zone is UTC (R-B11, R-A11)', async () => {
+  it('these are refused: a lock without isLocked, a lock of the caller, an end that is invalid or past; an end without a zone is UTC (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

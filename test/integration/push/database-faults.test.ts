@@ -15,7 +15,7 @@ import { type SmallDisk, startSmallDisk } from '../../support/services/small-dis
 
 const FAULT_SEC = Number(process.env.FAULT_SEC ?? 2);
 const RECOVERY_MS = 30_000;
-// Uploads are accepted faster than faults let them be processed.
+// Time to process the files that queue up during a fault, because uploads are accepted faster than they are processed.
 const DRAIN_MS = 30_000 + FAULT_SEC * 1000;
 const TEST_MS = 3 * FAULT_SEC * 1000 + 90_000;
 const DRAIN_CHECK_MS = 100;
@@ -32,7 +32,7 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// In the long form, the write-ahead log would outgrow the small disk.
+// Frequent checkpoints free the write-ahead log, which would fill the small disk in the long form.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {

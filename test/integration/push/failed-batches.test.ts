@@ -1,6 +1,6 @@
 /**
- * Batches that fail at one ingester while another one works on them are written once, and no other batch is charged
- * with the failure.
+ * A batch that fails at one ingester while another ingester writes it is written once, and the failure does not count
+ * against any other batch.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 let pushed = 0;
-/** @returns the label. */
+/** Pushes one reading. @returns the label of the push. */
 async function push(): Promise<string> {
   const label = `label-${++pushed}`;
   const data = [{ date: '2026-01-01T00:00:00Z', value: pushed }];

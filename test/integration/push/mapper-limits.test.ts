@@ -30,7 +30,7 @@ async function timeRuns(mappers: MapperRunner, accountId: number): Promise<numbe
   return durations.toSorted((a, b) => a - b)[18] ?? Number.NaN;
 }
 
-describe('mapper: accounts', () => {
+describe('mapper: isolation of accounts', () => {
   test('the p95 duration of a mapper stays below 3 × its idle value plus 100 ms while another account runs endless mappers (R-D9, R-K3)', async () => {
     const mappers = open({ timeoutMs: 4000 });
     const quietMs = await timeRuns(mappers, 2);

@@ -134,7 +134,7 @@ describe('push: an operation', () => {
   );
 
   it.each([
-    ['the newest of its label', '', 1],
+    ['the newest operation of its label', '', 1],
     ['every operation of its label', '?all=true', 2],
   ])(
     'that is Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',

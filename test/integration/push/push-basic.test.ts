@@ -227,23 +227,27 @@ describe('push: Basic with another issuer', () => {
   });
 
   it.each([
-    ['wrong credentials', 'invalid_token', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' })],
     [
-      'a wrong client secret',
+      'the user’s credentials are wrong',
+      'invalid_token',
+      () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }),
+    ],
+    [
+      'the client secret is wrong',
       'dependency_unavailable',
       () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
     ],
     [
-      'no answer',
+      'the issuer cannot be reached',
       'dependency_unavailable',
       () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
     ],
     [
-      'an answer without a token',
+      'the answer has no token',
       'dependency_unavailable',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],
-  ])('is refused for %s, with the code %s (R-B7, R-A5)', async (_cause, code, exchange) => {
+  ])('is refused when %s, with the code %s (R-B7, R-A5)', async (_cause, code, exchange) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

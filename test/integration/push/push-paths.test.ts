@@ -72,7 +72,7 @@ describe('push: a large push of new dates', () => {
 
   it.each([
     ['is queued behind a push to its variable that was accepted during its write', true],
-    ['passes a push to another variable that was accepted during its write', false],
+    ['is not queued behind a push to another variable that was accepted during its write', false],
   ])('%s (R-D6)', async (_what, isSame) => {
     await api.ingest();
     const variableId = await newVariable();
@@ -100,23 +100,20 @@ describe('push: a large push of new dates', () => {
   });
 
   it.each([
-    ['in date order', readings(LARGE, 1)],
-    ['in reverse order', readings(LARGE, 1).reverse()],
-    ['with repeats', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
-  ])(
-    'with readings %s stores one point per date, with the value sent last for that date (R-D5)',
-    async (_how, data) => {
-      await api.ingest();
-      const variableId = await newVariable();
-      expect(await push([{ variableId, data }])).toMatchObject({ status: 200 });
-      await api.ingest();
-      const { rows } = await api.database.query<{ value: number }>(
-        'select value from point where variable_id = $1 order by date',
-        [variableId],
-      );
-      expect(rows.map(({ value }) => value)).toEqual(readings(LARGE, 1).map(({ value }) => value));
-    },
-  );
+    ['with readings in date order', readings(LARGE, 1)],
+    ['with readings in reverse order', readings(LARGE, 1).reverse()],
+    ['with repeated dates', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
+  ])('%s stores one point per date, with the value sent last for that date (R-D5)', async (_how, data) => {
+    await api.ingest();
+    const variableId = await newVariable();
+    expect(await push([{ variableId, data }])).toMatchObject({ status: 200 });
+    await api.ingest();
+    const { rows } = await api.database.query<{ value: number }>(
+      'select value from point where variable_id = $1 order by date',
+      [variableId],
+    );
+    expect(rows.map(({ value }) => value)).toEqual(readings(LARGE, 1).map(({ value }) => value));
+  });
 
   it('is refused with the path of its problem, or as malformed JSON (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];

@@ -195,7 +195,7 @@ describe('push: version and tags', () => {
 describe('push: a target', () => {
   it.each([
     ['variableId', { variableId: 'v' }],
-    ['an id of digits as text (R-A3)', { variableId: 'text' }],
+    ['variableId sent as text (R-A3)', { variableId: 'text' }],
     ['mappingConfig alone', { mappingConfig: 'map-1' }],
     ['sourceId and variableTypeId', { sourceId: 's', variableTypeId: 7 }],
     ['sourceSerialNumber and variableTypeId', { sourceSerialNumber: 'SN-1', variableTypeId: 7 }],
@@ -226,8 +226,8 @@ describe('push: a target', () => {
     ['target_not_found', 'an unknown variable', { variableId: 2_000_000_000 }],
     ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-1', sourceSerialNumber: '471100' }],
     ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-1' }],
-    ['target_not_found', 'no identifier', {}],
-    ['target_ambiguous', 'a source alone with two variables', { sourceName: 'Boiler' }],
+    ['target_not_found', 'an element without identifiers', {}],
+    ['target_ambiguous', 'only the name of a source with two variables', { sourceName: 'Boiler' }],
   ])('is %s for %s; the other elements are accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
     const { variableId } = await identified();
     const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];

@@ -27,7 +27,7 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
 
-describe('account: the error for a refused field states the rule and what was got (R-A5)', () => {
+describe('account: the error for a refused field states the rule and the refused value (R-A5)', () => {
   test.each([
     ['mail address', emailSchema, 'nobody', 'must be a mail address such as name@example.com, got "nobody"'],
     ['language', languageSchema, 'xx', 'must be an ISO 639-1 language code such as en, got "xx"'],
@@ -127,7 +127,7 @@ describe('accounts: the rate limit (R-B15)', () => {
   });
 });
 
-describe('accounts: the rate-limit key of a client address (R-B15)', () => {
+describe('accounts: the rate-limit key of a client is its IPv4 address or its IPv6 /64 network (R-B15)', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:51234', '192.0.2.7'],
@@ -140,7 +140,7 @@ describe('accounts: the rate-limit key of a client address (R-B15)', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('address %s has the key %s: an IPv6 client is counted by its /64 network (R-B15)', (address, counted) => {
+  ])('address %s has the key %s (R-B15)', (address, counted) => {
     expect(networkOf(address)).toBe(counted);
   });
 });
@@ -179,7 +179,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('among any keys, one signs, and it has not expired (R-B1)', () => {
+  test('of any set of keys, one signs, and it has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);

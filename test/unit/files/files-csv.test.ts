@@ -350,7 +350,7 @@ describe('files: a CSV read part by part', () => {
     expect(whole.positions.length).toBeGreaterThan(1);
     const [first] = whole.positions;
     const rest = await read(text, { from: first });
-    // Chunks are measured from the start of the read; a read from the beginning would end its first chunk where `whole` did.
+    // A read from the beginning would end its first chunk at the same row as `whole`; a resumed read ends it later.
     expect(rest.positions[0]?.rows).toBeGreaterThan(first?.rows ?? Infinity);
     expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
   });

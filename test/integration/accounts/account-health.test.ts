@@ -51,20 +51,24 @@ describe('account health: silent variables', () => {
     await addVariable('never', null);
     await addVariable('without granularity', '-99 days', { granularity: null, granularityTimeBase: null });
     const yearly = await addVariable('yearly', '-400 days', { granularity: 1, granularityTimeBase: 'Year' });
+    const tenDays = { granularity: 10, granularityTimeBase: 'Day' };
+    await addVariable('after 29 of 30 days', '-29 days', tenDays);
+    const lapsed = await addVariable('after 31 of 30 days', '-31 days', tenDays);
     const { variables } = await read();
     expect(variables.silent.items).toEqual([
       expect.objectContaining({ variableId: silent, granularity: 15, granularityTimeBase: 'Minute' }),
+      expect.objectContaining({ variableId: lapsed, ...tenDays }),
     ]);
-    expect(variables).toMatchObject({ total: before.total + 6, empty: before.empty + 1, silent: { count: 1 } });
+    expect(variables).toMatchObject({ total: before.total + 8, empty: before.empty + 1, silent: { count: 2 } });
     const sooner = (await read(api.manager, '?silentAfterHours=4')).variables.silent.items;
-    expect(sooner.map(({ name }) => name)).toEqual(['late today', 'silent']);
+    expect(sooner.map(({ name }) => name)).toEqual(['late today', 'silent', 'after 31 of 30 days']);
     expect(sooner.map(({ variableId }) => variableId)).not.toContain(yearly);
   });
 
   it('are shown to a USER for their sites only, and not to other accounts (R-B9)', async () => {
     const reader = await api.signIn('reader', 'USER', { sites: [siteId] });
     const outsider = await api.signIn('outsider', 'USER', { sites: [] });
-    expect((await read(reader)).variables.silent.count).toBe(1);
+    expect((await read(reader)).variables.silent.count).toBe(2);
     expect((await read(outsider)).variables).toMatchObject({ total: 0, silent: { count: 0, items: [] } });
     expect((await read(api.stranger)).variables).toMatchObject({ total: 0, silent: { count: 0 } });
   });
@@ -98,11 +102,14 @@ describe('account health: failures', () => {
       data: [{ date: '2026-01-01T00:00:00Z', value: 1 }],
     };
     const user = await api.signIn('pusher', 'USER', { sites: [siteId] });
+    const accepted = { variableId: await addVariable('pushed', null), data: element.data };
+    await api.manager.post('/api/data?operationId=accepted', [accepted]);
     await api.manager.post('/api/data?operationId=night-import', [element]);
     await user.post('/api/data?operationId=own-import', [element]);
     await run(
       `insert into stored_file (account_id, user_id, filename, format, state, rejected_rows)
-       values ($1, 'nobody', 'readings.csv', 'csv', 'PartiallyIngested', 3), ($1, $2, 'own.csv', 'csv', 'Failed', 0)`,
+       values ($1, 'nobody', 'readings.csv', 'csv', 'PartiallyIngested', 3), ($1, $2, 'own.csv', 'csv', 'Failed', 0),
+         ($1, $2, 'sound.csv', 'csv', 'Completed', 0)`,
       [api.accountId, await userIdOf(api, 'pusher')],
     );
     const { pushes, files } = await read();
@@ -130,6 +137,8 @@ describe('account health: failures', () => {
     const hook = { name: 'to ERP', url: 'https://receiver.example/x', eventType: 'DataPointsWritten' };
     const { status, body } = await api.manager.post<{ id: string }>('/account/webhooks', hook);
     expect({ status, body }).toMatchObject({ status: 200 });
+    await api.manager.post('/account/webhooks', { ...hook, name: 'enabled' });
+    await api.manager.post('/account/webhooks', { ...hook, name: 'disabled by a manager', isEnabled: false });
     await run(
       `update webhook set is_enabled = false, disabled_reason = 'no answer', disabled_date = now() where id = $1`,
       [body.id],
@@ -158,7 +167,7 @@ it('account health: counts 100,000 variables and lists the 50 that became silent
     process.stdout.write(`health of 100,000 variables: ${performance.now() - startMs} ms
 `);
   expect(variables.total).toBeGreaterThan(VARIABLES);
-  expect(variables.silent.count).toBe(101);
+  expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
   // The variable of the first test, then every thousandth id upwards.
   const [latest, ...others] = variables.silent.items;

@@ -278,7 +278,7 @@ describe('admin: invalid arguments', () => {
     ['--currency', 'euro', 'must be an ISO 4217 currency code such as EUR, got "EURO"'],
   ])('the error for a refused %s of create-account begins with the option (§5)', async (option, value, rule) => {
     const words = ['create-account', '--name', 'X', '--manager', 'a@x.example', option, value];
-    await expect(admin(...words)).rejects.toThrow(`${option} ${rule}`);
+    await expect(admin(...words)).rejects.toMatchObject({ message: `${option} ${rule}` });
   });
 });
 

@@ -136,9 +136,11 @@ describe('accounts: round trip of the account', () => {
         const path = `/account?displayLevel=${level}`;
         expect(await api.manager.put('/account', written)).toMatchObject({ status: 200 });
         const shown = (await api.manager.get<Body>(path)).body;
+        const whole = (await api.manager.get<Body>('/account?displayLevel=Verbose')).body;
         if (written.name !== undefined) expect(shown.name).toBe(written.name);
         expect(await api.manager.put('/account', shown)).toMatchObject({ status: 200 });
         expect((await api.manager.get(path)).body).toEqual(shown);
+        expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
       }),
       { numRuns: 60 },
     );

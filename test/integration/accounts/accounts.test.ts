@@ -48,7 +48,8 @@ describe('accounts: GET /account', () => {
   it('displayLevel is also accepted as a number (R-A3, R-C1)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await user.get(`/account?displayLevel=${level}`)).body;
-      expect(await user.get(`/account?displayLevel=${number}`)).toMatchObject({ status: 200, body: byName });
+      const answer = await user.get(`/account?displayLevel=${number}`);
+      expect([answer.status, answer.body]).toEqual([200, byName]);
     }
     expect((await user.get('/account?displayLevel=3')).status).toBe(400);
   });
@@ -136,7 +137,8 @@ describe('accounts: PUT /account', () => {
     [{ name: 'null\0' }, '$.name'],
   ])('the invalid body %j is 400 and changes nothing (§4.1)', async (body, path) => {
     const before = await read();
-    expect(await api.manager.put('/account', body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+    const half = { smsSettings: { senderName: 'half' }, ...body };
+    expect(await api.manager.put('/account', half)).toMatchObject({ status: 400, body: { details: [{ path }] } });
     expect(await read()).toEqual(before);
   });
 

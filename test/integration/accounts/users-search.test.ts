@@ -366,13 +366,16 @@ describe('accounts: /account/users/account', () => {
   });
 
   it('removing a membership removes the claims of that account (R-C3)', async () => {
-    const gone = await addPerson(api, 'gone');
-    await addClaim(api.database, { accountId: api.accountId, userId: gone, claimType: 'team', claimValue: 'red' });
+    const gone = await addPerson(api, 'gone', { accountIds: [api.accountId, api.otherAccountId] });
+    const claim = { userId: gone, claimType: 'team', claimValue: 'red' };
+    for (const accountId of [api.accountId, api.otherAccountId]) await addClaim(api.database, { ...claim, accountId });
     const body = { accountId: api.accountId, userIds: [gone] };
-    const token = await signInPerson(api, 'gone');
+    const token = await signInPerson(api, 'gone', api.accountId);
     expect((await deleteWith(api.manager, path, body)).status).toBe(200);
     expect((await token.get('/account')).status).toBe(403);
-    expect((await api.database.query('select from user_claim where user_id = $1', [gone])).rowCount).toBe(0);
+    const { rows } = await api.database.query('select account_id from user_claim where user_id = $1', [gone]);
+    expect(rows).toEqual([{ account_id: api.otherAccountId }]);
+    await deleteWith(admin, path, { ...body, accountId: api.otherAccountId });
   });
 
   it('an account or user outside the manager’s accounts is 404 and changes nothing (R-A5, R-B8)', async () => {

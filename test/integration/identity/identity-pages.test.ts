@@ -44,6 +44,7 @@ describe('identity: the sign-in page', () => {
     expect(page).toMatchObject({ status: 200, title: 'Sign in', fields: ['username', 'password'], problem: undefined });
     expect(page.html).not.toMatch(/<script|\son\w+=|javascript:/i);
     expect(page.html).toContain('<html lang="en">');
+    expect(page.html).toContain('<h1>Sign in</h1>');
     for (const name of page.fields) expect(page.html).toMatch(new RegExp(`<label for="${name}">[^<]+</label>`));
     expect(page.html).toContain('The App');
   });

@@ -4,6 +4,7 @@ import { createTestClient, requestToken } from '../../support/clients/test-clien
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createSite } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const CHOSEN = 'another one, chosen well';
@@ -77,9 +78,18 @@ describe('identity: POST /account/user/create', () => {
     };
     expect((await create({ ...none, email: 'nulls@north.example' })).status).toBe(200);
     const id = await userIdOf(api, 'nulls@north.example');
-    expect((await api.manager.post(`/account/user/${id}`, { ...none, firstName: 'Nell' })).body).toMatchObject({
-      ...{ userName: 'nulls@north.example', firstName: 'Nell', roles: [{ id: 'USER' }] },
+    const path = `/account/user/${id}`;
+    expect((await api.manager.get(path)).body).toMatchObject({
+      ...{ userName: 'nulls@north.example', roles: [{ id: 'USER' }], claims: [], sites: [] },
     });
+    const { body: before } = await api.manager.post<Body>(path, {
+      ...{ roles: ['MANAGER'], claims: [{ claimType: 'team', claimValue: 'red' }] },
+      ...{ features: [{ id: 1, level: 'Read' }], businessKeys: { businessId: 'B-9' } },
+      sites: [{ siteId: await createSite(api.manager), level: 'Read' }],
+    });
+    expect(before).toMatchObject({ claims: [{}], sites: [{}], businessKeys: { businessId: 'B-9' } });
+    const { body: after } = await api.manager.post(path, { ...none, firstName: 'Nell' });
+    expect(after).toEqual({ ...before, firstName: 'Nell' });
   });
 
   it.each(['-1', '73', '1.5', 'x'])('delayToSendEmail=%s is 400 (§8, R-B12)', async (hours) => {
@@ -239,11 +249,11 @@ describe('identity: GET /user/updatePasswordLink', () => {
     const page = await browser.open(`${api.origin}/realms/tidemark/signed-in`);
     return browser.submit(page, { username: name, password: PASSWORD });
   };
-  const ageSessions = (name: string) =>
+  const ageSessions = (name: string, seconds = 301) =>
     api.database.query(
-      `update oidc_payload p set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - 301))
+      `update oidc_payload p set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - $2))
        from app_user u where p.model = 'Session' and p.payload ->> 'accountId' = u.id and u.user_name = $1`,
-      [name],
+      [name, seconds],
     );
   const appBrowser = () => createBrowser(['https://app.example']);
 
@@ -265,7 +275,9 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await newPerson('petra');
     const browser = appBrowser();
     await signInAs(browser, 'petra');
-    await ageSessions('petra');
+    await ageSessions('petra', 240);
+    expect((await openLink('petra', browser)).fields).toEqual(['newPassword', 'repeatedPassword']);
+    await ageSessions('petra', 61);
     const page = await openLink('petra', browser);
     expect(page.fields).toEqual(['currentPassword', 'newPassword', 'repeatedPassword']);
     expect((await choose(browser, page, CHOSEN)).problem).toBe('The current password is wrong.');

@@ -36,17 +36,20 @@ async function startIngester(): Promise<RoleProcess> {
   return process;
 }
 
-/** Creates a site with three sources and 600 variables. */
-async function createLargeSite(): Promise<number> {
+/** Creates a site with the given number of variables in each source. */
+async function createSiteWith(sourceNames: readonly string[], variablesOfEach: number): Promise<number> {
   const siteId = await createSite(api);
-  for (const name of ['a', 'b', 'c']) await createSource(api, siteId, { name });
+  for (const name of sourceNames) await createSource(api, siteId, { name });
   await world.database.query(
     `insert into variable (account_id, source_id, name)
-     select account_id, id, 'Variable ' || number from source, generate_series(1, 200) number where site_id = $1`,
-    [siteId],
+     select account_id, id, 'Variable ' || number from source, generate_series(1, $2) number where site_id = $1`,
+    [siteId, variablesOfEach],
   );
   return siteId;
 }
+
+/** Creates a site with three sources and 600 variables. */
+const createLargeSite = () => createSiteWith(['a', 'b', 'c'], 200);
 const countOf = async (siteId: number) => {
   const { rows } = await world.database.query<{ count: number }>(
     `select count(*) as count from variable join source on source.id = source_id where site_id = $1`,
@@ -62,7 +65,7 @@ const completed = (location: string | null) =>
   });
 
 describe('deletion with hardDelete (R-C7)', () => {
-  it('of more than 500 variables answers 202 with a job, which continues after its process is killed (R-K3)', async () => {
+  it('of more than 500 sources and variables answers 202 with a job, which continues after its process is killed (R-K3)', async () => {
     const siteId = await createLargeSite();
     const answer = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     const location = answer.headers.get('location');
@@ -100,6 +103,15 @@ describe('deletion with hardDelete (R-C7)', () => {
       [String(siteId)],
     );
     expect(audited.rows).toEqual([{ action: 'SiteDeleted' }]);
+    for (const [variables, status] of [
+      [499, 204],
+      [500, 202],
+    ] as const) {
+      const id = await createSiteWith(['a'], variables);
+      const { status: given, headers } = await api.send('DELETE', `/sites/${id}?hardDelete=true`);
+      expect([variables, given]).toEqual([variables, status]);
+      await completed(headers.get('location'));
+    }
   }, 30_000);
 
   it('does not wait for the deletion of another account: accounts take turns, step by step (R-A14)', async () => {

@@ -248,7 +248,12 @@ describe('structure: access', () => {
     expect((await user.get<Members[]>('/sources')).body.map(({ id }) => id)).toEqual([granted.sourceId]);
     expect((await user.get<Members[]>('/variables')).body.map(({ id }) => id)).toEqual([granted.variableId]);
     for (const path of paths(hidden)) expect((await user.get(path)).status, path).toBe(404);
-    for (const [method, path, body] of changes(granted)) {
+    const creations: [string, string, unknown][] = [
+      ['POST', '/sites', { name: 'x' }],
+      ['POST', '/sources', { name: 'x', siteId: granted.siteId }],
+      ['POST', `/variables/source/${granted.sourceId}`, {}],
+    ];
+    for (const [method, path, body] of [...creations, ...changes(granted)]) {
       expect(await user.send(method, path, body), `${method} ${path}`).toMatchObject({
         status: 403,
         body: { code: 'permission_denied' },
@@ -342,7 +347,10 @@ describe('structure: a listing', () => {
   it('returns pages in id order, and x-total-count when asked (R-A7, §8)', async () => {
     const sourceId = await createSource(api.manager, await createSite(api.manager));
     const ids: number[] = [];
-    for (let index = 0; index < 5; index++) ids.push(await createVariable(api.manager, sourceId));
+    for (let index = 0; index < 5; index++)
+      ids.push(await createVariable(api.manager, sourceId, { name: `${5 - index}` }));
+    // A row that was changed is no longer stored at its old place.
+    await api.manager.put(`/sources/${sourceId}/variables/${ids[0]}`, { divider: 2 });
     const page = async (query: string, headers = {}) => {
       const answer = await api.manager.get<Members[]>(`/variables/source/${sourceId}?${query}`, headers);
       return { ids: answer.body.map(({ id }) => id), total: answer.headers.get('x-total-count') };

@@ -248,7 +248,10 @@ describe('catalogues: entries of an account (R-C8)', () => {
 
   test('can be written only by managers, and must have a name that is not a number', async () => {
     const user = await api.signIn('catalogue-reader', 'USER', { sites: [] });
+    const { id } = await create('/sitetypes');
     expect((await refusal('POST', '/sitetypes', { name: 'x' }, user))[0]).toBe(403);
+    expect((await refusal('PUT', `/sitetypes/${id}`, { name: 'x' }, user))[0]).toBe(403);
+    expect((await refusal('DELETE', `/sitetypes/${id}`, undefined, user))[0]).toBe(403);
     expect((await get<Entry[]>('/sitetypes')).status).toBe(200);
     for (const name of ['', ' ', '12', 'x'.repeat(201)])
       expect((await refusal('POST', '/sitetypes', { name }))[0]).toBe(400);

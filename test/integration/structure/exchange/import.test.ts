@@ -483,9 +483,12 @@ describe('structure import: a request', () => {
   test('changes no other account, and keeps a site that the document does not name (R-A5)', async () => {
     const manager = await stack.newAccount();
     await createStructure(manager);
-    const other = await stack.text(stack.api.stranger);
-    await stack.run(manager, BAKERY);
-    expect(await stack.text(stack.api.stranger)).toBe(other);
+    const { stranger } = stack.api;
+    await stack.run(stranger, { sites: [{ name: 'Bakery', city: 'Lyon' }, { externalId: 'E-2' }] });
+    const other = await stack.text(stranger);
+    expect(await stack.run(manager, BAKERY)).toMatchObject({ counts: { sites: { created: 2 } } });
+    expect(await stack.text(stranger)).toBe(other);
+    expect(JSON.parse(other).sites).toMatchObject([{ city: 'Lyon' }, { externalId: 'E-2' }]);
     expect(JSON.parse(await stack.text(manager)).sites).toMatchObject([
       { name: 'Mill' },
       { name: 'Bakery' },

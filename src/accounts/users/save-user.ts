@@ -223,7 +223,7 @@ export async function requestPasswordReset(
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/** Audits a change that applies in all accounts of the user: one entry for each of these accounts. */
+/** Audits a change that applies in all accounts of the user: one entry for each account, or one without an account. */
 function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,

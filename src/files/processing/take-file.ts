@@ -71,8 +71,8 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Sets the final state of a file, which is Failed when `failure` is given and otherwise depends on the row errors, and
- * appends the event `FileIngested` to the outbox.
+ * Sets the final state of a file, and appends the event `FileIngested` to the outbox. The state is Failed when `failure`
+ * is given, and otherwise depends on the numbers of ingested and rejected rows.
  * @returns false when the file had already ended.
  */
 export async function endFile(

@@ -18,12 +18,13 @@ export async function findQueuedBytes(queryable: Queryable): Promise<ReadonlyMap
   return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
 }
 
+// A batch without `variables`, accepted before migration 0042, may have any variable.
 const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when a variable has a stored date at or after its first date in the push: a direct write
-// is only for new dates.
+// The second condition is true when a variable has, or had before a deletion, a stored date at or after its first date
+// in the push: a direct write is only for new dates.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -32,8 +33,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates first date of each variable of a push, in microseconds.
- * @returns true when the push must be queued, because a batch with one of its variables waits (R-D6), or because a
- * variable has a stored date at or after its first date in the push.
+ * @returns true when the push must be queued, because a batch that may have one of its variables waits (R-D6), or
+ * because a variable has, or had before a deletion, a stored date at or after its first date in the push.
  */
 export async function mustQueue(
   queryable: Queryable,
@@ -55,7 +56,7 @@ const HAS_WAITING = `select ${hasWaiting('$2')} as "hasWaiting"`;
 /**
  * Acquires the lock of a user (turn-lock.ts) until the end of the transaction, so that no further push of the
  * user can be queued (R-D6).
- * @returns true when a batch with one of the variables waits.
+ * @returns true when a batch that may have one of the variables waits.
  */
 export async function takeTurn(
   queryable: Queryable,

@@ -23,7 +23,7 @@ export function textLiteral(text: string): string {
   return pg.escapeLiteral(text);
 }
 
-/** Writes an instant as a constant, so that the planner can exclude chunks. Dates outside 1700 to 2199 become infinite. */
+/** Writes an instant as a constant, so that the planner can exclude chunks (see `instantBound`). */
 export function instantLiteral(micros: Micros): string {
   return `timestamptz '${instantBound(micros)}'`;
 }
@@ -33,7 +33,7 @@ export function instantArrayLiteral(instants: readonly Micros[]): string {
   return `'{${instants.map(instantBound).join(',')}}'::timestamptz[]`;
 }
 
-/** @returns an instant as text; dates outside 1700 to 2199 become infinite. */
+/** @returns an instant as text: -infinity before 1700-01-01T00:00Z, infinity after 2200-01-01T00:00Z. */
 export function instantBound(micros: Micros): string {
   if (micros < MIN_DATE_MICROS) return '-infinity';
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);

@@ -3,9 +3,9 @@
  * of its first point is in the period; each point that the rollup replaced counts as one date.
  */
 import type { Transaction } from '../../platform/database/database.ts';
-import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';
 import type { Micros, WrittenRange } from '../point.ts';
+import { instantBound } from '../read/sql-literal.ts';
 import type { Span } from '../write/chunk-rules.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
@@ -86,7 +86,7 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
   const rolledUp = await collectRollups(transaction, removal, DELETE_ROLLUPS);
   const ranges = await collect(transaction, removal, chunks, deleteCurrent, rolledUp);
   const { fromMicros, toMicros } = spanOfRemoval(removal);
-  const bounds = [boundOf(fromMicros), boundOf(toMicros)];
+  const bounds = [instantBound(fromMicros), instantBound(toMicros)];
   await transaction.query(SAVE_REMOVAL, [ranges.map(({ variableId }) => variableId), ...bounds]);
   return ranges;
 }
@@ -118,7 +118,7 @@ async function collectRollups(
   statement: string,
 ): Promise<readonly WrittenRange[]> {
   const { fromMicros, toMicros } = spanOfRemoval(removal);
-  const values = [removal.variableIds, boundOf(fromMicros), boundOf(toMicros)];
+  const values = [removal.variableIds, instantBound(fromMicros), instantBound(toMicros)];
   return (await transaction.query<WrittenRange>(statement, values)).rows;
 }
 
@@ -164,13 +164,7 @@ function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);
   return [
     removal.variableIds,
-    boundOf(Math.max(fromMicros, chunk.fromMicros)),
-    boundOf(Math.min(toMicros, chunk.toMicros)),
+    instantBound(Math.max(fromMicros, chunk.fromMicros)),
+    instantBound(Math.min(toMicros, chunk.toMicros)),
   ];
-}
-
-/** @returns the SQL bound of an instant; dates outside 1700 to 2199 become infinite. */
-function boundOf(micros: Micros): string {
-  if (micros < MIN_DATE_MICROS) return '-infinity';
-  return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);
 }

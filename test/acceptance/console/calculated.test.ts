@@ -61,7 +61,7 @@ test(
     await editor.focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\ninputVariables$e');
-    // Exact, because `inputVariables$energy$TimeSeries` is suggested too.
+    // The name must match exactly, because `inputVariables$energy$TimeSeries` is suggested too.
     await page.getByRole('option', { name: 'energy', exact: true }).click();
     await page.keyboard.type(' <-');
     await page.locator('.cm-lint-marker-error').waitFor({ timeout: R_MS });
@@ -86,8 +86,8 @@ test('console script: text typed while the page renders keeps its order (R-H9)',
   await page.keyboard.press('Control+End');
   const typed = `# ${'abcdefghij'.repeat(8)}`;
   await page.keyboard.press('Enter');
-  // Types each letter in a task of its own, without waiting for a frame, so that each finds the page at another step of
-  // its update.
+  // Types each letter in a task of its own, without waiting for a frame, so that the letters arrive at different steps
+  // of a page update.
   await page.evaluate(`(async () => {
     const { port1, port2 } = new MessageChannel();
     for (const letter of ${JSON.stringify(typed)}) {

@@ -311,7 +311,7 @@ async function show({ page, settled }: ConsoleWindow, address: string): Promise<
   await settled();
 }
 
-/** Changes the colours, and waits until none is between its old and its new value. */
+/** Changes the colour scheme, and waits until all colour transitions have ended. */
 async function changeScheme({ page }: ConsoleWindow, scheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme });
   await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
@@ -320,14 +320,14 @@ async function changeScheme({ page }: ConsoleWindow, scheme: 'light' | 'dark'): 
   );
 }
 
-// Half of each walk is waiting for the end of requests, so the walks share that time.
+// The walks run at the same time, because each spends half of its time waiting for requests to end.
 describe.concurrent('console: every route', () => {
   test.each([MANAGER, USER])(
     'opens for %s without errors, except status 404 for a USER, and without requests to other origins',
     async (user) => {
       const window = await stack.open(user);
       for (const address of routes()) await show(window, address);
-      // A USER without sites may not read sites, sources and variables: the browser reports these answers itself.
+      // A USER without sites gets status 404 for sites, sources and variables; the browser writes it to its console.
       const refused = /status of 404/;
       expect(window.complaints.filter((text) => user !== USER || !refused.test(text))).toEqual([]);
       await window.close();

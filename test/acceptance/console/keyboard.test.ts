@@ -26,8 +26,8 @@ afterAll(() => stack?.close());
 /**
  * Runs in the page. `walk.stop()` returns the name of the focused control, null when the focus has left the content,
  * and the problems of the control: hidden, outside of the window, or behind another part of the page. It also reports
- * the previous control when that control looks the same with and without the focus. For a checkbox that its neighbours
- * draw, the look of the neighbours counts.
+ * the previous control when that control looks the same with and without the focus. For a control that is not drawn
+ * itself, such as a checkbox, the look of the elements beside it counts.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

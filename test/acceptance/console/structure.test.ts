@@ -136,7 +136,7 @@ test('console settings: a form survives a reload before it is saved, and a unit 
   await close();
 });
 
-test('console settings: retention is activated only after its preview, which does not take unfinished counting for nothing to delete', async () => {
+test('console settings: retention is activated only after a preview; a preview with incomplete counts does not say that nothing would be deleted', async () => {
   const { variableId } = await createStructure(stack.manager);
   await stack.manager.call('POST', '/api/data', [{ variableId, data: [{ date: '2001-05-01T00:00:00Z', value: 1 }] }]);
   await eventually('the old point', async () => {

@@ -72,7 +72,7 @@ test('points: dates centuries apart create few long chunks; dates from 1990 to 2
     const made = chunks.filter((chunk) => chunk.table === table);
     expect(made.length).toBeLessThan(90);
     expect(made[0]?.toMicros).toBe(spanOf(chunkOf(Date.UTC(1700, 0, 1) * 1000)).toMicros);
-    // The test before created a short history chunk at 1970, so the long chunk was cut to fit beside it.
+    // The previous test created a short history chunk at 1970, so the long chunk was cut to fit beside it.
     const others = made.filter((chunk) => !isWhole(chunk));
     expect(others.map(({ toMicros }) => toMicros)).toEqual(
       table === 'point' ? [] : [CHUNK_MICROS, spanOf(chunkOf(0)).toMicros],

@@ -84,7 +84,7 @@ async function openWindow(
   }
   await page.getByRole('navigation').first().waitFor();
   const { cookies } = await context.storageState();
-  // Choices kept by a page are not part of the session.
+  // A later window gets only the cookies, not the local storage, in which pages keep the choices of the user.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });
   return { page, complaints, settled, close: () => context.close() };
 }

@@ -62,7 +62,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A choice with a resolved instant. */
+/** A choice of versions, with an instant in place of the moment `knownAt`. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /** @returns the matching versions, or the last one of each date, in the order of date and VersionTimestamp (R-F5, R-G2). */

@@ -68,7 +68,7 @@ async function planOf(wanted: Selection, buckets: Buckets | undefined): Promise<
   });
 }
 
-/** Keeps only the nodes and keys of a plan, and one of adjacent equal lines. */
+/** Keeps only the nodes and keys of a plan, and merges adjacent equal lines. */
 function normalise(lines: readonly string[]): readonly string[] {
   const steps = lines
     .filter(

@@ -1,8 +1,8 @@
--- The chunks of both tables of points, with their state. TimescaleDB's own view of chunks takes five times as long
--- (half the time of a small write). The view shows neither the table of a chunk's columns nor whether a compressed
--- chunk also has uncompressed rows. This function therefore reads the catalogue, whose tables changed in 2.26
--- (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid). The function is created again when the version of
--- TimescaleDB has changed. It is not a view, because a view would make `alter extension` fail.
+-- The chunks of both tables of points, with their state. A query of TimescaleDB's own view of chunks takes five times
+-- as long as this function: half the time of a small write. The view shows neither the table of a chunk's columns nor
+-- whether a compressed chunk also has uncompressed rows. This function therefore reads the catalogue, whose tables
+-- changed in 2.26 (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid). The function is created again when
+-- the version of TimescaleDB has changed. It is not a view, because a view would make `alter extension` fail.
 --
 -- name, columns_name: quoted, with schema; columns_name is null for a chunk in rows. is_partial: a compressed chunk
 -- that also has rows. is_compressible: the columnstore is enabled. Bounds in microseconds since 1970, the end is

@@ -19,8 +19,8 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. `concerns`, when
--- present, are then the variables of that push.
+-- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them. The member
+-- `concerns` of a result, if present, has the variables of its push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -92,7 +92,7 @@ $$;
 -- Returns the variables of each push in some batches: an object that maps the id of an operation to an array with one
 -- array of ids per push; null when has_filtered_webhook returns false. The id of a variable is at offset 42 of the 62
 -- bytes of a row (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the
--- batch; when the batch is part of a larger batch that was split, these include variables of the other parts.
+-- batch. A batch that was split from a larger batch also names the variables of the other parts.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then

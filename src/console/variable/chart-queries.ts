@@ -1,4 +1,4 @@
-/** What a chart reads: bounds and versions of a variable, and the points of each side in the shown range. */
+/** What a chart reads: bounds and versions of a variable, and the points of each line in the shown range. */
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import {
@@ -54,7 +54,7 @@ export interface ChartPoints {
   readonly band: { readonly min: Points; readonly max: Points } | undefined;
 }
 
-/** What one line of the chart shows. */
+/** The points that one line of the chart shows: a variable, and which of its versions. */
 export interface WantedPoints {
   readonly variableId: number;
   readonly side: Side;
@@ -89,8 +89,8 @@ export function useChartPoints(
 /**
  * @param live instants of versions that arrived while the chart is open.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants at which the first and last version of each
- * VersionTag arrived, `live`, and, in a short range, the instants of all versions of its points. When
- * there are more than MAX_STOPS instants, it keeps that many, evenly spread.
+ * VersionTag arrived, `live`, and, in a range of few points, the instants at which all versions of these points
+ * arrived. Of more than MAX_STOPS instants, MAX_STOPS remain, evenly spread.
  */
 export function useStops(
   variableId: number,
@@ -112,7 +112,7 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // VersionTimestamps have microseconds, stops have milliseconds: a stop is rounded up, so its version had arrived by then.
-  // `instants` may hold the data of a former range; they are ignored when this range has too many points to be read.
+  // `instants` keeps the data of a former range until it has data of this range; a range of many points ignores them.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -111,7 +111,7 @@ export function resizeRange({ to }: Range, days: number): Range {
   return { from: to - days * DAY_SEC, to };
 }
 
-/** Which versions a line shows, or a side of a comparison: `latest`, `label:<VersionTag>` or `known:<instant>`. */
+/** The versions that a line or a side of a comparison shows: `latest`, `label:<VersionTag>` or `known:<instant>`. */
 export type Side = string;
 
 export type Selection =
@@ -126,14 +126,14 @@ export interface VersionQuery {
   readonly asOf?: string;
 }
 
-/** @returns the parameters that read the version of a side. */
+/** @returns the parameters that read the versions of a side. */
 export function versionOf(side: Side): VersionQuery {
   if (side.startsWith('label:')) return { version: side.slice('label:'.length) };
   if (side.startsWith('known:')) return { asOf: side.slice('known:'.length) };
   return {};
 }
 
-/** @returns the sides a chart draws, the most important one first. */
+/** @returns the side of each line that a chart draws for a variable; the most important line first. */
 export function sidesOf(selection: Selection): readonly Side[] {
   switch (selection.kind) {
     case 'latest':

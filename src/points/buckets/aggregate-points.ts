@@ -54,7 +54,7 @@ export async function* aggregatePoints(
   yield* aggregateChosen(transaction, selection, buckets, labels, rolledUp);
 }
 
-/** Does the work of `aggregatePoints` in a transaction that has called `streamFromIndexes`. */
+/** Does the work of `aggregatePoints`. Call `streamFromIndexes` in the transaction first. */
 async function* aggregateChosen(
   transaction: Transaction,
   selection: PointSelection,

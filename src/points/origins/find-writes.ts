@@ -11,7 +11,7 @@ export interface FoundWrite {
   readonly operationIds: readonly number[];
   /** Number of readings of each operation; null for a write that `recordOrigin` recorded. */
   readonly readingCounts: readonly number[] | null;
-  /** Positions of the variable's readings in the write; a placeholder for a write that `recordOrigin` recorded. */
+  /** Positions of the variable's readings in the write; meaningless for a write that `recordOrigin` recorded. */
   readonly positions: readonly Positions[];
 }
 

@@ -81,7 +81,7 @@ async function* readShape<Chunk>(
   yield* readChosen(transaction, selection, labels, shape);
 }
 
-/** Reads in a transaction that has called `streamFromIndexes`. */
+/** Reads the points. Call `streamFromIndexes` in the transaction first. */
 async function* readChosen<Chunk>(
   transaction: Transaction,
   selection: PointSelection,

@@ -43,7 +43,7 @@ export interface WritePlan {
   readonly written: readonly WrittenSeries[];
 }
 
-// Maximum version bound, which fits into its column; a bound above every possible version limit need not be exact.
+// Maximum `versionBound`, so that it fits into its column. It need not be exact above every possible version limit.
 const MAX_VERSION_BOUND = 1_000_000;
 
 /** The variables and chunks of a write. */

@@ -25,8 +25,8 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of every date. A variable whose last VersionTimestamp is not earlier gets a later
-   * VersionTimestamp (R-F1).
+   * VersionTimestamp of the first row of every date. A variable that already has this VersionTimestamp or a later one
+   * gets the microsecond after its last VersionTimestamp instead (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The written variables by VersionTimestamp, which `origins/record-origin.ts` records. */

@@ -19,7 +19,7 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const { caller, requestId } = c.var;
     const { operationId, timeoutSec } = parsePushQuery(c.req.url);
     const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
-    if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper is disabled');
+    if (!mapper.isEnabled) throw new DomainError('not_found', `mapper ${mapper.id} is disabled`);
     const format = bodyFormat(c.req.raw);
     await admission.assertQueueCapacity(caller.accountId);
     const share = admission.openBody(caller);

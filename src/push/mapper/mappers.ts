@@ -72,17 +72,19 @@ export async function countMappers(queryable: Queryable, accountId: number): Pro
 
 /** Reads a mapper of the account (R-D9). @throws {DomainError} not_found when the account has no such mapper. */
 export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
-  if (!isGuid(id)) throw notFound();
+  if (!isGuid(id)) throw notFound(id);
   const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
     accountId,
     id,
   ]);
-  return rows[0] ?? fail();
+  const [mapper] = rows;
+  if (!mapper) throw notFound(id);
+  return mapper;
 }
 
 /**
  * Creates a mapper; its id is the GUID that clients push to (R-D9).
- * @throws {DomainError} not_found when the database returns no row.
+ * @throws {Error} when the insert returns no row.
  */
 export async function insertMapper(queryable: Queryable, accountId: number, fields: MapperFields): Promise<Mapper> {
   const { rows } = await queryable.query<Mapper>(
@@ -90,7 +92,9 @@ export async function insertMapper(queryable: Queryable, accountId: number, fiel
      returning ${COLUMNS}`,
     [accountId, fields.name, fields.expression, fields.hasHeader, fields.isEnabled],
   );
-  return rows[0] ?? fail();
+  const [mapper] = rows;
+  if (!mapper) throw new Error('inserting a mapper returned no row');
+  return mapper;
 }
 
 /**
@@ -103,13 +107,13 @@ export async function updateMapper(
   id: string,
   fields: MapperFields,
 ): Promise<void> {
-  if (!isGuid(id)) throw notFound();
+  if (!isGuid(id)) throw notFound(id);
   const { rowCount } = await queryable.query(
     `update mapper set name = $3, expression = $4, has_header = $5, is_enabled = $6, modified_date = clock_timestamp()
      where account_id = $1 and id = $2`,
     [accountId, id, fields.name, fields.expression, fields.hasHeader, fields.isEnabled],
   );
-  if (rowCount === 0) throw notFound();
+  if (rowCount === 0) throw notFound(id);
 }
 
 /**
@@ -121,13 +125,9 @@ export async function deleteMapper(queryable: Queryable, accountId: number, id: 
     accountId,
     isGuid(id) ? id.toLowerCase() : '',
   ]);
-  if (rowCount === 0) throw notFound();
+  if (rowCount === 0) throw notFound(id);
 }
 
-function fail(): never {
-  throw notFound();
-}
-
-function notFound(): DomainError {
-  return new DomainError('not_found', 'the mapper does not exist');
+function notFound(id: string): DomainError {
+  return new DomainError('not_found', `mapper ${id} does not exist`);
 }

@@ -1,6 +1,6 @@
 /**
- * For every operation of §4.1, §4.2, §4.3 and §4.6 that requires a token: role, scope, version and validation of the body.
- * Other files test the effect of each operation.
+ * Tests the required role and scope, the version and the validation of the body, for every operation of §4.1, §4.2, §4.3
+ * and §4.6 that requires a token. Other files test the effect of each operation.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';

@@ -108,12 +108,13 @@ describe('push: a body in a custom format', () => {
     });
   });
 
-  it('with an unknown, foreign or disabled mapper is 404 (R-D9)', async () => {
+  it('for an unknown or disabled mapper, or a mapper of another account, is 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x']) {
-      expect((await pushRaw(unknown, 'application/json', '{}')).status).toBe(404);
+      const missing = { status: 404, body: { message: `mapper ${unknown} does not exist` } };
+      expect(await pushRaw(unknown, 'application/json', '{}')).toMatchObject(missing);
     }
-    const disabled = { status: 404, body: { message: 'the mapper is disabled' } };
+    const disabled = { status: 404, body: { message: `mapper ${off} is disabled` } };
     expect(await pushRaw(off, 'application/json', '{}')).toMatchObject(disabled);
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'sam'`);
     await addClaim(api.database, {

@@ -43,7 +43,7 @@ function contentsOf(elements: readonly Element[]): PushContents {
   };
 }
 
-// The last two have the same VersionTag and different tags.
+// The second and third entry have the same VersionTag and different tags.
 const LABEL_IDS = [
   { versionTagId: 0, tagSetId: 0 },
   { versionTagId: 1, tagSetId: 5 },

@@ -63,7 +63,7 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns seconds between the points of a variable, by which a chart estimates how many points a range has: the shorter of
- * the declared step and the usual distance of the points. By the declared step alone, a chart could read millions of raw
+ * the declared step and the usual distance of the points. With the declared step alone, a chart could read millions of raw
  * points of a variable whose points are closer together.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {

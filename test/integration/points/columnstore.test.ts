@@ -168,7 +168,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     const inRows = async () => (await findChunkSizes()).filter(({ isCompressed }) => !isCompressed).length;
     expect(await compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log)).toBe(0);
     expect(await inRows()).toBe(1);
-    // This write found the chunk uncompressed and has not ended.
+    // The open write holds `point_gate`, so no chunk can be compressed.
     await withTransaction(store.database, async (transaction) => {
       const tuples = encodeTuples([{ variableId, dateMicros: DAY, value: 2, versionTagId: 0, tagSetId: 0 }]);
       await writePoints(transaction, [tuples]);

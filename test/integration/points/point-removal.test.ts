@@ -179,7 +179,7 @@ describe('points: purging versions', () => {
     expect(await valuesOf(variableId)).toHaveLength(21);
   });
 
-  it('is followed by writes that still apply the limit (R-F3)', async () => {
+  it('does not stop later writes from applying the limit (R-F3)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 2');
     await purge(variableId);

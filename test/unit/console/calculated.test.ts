@@ -60,7 +60,7 @@ describe('console script: problems by line (R-H9)', () => {
     warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared' }],
   };
 
-  test('an error is on its line, and an undeclared name on every line that reads it', () => {
+  test('an error is on its line, and an undeclared name on every line that contains it', () => {
     const script = 'a <- inputVariables$gas\nb c\ninputVariables$gas';
     expect(linesOf(validation, 0, script)).toMatchObject([
       { line: 2, severity: 'error' },

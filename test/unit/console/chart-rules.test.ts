@@ -33,7 +33,7 @@ describe('console chart: few points are drawn raw, many points as buckets', () =
     expect(planOf(granularity, timeBase, spacingSec, days)).toBe(expected);
   });
 
-  test('the interval of points is the median interval, which gaps do not change', () => {
+  test('the usual distance of points is the median distance, which a gap does not change', () => {
     expect(spacingOf([30, 10, 20, 5000])).toBe(10);
     expect(spacingOf([1])).toBeUndefined();
   });
@@ -48,7 +48,7 @@ test('console chart: the bucket of an average ends where the next one begins; th
 describe('console instants: the two hours that a clock repeats have different texts', () => {
   const shortly = (instant: string) =>
     writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
-  test('the two hours around the end of summer time carry their offset, others do not', () => {
+  test('the texts of the two hours end with their offset from GMT, those of other hours do not', () => {
     const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
     expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');

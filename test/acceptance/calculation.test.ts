@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { type ApiClient, MANAGER, signIn } from '../support/fixtures/sign-in.ts';
 import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
@@ -299,7 +299,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
       `/variables/${variable}/runs?states=Failed&triggers=ForceUpdate`,
     );
     expect([run?.id, others]).toEqual([runIds[0], []]);
-    expect(run).toMatchObject({ outcome: 'cancelled', message: expect.stringMatching(/^stopped by /) });
+    expect(run).toMatchObject({ outcome: 'cancelled', message: expect.stringContaining(`stopped by ${MANAGER};`) });
     expect(await api.call('GET', `/variables/${variable}/runs?states=Succeeded`)).toEqual([]);
     expect(await api.call('GET', `/runs/${run?.id}/wave`)).toMatchObject({ nodes: [{ state: 'Failed' }], edges: [] });
   });

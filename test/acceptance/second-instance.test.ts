@@ -26,7 +26,10 @@ describe('npm start: a second instance on one machine', { timeout: 180_000 }, ()
     const output = await outputUntil(instance, 'Tidemark is ready');
     expect(output).toMatch(/Port 8080 is already in use\. The API listens on port \d+; HTTP_PORT chooses another\./);
     expect(output).toMatch(/Port 50051 is already in use\. gRPC listens on port \d+; GRPC_PORT chooses another\./);
-    const { api } = JSON.parse(readFileSync(join(clone, '.local/stack.json'), 'utf8')) as { api: string };
+    const stack = readFileSync(join(clone, '.local/stack.json'), 'utf8');
+    const { api, grpc } = JSON.parse(stack) as { readonly api: string; readonly grpc: string };
+    expect(output).toContain(`The API listens on port ${new URL(api).port};`);
+    expect(output).toContain(`gRPC listens on port ${grpc.split(':').at(-1)};`);
     expect((await fetch(`${api}/health/ready`)).status).toBe(200);
 
     const again = run(clone, ['src/local/commands/start.ts'], ownEnvironment());

@@ -150,7 +150,10 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
   test('a horizon of a day selects the values known a day before each date (R-G2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const tomorrow = (Math.floor(Date.now() / 3_600_000) + 40) * HOUR;
-    await store.write(variableId, [[tomorrow, 7]]);
+    await store.write(variableId, [
+      [tomorrow - 20 * HOUR, 6],
+      [tomorrow, 7],
+    ]);
     const rows = await rowsFor(input(variableId, { horizon: 'P1D' }), [tomorrow]);
     expect(rows?.map((row) => row[1])).toEqual([7]);
   });

@@ -201,10 +201,10 @@ describe('calculator: accounts', () => {
 });
 
 describe('calculator: previews', () => {
-  const ask = (variableId: number, signal: AbortSignal) =>
+  const ask = (variableId: number, signal: AbortSignal, accountId = store.accountId) =>
     askCalculator(
       { database: store.database, queue },
-      { accountId: store.accountId, variableId, task: { kind: 'evaluate', dates: {}, pictures: 'svg' } },
+      { accountId, variableId, task: { kind: 'evaluate', dates: {}, pictures: 'svg' } },
       signal,
     );
 
@@ -266,13 +266,18 @@ describe('calculator: previews', () => {
       select $1, '{}', 'Running', now() - interval '91 s' from generate_series(1, 20)`;
     await store.database.query(leftOver, [store.accountId]);
     const asked = Array.from({ length: 20 }, () => ask(variable, client.signal).catch(() => undefined));
-    await eventually('20 previews', async () => {
-      const { rows } = await store.database.query(
-        `select count(*) as count from calculation_preview where task <> '{}'`,
-      );
-      return rows[0]?.count === 20;
-    });
+    const areAsked = (count: number) =>
+      eventually(`${count} previews`, async () => {
+        const { rows } = await store.database.query(
+          `select count(*) as count from calculation_preview where task <> '{}'`,
+        );
+        return rows[0]?.count === count;
+      });
+    await areAsked(20);
     await expect(ask(variable, client.signal)).rejects.toMatchObject({ code: 'queue_full' });
+    const foreign = await addVariable(other, sleep);
+    asked.push(ask(foreign, client.signal, other).catch(() => undefined));
+    await areAsked(21);
     client.abort();
     await Promise.all(asked);
     await store.database.query(`delete from calculation_preview where task = '{}'`);

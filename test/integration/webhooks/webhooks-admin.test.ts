@@ -63,10 +63,12 @@ describe('webhooks: POST /account/webhooks', () => {
     const members = { Name: 'n', URL: WEBHOOK.url, EVENTTYPE: 'sitecreated', IsEnabled: 'False', httpMETHOD: 'put' };
     const others = { id: 'x', createdDate: 'never', disabledReason: 'none', lastExecution: 5, colour: 'red' };
     const filter = { SiteIds: [String(own.siteId)] };
-    const { body } = await api.manager.post('/account/webhooks', { ...members, ...others, filter });
+    const { body } = await api.manager.post<SeenWebhook>('/account/webhooks', { ...members, ...others, filter });
     const read = { name: 'n', eventType: 'SiteCreated', isEnabled: false, httpMethod: 'PUT' };
     expect(body).toMatchObject({ ...read, filter: { siteIds: [own.siteId] }, disabledReason: null });
     expect(body).not.toHaveProperty('colour');
+    const { body: shown } = await api.manager.get(`${path(body)}?displayLevel=Verbose`);
+    expect(shown).toMatchObject({ id: body.id, createdDate: expect.stringMatching(/^20.*Z$/), lastExecution: null });
   });
 
   it('reports every problem with its JSON path and creates nothing (R-A5, R-I1)', async () => {
@@ -172,9 +174,10 @@ describe('webhooks: secret', () => {
 
   it('is kept by a PUT without a secret or with null (R-I1)', async () => {
     const webhook = await createWebhook(api.manager, { secret: secretOf(24) });
-    await put(webhook, { ...webhook, name: 'a' });
-    await put(webhook, { ...webhook, name: 'b', secret: null });
-    expect(await secretsOf(webhook)).toEqual([secretOf(24)]);
+    for (const members of [{ name: 'a' }, { name: 'b', secret: null }]) {
+      const { status, body } = await put(webhook, { ...webhook, ...members });
+      expect([status, body.name, await secretsOf(webhook)]).toEqual([200, members.name, [secretOf(24)]]);
+    }
   });
 
   it('stays valid for 24 hours after it is replaced; writing the same secret changes nothing (R-I3)', async () => {
@@ -321,16 +324,17 @@ it('webhooks: a stored URL stays valid after the operator’s policy forbids it 
   expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
-/** Adds a message with one attempt. */
-async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
-  await api.database.query(
+/** Adds a message with one attempt. @returns the id of the attempt. */
+async function addAttempt({ id }: SeenWebhook, state: string): Promise<string> {
+  const { rows } = await api.database.query<{ id: string }>(
     `with event as (
        insert into webhook_event (webhook_id, account_id, type, date, data)
        values ($1, $2, 'SiteCreated', now(), '{}') returning id
      )
-     insert into webhook_attempt (event_id, webhook_id, state) select id, $1, $3 from event`,
+     insert into webhook_attempt (event_id, webhook_id, state) select id, $1, $3 from event returning id::text`,
     [id, api.accountId, state],
   );
+  return rows[0]?.id ?? '';
 }
 
 it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
@@ -349,6 +353,7 @@ it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
 describe('webhooks: DELETE /account/webhooks/{id}', () => {
   it('answers 200 with an empty body; afterwards no route finds the webhook (§4.4, R-A6)', async () => {
     const webhook = await createWebhook(api.manager);
+    const historyId = await addAttempt(webhook, 'Failed');
     expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
     const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');
     expect(body.map(({ id }) => id)).not.toContain(webhook.id);
@@ -358,19 +363,22 @@ describe('webhooks: DELETE /account/webhooks/{id}', () => {
     expect((await api.manager.patch(path(webhook), change)).status).toBe(404);
     expect((await api.manager.delete(path(webhook))).status).toBe(404);
     expect((await api.manager.get(`${path(webhook)}/history`)).status).toBe(404);
-    expect((await api.manager.post(`${path(webhook)}/history/1/replay`, undefined)).status).toBe(404);
+    expect((await api.manager.post(`${path(webhook)}/history/${historyId}/replay`, undefined)).status).toBe(404);
   });
 
   it('erases credentials at once; the next purge deletes the webhook and its history (R-I1, R-I5)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const other = await createWebhook(api.manager);
     for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
+    expect((await put(webhook, { secret: secretOf(24) })).status).toBe(200);
     await api.manager.delete(path(webhook));
     const rows = async (table: string, column: string) => {
       const sql = `select * from ${table} where ${column} = any($1::uuid[])`;
       return (await api.database.query(sql, [[webhook.id, other.id]])).rows;
     };
-    expect(JSON.stringify(await rows('webhook', 'id'))).not.toMatch(/of-the-receiver|points were written/);
+    const erased = (await rows('webhook', 'id')).filter(({ id }) => id === webhook.id);
+    expect(erased).toHaveLength(1);
+    expect(JSON.stringify(erased)).not.toMatch(/of-the-receiver|points were written|whsec_|https:/);
     await purgeHistory(api.database, 30, () => false);
     expect(await rows('webhook', 'id')).toMatchObject([{ id: other.id }]);
     expect(await rows('webhook_event', 'webhook_id')).toHaveLength(2);

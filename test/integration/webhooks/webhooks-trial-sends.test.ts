@@ -207,10 +207,15 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
 describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () => {
   test('after a crash another process claims it when the lease ends', async () => {
     const id = await start(fields());
-    await api.database.query(`update webhook_test set claimed_until = now() + interval '1 second' where id = $1`, [id]);
+    await api.database.query(`update webhook_test set claimed_until = now() + interval '1 hour' where id = $1`, [id]);
     await deliver();
+    const later = await start(fields());
+    await ended(later);
+    const sent = () => receiver.messages.map(({ headers }) => headers['webhook-id']);
+    expect(sent()).toEqual([later]);
+    await api.database.query(`update webhook_test set claimed_until = now() where id = $1`, [id]);
     expect((await ended(id)).state).toBe('Succeeded');
-    expect(receiver.messages).toHaveLength(1);
+    expect(sent()).toEqual([later, id]);
   });
 
   test('a stopping process releases it before the response arrives', async () => {

@@ -102,23 +102,21 @@ describe('webhook sending: an invalid or missing response is a failure (R-I3)', 
 
 test('webhook sending: keeps 4 KiB of an endless body and closes the connection (R-I5)', async () => {
   let written = 0;
-  const closed = new Promise<number>((resolve) => {
-    void sendTo(
-      (socket) => {
-        const chunk = Buffer.alloc(65_536, 'x');
-        const fill = (): void => {
-          while (socket.writable && socket.write(chunk)) written += chunk.length;
-        };
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        socket.on('drain', fill).on('close', () => resolve(written));
-        fill();
-      },
-      { timeoutMs: 5000 },
-    ).then((outcome) => {
-      expect(outcome).toMatchObject({ state: 'Succeeded', response: { body: 'x'.repeat(4096) } });
-    });
-  });
-  expect(await closed).toBeLessThan(64 << 20);
+  const closed = Promise.withResolvers<number>();
+  const sent = sendTo(
+    (socket) => {
+      const chunk = Buffer.alloc(65_536, 'x');
+      const fill = (): void => {
+        while (socket.writable && socket.write(chunk)) written += chunk.length;
+      };
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.on('drain', fill).on('close', () => closed.resolve(written));
+      fill();
+    },
+    { timeoutMs: 5000 },
+  );
+  expect(await sent).toMatchObject({ state: 'Succeeded', response: { body: 'x'.repeat(4096) } });
+  expect(await closed.promise).toBeLessThan(64 << 20);
 });
 
 test('webhook sending: a stale kept-alive connection is replaced within the same attempt (R-I3)', async () => {

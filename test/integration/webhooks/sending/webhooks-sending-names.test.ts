@@ -62,7 +62,7 @@ test.each([
   ['nothing', []],
   ['a name that does not exist', 'no such name'],
 ] as const)(
-  'webhook sending: opens no connection when a name server answers with %s, and reports the same error as for an internal address in the URL (R-I4)',
+  'webhook sending: opens no connection when a name server answers with %s, and reports that the receiver has no public address (R-I4)',
   async (_what, answer) => {
     expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
     expect(receiver.connections()).toBe(0);

@@ -172,7 +172,7 @@ describe('files: a file whose processing is interrupted', () => {
 
   it('fails after ten failures without progress; a full disk, kills and a stop do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
-    await stack.api.database.query('update stored_file set attempts = 9 where id = $1', [fileId]);
+    await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({
       // biome-ignore lint/correctness/useYield: it fails before the first chunk
       parse: async function* (): ReturnType<FileParser['parse']> {
@@ -185,8 +185,19 @@ describe('files: a file whose processing is interrupted', () => {
     await expect(ingest(stopped, failing(new ParserDeath('ended', true)))).rejects.toThrow('ended');
     for (let count = 0; count < 3; count += 1)
       await expect(ingest(undefined, failing(new ParserDeath('killed', false)))).rejects.toThrow('killed');
+    const bug = failing(new Error('a bug'));
+    await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
+    async function* failingAfterOne(...given: Parameters<FileParser['parse']>) {
+      for await (const chunk of parser.parse(...given)) {
+        if (chunk.position.rows > 0 && (await stack.status(fileId)).progress.rows > 0) throw new Error('later');
+        yield chunk;
+      }
+    }
+    await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
+    // The first chunk was progress, so only the failure after it counts.
+    for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
-    await ingest(undefined, failing(new Error('a bug')));
+    await ingest(undefined, bug);
     expect(await stack.status(fileId)).toMatchObject({ state: 'Failed', failure: { code: 'internal_error' } });
   });
 });
@@ -223,7 +234,7 @@ function makeMemoryBomb(): Buffer {
 }
 
 it('files: the files of an account are processed in the order in which their uploads were answered', async () => {
-  const line = (value: number) => `variable_id,date,value,version\n${variableId},2026-01-01T00:00:00Z,${value},V\n`;
+  const line = (value: number) => `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,${value}\n`;
   const ids = [
     await stack.upload('1.csv', line(1)),
     await stack.upload('2.csv', line(2)),
@@ -231,8 +242,12 @@ it('files: the files of an account are processed in the order in which their upl
   ];
   while (await ingest());
   for (const id of ids) expect(await stack.status(id)).toMatchObject({ state: 'Completed' });
-  const { rows } = await stack.api.database.query('select value from point where variable_id = $1', [variableId]);
-  expect(rows).toEqual([{ value: 3 }]);
+  const { rows } = await stack.api.database.query(
+    `select value from (select * from point union all select * from point_version) version
+     where variable_id = $1 order by version_timestamp`,
+    [variableId],
+  );
+  expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
 it('files: rows are written only after the pushes to the same variables that were accepted earlier (R-D6)', async () => {
@@ -290,9 +305,11 @@ it('files: a file that exceeds the limit of rows is Failed, and keeps the rows t
 it('files: the purge deletes expired files and attachments with their content, and interrupted uploads (R-E1)', async () => {
   const [old, recent] = [await stack.upload('old.csv', csv), await stack.upload('recent.csv', csv)];
   while (await ingest());
-  await stack.api.database.query(`update stored_file set uploaded_date = now() - interval '31 days' where id = $1`, [
-    old,
-  ]);
+  await stack.api.database.query(
+    `update stored_file set uploaded_date = now() - interval '1 day' * case when id = $1 then 31 else 29 end
+     where id in ($1, $2)`,
+    [old, recent],
+  );
   const [kept, expired] = [await stack.upload('kept.txt', 'x'), await stack.upload('expired.txt', 'x')];
   await stack.api.database.query(
     `update stored_file set uploaded_date = now() - interval '1 day' * case when id = $1 then 59 else 61 end where id in ($1, $2)`,

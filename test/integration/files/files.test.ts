@@ -193,6 +193,10 @@ describe('files: an uploaded file', () => {
     const siteId = await createSite(stack.api.manager);
     const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
     for (const id of [sourceId, twinId]) await createVariable(stack.api.manager, id, { mappingConfig: 'twin' });
+    // Its mapping configuration is also that of a variable of another source.
+    const otherId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-2' });
+    const shared = await createVariable(stack.api.manager, otherId, { mappingConfig: 'shared' });
+    await createVariable(stack.api.manager, sourceId, { mappingConfig: 'shared' });
     const csv = [
       'source_serialnumber;mapping_config;date;value',
       `S-1;m1;${DATE};1`,
@@ -200,6 +204,7 @@ describe('files: an uploaded file', () => {
       `S-1;nothing;${DATE};3`,
       `S-1;twin;${DATE};4`,
       `;;${DATE};5`,
+      `S-2;shared;${DATE};6`,
     ].join('\r\n');
     const { errors } = await process('targets.csv', csv);
     expect(errors.map(({ row, code }) => [row, code])).toEqual([
@@ -208,6 +213,7 @@ describe('files: an uploaded file', () => {
       [6, 'target_not_found'],
     ]);
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }, { rawValue: 2 }]);
+    expect(await read(shared)).toMatchObject([{ rawValue: 6 }]);
   });
 
   it('writes only to variables its uploader may push to, and is hidden from other users and accounts (R-B9)', async () => {
@@ -232,12 +238,12 @@ describe('files: an uploaded file', () => {
       const status = await (await stack.get(`/storage/${foreign}`, stack.api.stranger)).json();
       return (status as { state: string }).state === 'Rejected';
     });
+    const file = await stack.upload('mine.csv', HEADER);
     for (const path of ['', '/errors', '/events', '/content']) {
       expect((await stack.get(`/storage/${foreign}${path}`)).status).toBe(404);
       expect((await stack.get(`/storage/${fileId}${path}`, user)).status).toBe(200);
+      expect((await stack.get(`/storage/${file}${path}`, user)).status, path).toBe(404);
     }
-    const file = await stack.upload('mine.csv', HEADER);
-    expect((await stack.get(`/storage/${file}`, user)).status).toBe(404);
     expect((await stack.get('/storage/7')).status).toBe(404);
     expect(await read(variableId)).toEqual([]);
   });
@@ -387,6 +393,7 @@ describe('files: an uploaded file', () => {
       .map((event) => /^event: (.*)\ndata: (.*)$/.exec(event)?.slice(1) ?? []);
     expect(events.at(-1)?.[0]).toBe('end');
     expect(JSON.parse(events.at(-1)?.[1] ?? '')).toMatchObject({ state: 'Completed', counts: { ingested: 100_000 } });
+    expect(events.length).toBeGreaterThan(1);
     expect(events.slice(0, -1).every(([name]) => name === 'progress')).toBe(true);
   });
 });

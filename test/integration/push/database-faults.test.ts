@@ -178,12 +178,15 @@ const KILL = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and application_name like 'tidemark%'`;
 
-async function killFor(durationMs: number): Promise<void> {
+/** @returns the number of killed sessions. */
+async function killFor(durationMs: number): Promise<number> {
+  let killed = 0;
   const deadlineMs = performance.now() + durationMs;
   while (performance.now() < deadlineMs) {
-    await world.database.query(KILL);
+    killed += (await world.database.query(KILL)).rowCount ?? 0;
     await pause(KILL_INTERVAL_MS);
   }
+  return killed;
 }
 
 // Half of the statements that accept or end a push or a file sleep for 60 ms, longer than the time-out of 30 ms. The
@@ -254,7 +257,7 @@ describe('database faults: everything answered 200 is readable afterwards and no
   test(
     'when sessions of the database are killed (R-A15, R-A5)',
     async () => {
-      await underLoad(() => killFor(FAULT_SEC * 1000));
+      await underLoad(async () => expect(await killFor(FAULT_SEC * 1000)).toBeGreaterThan(0));
       await expectLedgerToHold();
     },
     TEST_MS,

@@ -219,8 +219,19 @@ describe('push: /account/mappers', () => {
 
   it('needs the role MANAGER (R-D9, R-B8)', async () => {
     const user = await api.signIn('ursula', 'USER');
-    expect((await user.get('/account/mappers')).status).toBe(403);
-    expect((await user.post('/account/mappers', { name: 'm', expression: '[]' })).status).toBe(403);
+    const id = await addMapper('[]');
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', ''],
+      ['GET', `/${id}`],
+      ['PUT', `/${id}`],
+      ['DELETE', `/${id}`],
+      ['POST', `/${id}/test`],
+      ['POST', '/test'],
+    ] as const) {
+      const body = method === 'GET' ? undefined : { name: 'm', expression: '[]', sample: '{}' };
+      expect((await user.send(method, `/account/mappers${path}`, body)).status, `${method} ${path}`).toBe(403);
+    }
   });
 
   it('tests a mapper: the answer has its elements, their problems or the error, and no operation is stored (R-D9)', async () => {

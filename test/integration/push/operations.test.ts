@@ -272,10 +272,15 @@ describe('push: a re-sent push', () => {
     await push(one(variableId), `?operationId=${label}`);
     await push(one(variableId), `?operationId=${label}`, other);
     expect(await findAll(label)).toHaveLength(2);
-    await api.database.query(
-      `update push_operation set accepted_date = accepted_date - interval '24 hours' where label = $1`,
-      [label],
-    );
+    const age = (by: string) =>
+      api.database.query(`update push_operation set accepted_date = accepted_date - $2::interval where label = $1`, [
+        label,
+        by,
+      ]);
+    await age('23 hours');
+    await push(one(variableId), `?operationId=${label}`);
+    expect(await findAll(label)).toHaveLength(2);
+    await age('1 hour');
     await push(one(variableId), `?operationId=${label}`);
     await push(one(variableId), `?operationId=${label}`);
     expect(await findAll(label)).toHaveLength(3);
@@ -452,8 +457,9 @@ describe('push: rejected elements', () => {
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);
     await push(one(variableId), `?operationId=${waiting}`);
     await api.database.query(
-      `update push_operation set accepted_date = accepted_date - interval '31 days' where label = any($1)`,
-      [[old, waiting]],
+      `update push_operation set accepted_date = accepted_date - interval '1 day' * case when label = $2 then 29 else 31 end
+       where label = any($1)`,
+      [[old, young, waiting], young],
     );
     const { id } = (await find(old)).body;
     expect(await purgeOldOperations(api.database, 30)).toBe(1);

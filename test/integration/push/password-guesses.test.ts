@@ -73,6 +73,9 @@ describe.concurrent('push: wrong Basic passwords', () => {
   it('at twenty times the limit also block a device that has pushed from the address of the guesser, at that address only (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
+    await guess('three', MANY - 1, () => '192.0.2.3');
+    // A right password forgets the wrong ones.
+    expect(await isAccepted('three', '192.0.2.3')).toBe(true);
     await guess('three', MANY, () => '192.0.2.3');
     expect(await isAccepted('three', '192.0.2.3')).toBe(false);
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);

@@ -196,18 +196,18 @@ describe('push: a target', () => {
   it.each([
     ['variableId', { variableId: 'v' }],
     ['variableId sent as text (R-A3)', { variableId: 'text' }],
-    ['mappingConfig alone', { mappingConfig: 'map-1' }],
+    ['mappingConfig alone', { mappingConfig: 'map-2' }],
     ['sourceId and variableTypeId', { sourceId: 's', variableTypeId: 7 }],
     ['sourceSerialNumber and variableTypeId', { sourceSerialNumber: 'SN-1', variableTypeId: 7 }],
     ['sourceEan and mappingConfig', { sourceEan: 'EAN-1', mappingConfig: 'map-1' }],
     ['sourceName and mappingConfig', { sourceName: 'Boiler', mappingConfig: 'map-1' }],
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
-    ['member names in any case (R-A3)', { VariableId: 'v', SOURCESERIALNUMBER: 'SN-1' }],
+    ['member names in any case (R-A3)', { SOURCESERIALNUMBER: 'SN-1', variabletypeID: 7 }],
     ['variableId, beside null identifiers (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
     ['four identifiers that agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
-    const { variableId, boilerId, digitsId } = await identified();
+    const { variableId, boilerId, secondId, digitsId } = await identified();
     const ids = Object.entries(identifiers).map(([name, value]) => {
       return [
         name,
@@ -217,15 +217,15 @@ describe('push: a target', () => {
     const value = Math.random();
     const answer = await push([{ ...Object.fromEntries(ids), data: [{ date: DATE, value }] }]);
     expect(answer.body).toMatchObject({ accepted: { elements: 1 }, rejected: [] });
-    const target =
-      'sourceSerialNumber' in identifiers && identifiers.sourceSerialNumber === 471100 ? digitsId : variableId;
+    const { sourceSerialNumber, mappingConfig } = identifiers as Readonly<Record<string, unknown>>;
+    const target = sourceSerialNumber === 471100 ? digitsId : mappingConfig === 'map-2' ? secondId : variableId;
     expect(await read(target)).toMatchObject([{ rawValue: value }]);
   });
 
   it.each([
     ['target_not_found', 'an unknown variable', { variableId: 2_000_000_000 }],
-    ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-1', sourceSerialNumber: '471100' }],
-    ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-1' }],
+    ['target_not_found', 'identifiers that disagree', { mappingConfig: 'map-2', sourceSerialNumber: '471100' }],
+    ['target_not_found', 'an identifier value in another case', { mappingConfig: 'MAP-2' }],
     ['target_not_found', 'an element without identifiers', {}],
     ['target_ambiguous', 'only the name of a source with two variables', { sourceName: 'Boiler' }],
   ])('is %s for %s; the other elements are accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
@@ -239,7 +239,7 @@ describe('push: a target', () => {
 
   it('of another account is not found, by variableId or by mappingConfig (R-D2)', async () => {
     const { variableId } = await identified();
-    const answer = await push([...one(variableId), { mappingConfig: 'map-1', data: [] }], '', api.stranger);
+    const answer = await push([...one(variableId), { mappingConfig: 'map-2', data: [] }], '', api.stranger);
     expect(answer.body).toMatchObject({
       accepted: { elements: 0, readings: 0 },
       rejected: [{ code: 'target_not_found' }, { code: 'target_not_found' }],
@@ -264,7 +264,8 @@ describe('push: a target', () => {
     expect([await found(second.variableId, nobody), await found(second.variableId)]).toEqual([0, 1]);
   });
 
-  let made: { variableId: number; boilerId: number; digitsId: number } | undefined;
+  let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
+  /** Adds two sources. One identifier of a pair matches variables of both, except where a test gives it alone. */
   async function identified() {
     if (made) return made;
     const siteId = await createSite(api.manager);
@@ -272,10 +273,11 @@ describe('push: a target', () => {
       ...{ name: 'Boiler', serialNumber: 'SN-1', eanNumber: 'EAN-1', meterNumber: 'M-1' },
     });
     const variableId = await createVariable(api.manager, boilerId, { mappingConfig: 'map-1', variableTypeId: 7 });
-    await createVariable(api.manager, boilerId, { mappingConfig: 'map-2', variableTypeId: 9 });
+    const secondId = await createVariable(api.manager, boilerId, { mappingConfig: 'map-2', variableTypeId: 8 });
     const digits = await createSource(api.manager, siteId, { name: 'Digits', serialNumber: '471100' });
     const digitsId = await createVariable(api.manager, digits, { variableTypeId: 8 });
-    made = { variableId, boilerId, digitsId };
+    await createVariable(api.manager, digits, { mappingConfig: 'map-1', variableTypeId: 7 });
+    made = { variableId, boilerId, secondId, digitsId };
     return made;
   }
 });

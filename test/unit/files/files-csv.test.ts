@@ -60,8 +60,12 @@ describe('files: the CSV reader', () => {
   });
 
   it('reads quoted cells that contain line breaks, delimiters and quotes (R-E2)', async () => {
-    const text = `note,${HEADER}\n"a\n""b"",\r\nc",7,${DATE},1\n"d",8,${DATE},2\n`;
-    expect(await values(text)).toEqual([1, 2]);
+    const text = `source_name,${HEADER}\n"a\n""b"",\r\nc",7,${DATE},1\n"d",8,${DATE},2\n`;
+    const { points } = await read(text);
+    expect(points.map(({ target, value }) => [target?.sourceName, value])).toEqual([
+      ['a\n"b",\r\nc', 1],
+      ['d', 2],
+    ]);
   });
 
   it.each([

@@ -38,10 +38,13 @@ describe('ingester: lanes that overtake a long write', () => {
     writes[1]?.resolve(1);
     await eventually('the next small batches', async () => asked.length === 3);
     expect(asked).toEqual([false, true, true]);
+    const openedElsewhere = lanes.open(2, long.promise);
+    await eventually('both lanes of another account', async () => asked.length === 5);
+    expect(asked.slice(3)).toEqual([false, true]);
 
     long.resolve();
     other.resolve();
-    await Promise.all([opened, openedAgain]);
+    await Promise.all([opened, openedAgain, openedElsewhere]);
     let isClosed = false;
     const closed = lanes.close().then(() => {
       isClosed = true;
@@ -50,7 +53,7 @@ describe('ingester: lanes that overtake a long write', () => {
     expect(isClosed).toBe(false);
     for (const { resolve } of writes) resolve(0);
     await closed;
-    expect(asked).toHaveLength(3);
+    expect(asked).toHaveLength(5);
   });
 
   it('continue after one of their writes has failed (R-A15)', async () => {

@@ -184,8 +184,8 @@ describe('push: a parsed body', () => {
 
   it('may spell members in any case; among repeated members the exact name wins, else the last (R-A3)', () => {
     const json = [
-      { DATA: [{ Date: '2026-01-01T00:00Z', VALUE: 1, value: 2 }], VariableID: 4, variableid: 5 },
-      { data: [{ DATE: '2026-01-01T00:00Z', date: null, Value: 1 }] },
+      { DATA: [{ Date: '2026-01-01T00:00Z', value: 2, VALUE: 1 }], VariableID: 4, variableid: 5 },
+      { data: [{ date: null, DATE: '2026-01-01T00:00Z', Value: 1 }] },
     ];
     expect(byHand(json.slice(0, 1))).toMatchObject([{ target: { variableId: 5 }, readings: [{ value: 2 }] }]);
     expect(byHand(json)).toMatchObject({ kind: 'invalid', details: [{ path: '$[1].data[0].date' }] });

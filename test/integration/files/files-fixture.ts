@@ -89,7 +89,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   };
   const get: FileStack['get'] = (path, client = api.manager, headers = {}) => send(path, { headers }, client);
   const post: FileStack['post'] = (path, body, headers = {}, client = api.manager) =>
-    send(path, { method: 'POST', body, headers }, client);
+    send(path, { method: 'POST', body, headers, duplex: 'half' }, client);
   const status = async (fileId: string) => (await (await get(`/storage/${fileId}`)).json()) as FileStatusBody;
   return {
     ...{ api, origin, post, get, status },

@@ -235,11 +235,18 @@ function makeMemoryBomb(): Buffer {
 
 it('files: the files of an account are processed in the order in which their uploads were answered', async () => {
   const line = (value: number) => `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,${value}\n`;
-  const ids = [
-    await stack.upload('1.csv', line(1)),
-    await stack.upload('2.csv', line(2)),
-    await stack.upload('3.csv', line(3)),
-  ];
+  // Begins first, but is answered last.
+  const content = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = content.writable.getWriter();
+  const slow = stack.post('/storage?filename=slow.csv', content.readable, { 'content-type': 'text/csv' });
+  void writer.write(Buffer.from(line(3)));
+  await eventually('the start of the slow upload', async () => {
+    const text = `select from stored_file where state = 'Uploading' and filename = 'slow.csv'`;
+    return (await stack.api.database.query(text)).rowCount === 1;
+  });
+  const ids = [await stack.upload('1.csv', line(1)), await stack.upload('2.csv', line(2))];
+  await writer.close();
+  ids.push((await (await slow).json()) as string);
   while (await ingest());
   for (const id of ids) expect(await stack.status(id)).toMatchObject({ state: 'Completed' });
   const { rows } = await stack.api.database.query(

@@ -105,8 +105,15 @@ describe('points: a write at a variable and date', () => {
 
   it('uses the limit of the account, 7 by default, when the variable has none (§8)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
+    const values = async () => (await store.readAll(variableId)).map(({ value }) => value);
     for (let value = 1; value <= 10; value++) await store.write(variableId, [[START, value]]);
-    expect((await store.readAll(variableId)).map(({ value }) => value)).toEqual([4, 5, 6, 7, 8, 9, 10]);
+    expect(await values()).toEqual([4, 5, 6, 7, 8, 9, 10]);
+    const setLimit = (limit: number) =>
+      store.database.query('update account set version_limit = $2 where id = $1', [store.accountId, limit]);
+    await setLimit(2);
+    await store.write(variableId, [[START, 11]]);
+    await setLimit(7);
+    expect(await values()).toEqual([10, 11]);
   });
 
   it('with a limit of 1 keeps the latest tagged and the latest untagged version (R-F3)', async () => {

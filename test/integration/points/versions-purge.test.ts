@@ -57,6 +57,7 @@ describe('points: a purge of versions', () => {
   test('of an account runs in the background and returns the number of its versioned variables (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
+    await createStructure(api.stranger, { isVersioned: true });
     const { rows } = await api.database.query('select from variable where account_id = $1 and is_versioned', [
       api.accountId,
     ]);

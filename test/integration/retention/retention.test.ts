@@ -228,8 +228,19 @@ describe('retention: preview and job', () => {
 
   test('a USER gets 403, a variable of another account 404, and a policy of 0 years or by weeks 400', async () => {
     const user = await api.signIn('uma', 'USER');
-    expect((await user.get('/account/retention')).status).toBe(403);
     const variableId = await addDays(0, 1);
+    for (const owner of ['/account', `/variables/${variableId}`]) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['PUT', ''],
+        ['DELETE', ''],
+        ['GET', '/preview?keepRawYears=5'],
+      ] as const) {
+        const body = method === 'PUT' ? DAILY : undefined;
+        const { status } = await user.send(method, `${owner}/retention${path}`, body);
+        expect(status, `${method} ${owner}${path}`).toBe(403);
+      }
+    }
     expect((await api.stranger.put(`/variables/${variableId}/retention`, DAILY)).status).toBe(404);
     expect((await manager.put('/account/retention', { keepRawYears: 0 })).status).toBe(400);
     expect((await manager.put('/account/retention', { keepRawYears: 1, rollup: 'Week' })).status).toBe(400);

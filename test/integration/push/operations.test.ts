@@ -378,7 +378,10 @@ describe('push: an operation is visible', () => {
 
   it('only with the scope push-data (R-B6)', async () => {
     const reader = await api.signIn('rita', 'MANAGER', { scopes: ['datahub-api'] });
-    expect(await find('any', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    const refusal = { status: 403, body: { code: 'insufficient_scope' } };
+    expect(await find('any', reader)).toMatchObject(refusal);
+    expect(await reader.get('/api/operations/any/rejected')).toMatchObject(refusal);
+    expect(await reader.post('/api/operations/any/replay', {})).toMatchObject(refusal);
   });
 });
 
@@ -425,7 +428,21 @@ describe('push: rejected elements', () => {
     const label = newLabel();
     await push([meant('later-3')], `?operationId=${label}`);
     await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => replay(label)));
+    const { id } = (await find(label)).body;
+    const blocker = await api.database.connect();
+    await blocker.query(BEGIN_HOLDING);
+    await blocker.query('select from push_rejection where operation_id = $1 for update', [id]);
+    const replays = Promise.all(Array.from({ length: 6 }, () => replay(label)));
+    await eventually('two replays that take the same element', async () => {
+      const { rowCount } = await api.database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like '%delete from push_rejection%'`,
+      );
+      return (rowCount ?? 0) > 1;
+    });
+    await blocker.query('commit');
+    blocker.release();
+    const answers = await replays;
     const accepted = answers.filter(({ status, body }) => status === 200 && body.accepted.elements === 1);
     expect(accepted).toHaveLength(1);
     expect(await findAll(label)).toHaveLength(2);

@@ -4,6 +4,7 @@ import { purgeRuns } from '../../../src/calculation/calculator.ts';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { fireSchedules } from '../../../src/calculation/schedule/schedules.ts';
+import { withTransaction } from '../../../src/platform/database/database.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { type CalculationFixture, formula, HOUR, ok, openCalculationFixture, START } from './calculation-fixture.ts';
@@ -335,7 +336,18 @@ describe('calculation: schedules (R-H5)', () => {
 
   test('two calculators that fire schedules at the same time request one run (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-06-01T12:00:00Z');
-    const fired = await Promise.all([fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')]);
+    const firing = await withTransaction(
+      store.database,
+      async (holder) => {
+        // A calculator that found the schedule waits to request the run, so the other ends first.
+        await holder.query('lock table calculation_request in share mode');
+        const both = [fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')];
+        await Promise.race(both);
+        return { both };
+      },
+      { idleTimeoutMs: 0 },
+    );
+    const fired = await Promise.all(firing.both);
     expect(fired.flat().filter((id) => id === variableId)).toEqual([variableId]);
   });
 

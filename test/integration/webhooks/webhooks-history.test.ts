@@ -1,6 +1,8 @@
 /** The history of a webhook, and replay (R-I5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
 import { listHistory, planPage } from '../../../src/webhooks/history/find-history.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createWebhook } from '../../support/fixtures/webhooks.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -145,7 +147,23 @@ describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay
 
   test('answers 409 while the message is waiting: of three concurrent requests one succeeds (R-I5)', async () => {
     const historyId = await addAttempt(await addEvent(), { state: 'Failed' });
-    const answers = await Promise.all([replay(historyId), replay(historyId), replay(historyId)]);
+    const { asked } = await withTransaction(
+      api.database,
+      async (holder) => {
+        // No request can store its attempt before all three have begun.
+        await holder.query('lock table webhook_attempt in share mode');
+        const begun = [replay(historyId), replay(historyId), replay(historyId)];
+        await eventually('three waiting requests', async () => {
+          const { rowCount } = await api.database.query(
+            `select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+          );
+          return rowCount === 3;
+        });
+        return { asked: begun };
+      },
+      { idleTimeoutMs: 0 },
+    );
+    const answers = await Promise.all(asked);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
     expect((await read()).map(({ attempt }) => attempt)).toEqual([2, 1]);
   });

@@ -1,6 +1,6 @@
 /** Routes below `/admin`: the state of the installation, its OAuth clients and its signing keys. */
-import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getIssuerKeys } from '../../../src/identity/keys/signing-keys.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { PASSWORD } from '../../support/fixtures/accounts.ts';
@@ -199,12 +199,13 @@ describe('accounts: signing keys', () => {
     );
     expect(next).toMatchObject({ state: 'Next', signsFrom: expect.any(String) });
     expect(await admin.post('/admin/signingKeys', undefined)).toMatchObject({ status: 409 });
-    const keyOf = async () => decodeProtectedHeader((await askToken('demo', 's3cret')).access_token ?? '').kid;
-    expect(await keyOf()).toBe(before[0]?.kid);
+    const signing = async () => (await getIssuerKeys(api.database)).jwks.keys[0]?.kid;
+    expect(await signing()).toBe(before[0]?.kid);
     await api.database.query(`update signing_key set created_date = created_date - interval '1 h'`);
     expect((await admin.get('/admin/signingKeys')).body).toMatchObject([
       { kid: next.kid, state: 'Signing', signsFrom: null },
       { kid: before[0]?.kid, state: 'Verifying' },
     ]);
+    expect(await signing()).toBe(next.kid);
   });
 });

@@ -350,7 +350,7 @@ describe('structure: a listing', () => {
     for (let index = 0; index < 5; index++)
       ids.push(await createVariable(api.manager, sourceId, { name: `${5 - index}` }));
     // A row that was changed is no longer stored at its old place.
-    await api.manager.put(`/sources/${sourceId}/variables/${ids[0]}`, { divider: 2 });
+    await api.manager.put(`/sources/${sourceId}/variables/${ids[0]}`, { mappingConfig: 'moved' });
     const page = async (query: string, headers = {}) => {
       const answer = await api.manager.get<Members[]>(`/variables/source/${sourceId}?${query}`, headers);
       return { ids: answer.body.map(({ id }) => id), total: answer.headers.get('x-total-count') };

@@ -109,7 +109,10 @@ test('console script: a preview shows result, windows, messages and plots; a sav
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
   await editor.press('Control+Enter');
-  await page.getByText('24 points would be stored.').waitFor({ timeout: R_MS });
+  const stored = page.getByText('24 points would be stored.');
+  const refusal = page.getByRole('alert');
+  await stored.or(refusal).first().waitFor({ timeout: R_MS });
+  expect(await refusal.allTextContents()).toEqual([]);
   await page.getByRole('listitem').getByText('drawn by the script').waitFor();
   const drawing = page.getByRole('img', { name: 'plot-001.svg' });
   await drawing.waitFor();

@@ -31,10 +31,13 @@ test(
     await page.getByRole('heading', { name: 'Bakery' }).waitFor();
 
     await page.getByRole('link', { name: 'New source' }).press('Enter');
+    // Until the next page is shown, the page of the site has a field of this name too.
+    await page.getByRole('heading', { name: 'New source' }).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Main meter');
     await page.getByRole('textbox', { name: 'Serial number', exact: true }).fill('B-1');
     await page.getByRole('button', { name: 'Create the source' }).press('Enter');
     await page.getByRole('link', { name: 'New variable' }).press('Enter');
+    await page.getByRole('heading', { name: 'New variable' }).waitFor();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Energy');
     await page.getByRole('textbox', { name: 'Mapping name' }).fill('kWh');
     await page.getByRole('textbox', { name: 'One reading every' }).fill('15');

@@ -7,7 +7,7 @@
  *        0      2  number of columns: 6
  *        2   4+ 8  date, microseconds since 2000-01-01 UTC
  *       14   4+ 8  value, IEEE 754
- *       26   4+ 8  VersionTimestamp, in the form of the date
+ *       26   4+ 8  VersionTimestamp, microseconds since 2000-01-01 UTC
  *       38   4+ 4  variable id
  *       46   4+ 4  VersionTag id, 0 when none
  *       54   4+ 4  tag set id, 0 when none

@@ -7,8 +7,7 @@ import type { PointChunk } from './point.ts';
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * Splits a chunk into parts of at least one point, so that the distinct texts of each part of several points fit into
- * MAX_TEXT_BYTES.
+ * Splits a chunk into parts. The distinct texts of a part fit into MAX_TEXT_BYTES, unless the part is a single point.
  */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;

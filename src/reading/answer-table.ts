@@ -14,7 +14,7 @@ const WHOLE_BYTES = 16 << 10;
 /**
  * @param write as for `streamAnswer`.
  * @param notice `write` fills it before its first chunk (R-F9).
- * @throws the error of the first chunk.
+ * @throws as `streamAnswer`.
  */
 export function answerTable(
   c: Context,

@@ -25,8 +25,8 @@ const ROOT = '$';
  * Reads parameters from a JSON body (R-G1). Names match in any case and with any prefix that ends in a dot;
  * members of nested objects count under their own name, array elements as repeated values, null as absent. `tags`
  * may be an object of strings.
- * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value
- * is an object throws it too.
+ * @throws {DomainError} invalid_input for a tag whose value is not a string. The returned source throws
+ * invalid_input when a parameter is read whose value is an object.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();

@@ -6,7 +6,7 @@ import { mergeSpans, type OffsetSpan } from './zone-offsets.ts';
 const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
 
 /**
- * @param spans offsets of the zone at the dates.
+ * @param spans UTC offsets of the zone, for the period that contains the dates.
  * @param date SQL expression of an instant.
  * @returns SQL expression of the start. For days and longer buckets it is the local midnight as a UTC timestamp.
  *

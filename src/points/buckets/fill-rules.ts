@@ -3,7 +3,7 @@
  * buckets of the period in the same order. The filler keeps only the last bucket.
  *
  *   previous   value of the nearest earlier bucket; null before the first
- *   linear     linear interpolation between the starts of the neighbouring buckets; null without a neighbour on one side
+ *   linear     linear interpolation between the starts of the neighbouring buckets; null when one neighbour is missing
  *   null       no value
  *
  * `previous` and `linear` also treat a bucket without a value, such as the variance of one point, as a gap.

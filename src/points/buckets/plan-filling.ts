@@ -34,7 +34,8 @@ function lastBucket(
 
 /**
  * @returns undefined when the request fills no gaps.
- * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and the selection no limit.
+ * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and the selection has no
+ * limit.
  */
 export function planFilling(selection: PointSelection, buckets: Buckets): Filling | undefined {
   const { fill, bucket, timeZoneId, startOfDay } = buckets;

@@ -52,8 +52,8 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const spans = offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros);
   const start = (date: string) => bucketStart(bucket, spans, date);
-  // An hour or a minute counts a rollup only when it contains all points of the rollup. A longer bucket counts the
-  // rollups that begin in it.
+  // A bucket of an hour or a minute includes a rollup only when all points of the rollup are in the bucket. A longer
+  // bucket includes every rollup that begins in the bucket.
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
   // `offset 0` hides the expression of `start` from the planner. Otherwise the planner would expect as many buckets as

@@ -68,7 +68,7 @@ const OBSERVE = `
 
 /**
  * Compresses the chunks that are due. Does nothing while another process compresses. Skips a chunk that is in use or
- * takes too long, which the next call tries again.
+ * takes too long; the next call tries this chunk again.
  * @returns the number of chunks compressed.
  */
 export async function compressChunks(
@@ -93,7 +93,7 @@ export async function compressChunks(
           : 'the chunk is in use, or its compression took too long; a later run compresses it',
       );
     }
-    // Frees the pages of chunks that were in use directly after their compression.
+    // Frees the pages of chunks for which `compressChunk` could not free them, because the chunk was in use.
     await freePages(connection);
     return count;
   };
@@ -104,7 +104,7 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. A write to this chunk waits until the end. Reads,
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. Reads,
  * and writes to other chunks, wait only from the locking of `point_gate` to the commit.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; nothing has changed then.
@@ -123,7 +123,7 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Returns the pages of compressed rows and of replaced batches to the file system; autovacuum would only do it later.
+  // Returns the pages of compressed rows and of replaced batches to the file system now; autovacuum would do so later.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;

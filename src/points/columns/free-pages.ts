@@ -14,8 +14,8 @@ const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * Maximum size of a table of columns that is rewritten to remove its maps; in a larger table, the maps take less than
- * 0.4 bytes per point.
+ * Maximum size of a table of columns that is rewritten to remove its free space and visibility maps. In a larger table,
+ * these maps take less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 

@@ -5,7 +5,10 @@
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 
-/** A row of either table takes 68 bytes: 24 for the header, 36 for the values, 4 for padding, and 4 for a line pointer. */
+/**
+ * A row of `point` or `point_version` takes 68 bytes: 24 for the header, 36 for the values, 4 for padding, and 4 for a
+ * line pointer.
+ */
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;

@@ -1,6 +1,6 @@
 /**
  * Records the pushes or the file that a write came from: one row of `write_origin` for each `WriteStamp` of the write,
- * usually one. Points need no column for it, because VersionTimestamp and variable identify the write. Calculation runs
+ * usually one. Points need no column for their origin: VersionTimestamp and variable identify the write. Calculation runs
  * have no row here: the record of a run contains the first and the last VersionTimestamp that it stored.
  */
 import type { Transaction } from '../../platform/database/database.ts';
@@ -20,7 +20,7 @@ const micros = (name: string) => `timestamptz 'epoch' + ${name} * interval '1 mi
 
 /** Columns of a stamp, in the order of `stampValues`. */
 export const STAMP_COLUMNS = 'version_timestamp, last_version_timestamp, variables';
-/** Selects a row of `STAMP_COLUMNS` per stamp; the parameters $1 to $3 are `stampValues`. */
+/** SQL of one row of `STAMP_COLUMNS` per stamp; `stampValues` returns its parameters $1 to $3. */
 export const STAMPS = `(
   select ${micros('from_micros')} as version_timestamp, ${micros('to_micros')} as last_version_timestamp, variables
   from unnest($1::int8[], $2::int8[], $3::bytea[]) given (from_micros, to_micros, variables)) stamp`;
@@ -42,7 +42,7 @@ export function orderedStampValues(stamps: readonly WriteStamp[], batches: reado
 }
 
 /**
- * Returns SQL with the same rows as `STAMPS` with `orderedStampValues`, but without parameters.
+ * Returns SQL without parameters that has the same rows as `STAMPS` with the parameters of `orderedStampValues`.
  * @param stamps at least one stamp.
  */
 export function stampsLiteral(stamps: readonly WriteStamp[], batches: readonly Buffer[]): string {

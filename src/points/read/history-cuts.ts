@@ -50,7 +50,10 @@ export function openingOf(selection: PointSelection): readonly string[] {
   return [selectRolledUp(selection), ...(cuts === undefined ? [] : [cuts]), ...planner];
 }
 
-/** @param opened the rows of each statement of `openingOf`. Without a statement for cuts, the second has no rows. */
+/**
+ * @param opened the rows of each statement of `openingOf`. Without a statement for cuts, the second statement returns no
+ * rows.
+ */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
   return [cuts, rolledUp];

@@ -22,8 +22,8 @@ export interface PointSubscriber {
   close(): void;
 }
 
-// Maximum ids in a message. With more ids, an empty message is sent, which stands for any variable, because polling
-// is cheaper than a longer message.
+// Maximum ids in a message. With more ids, the publisher sends an empty message, which means that any variable may have
+// been written: polling all variables is cheaper than a longer message.
 const MAX_IDS = 20_000;
 
 const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;

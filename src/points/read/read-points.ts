@@ -112,7 +112,7 @@ export function streamPoints(
 }
 
 /**
- * Like `streamPoints`, but without versions and labels, which takes the database only two thirds of the time.
+ * Like `streamPoints`, but without VersionTimestamps and labels, which takes the database only two thirds of the time.
  * @throws as `streamPoints`.
  */
 export function streamValues(

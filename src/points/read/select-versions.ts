@@ -3,8 +3,8 @@
  * in the requested order, without a sort that grows with the period:
  *
  *   latest            `point` alone
- *   every version     `point` and history with any conditions, merged by date and VersionTimestamp
- *   chosen versions   the same; only the first row of each date by descending VersionTimestamp
+ *   every version     the matching rows of `point` and history, merged by date and VersionTimestamp
+ *   chosen versions   the same rows, but only the row with the greatest VersionTimestamp of each date
  */
 
 import { instantOfLocal, offsetAtInstant } from '../buckets/civil-sql.ts';

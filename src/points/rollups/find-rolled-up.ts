@@ -1,7 +1,7 @@
 /**
- * Finds the variables of a read whose early points have been rolled up (retention). Reads of dates before `rawFromMicros`
- * return only the points that are still stored. Aggregates include the rollups, unless the read is by VersionTag or tags, or of
- * every version.
+ * Finds the variables of a read whose early points have been rolled up (retention). Reads of dates before
+ * `rawFromMicros` return only the points that are still stored. Aggregates include the rollups, unless the read is by
+ * VersionTag or tags, or of every version.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -15,7 +15,7 @@ export interface RawBoundary {
 
 /**
  * @param transaction the snapshot from which the rows are read.
- * @returns the variables whose boundary is after the start of the period, the latest boundary first.
+ * @returns the variables whose `rawFromMicros` is after the start of the period, the latest first.
  */
 export async function findRolledUp(
   transaction: Queryable,

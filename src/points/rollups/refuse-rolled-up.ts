@@ -1,7 +1,7 @@
 /**
  * Refuses points at dates that are rolled up, because a single point cannot be added to an aggregate or corrected in
- * it. Refused points are removed from the write and counted for their variable. Points before the boundary that no
- * rollup covers are written, and noted so that they are rolled up later.
+ * it. Refused points are removed from the write and counted for their variable. Points before `rolledUntilMicros` that
+ * no rollup covers are written, and noted so that they are rolled up later.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { eachTuple, TUPLE_BYTES } from '../copy-codec.ts';
@@ -36,7 +36,7 @@ const SAVE = `
 /**
  * @param batches COPY tuples.
  * @param series write state of the variables, locked.
- * @returns the batches without the refused tuples, and the positions of the refused tuples. A batch without refused
+ * @returns the batches without the refused tuples, and the byte offsets of the refused tuples. A batch without refused
  * tuples is returned unchanged.
  */
 export async function refuseRolledUp(
@@ -67,7 +67,7 @@ export async function refuseRolledUp(
   return { accepted: accepted.filter(({ length }) => length > 0), refused };
 }
 
-/** Finds the first and last written date before the boundary of each variable that has a boundary. */
+/** Finds the first and last written date before `rolledUntilMicros`, for each variable that has such dates. */
 function findEarlyDates(
   batches: readonly Buffer[],
   series: ReadonlyMap<number, Series>,

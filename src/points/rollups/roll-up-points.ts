@@ -23,8 +23,8 @@ export interface Rollup {
   /** IANA zone whose civil time delimits the rollups. */
   readonly timeZoneId: string;
   /**
-   * A step that contains a point written within this many seconds waits, because the rest of an old history may still
-   * arrive. Default: 0.
+   * A step is postponed when one of its points was written less than this many seconds ago, because the rest of an old
+   * history may still arrive. Default: 0.
    */
   readonly settleSec?: number;
 }

@@ -61,8 +61,8 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of a table that overlap the chunk `chunkNumber`, clipped to it: one chunk, unless
- * the chunk length was changed.
+ * @returns the chunks of a table that overlap the dates of `chunkNumber`, clipped to these dates: at most one chunk,
+ * unless the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);

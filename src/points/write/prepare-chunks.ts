@@ -1,5 +1,5 @@
 /**
- * Creates the chunks that a write needs before the write, on a separate connection. TimescaleDB locks the whole
+ * Creates, before a write, the chunks that the write needs, on a separate connection. TimescaleDB locks the whole
  * hypertable from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for
  * each other's commit. When chunks are created here, the writers wait only for milliseconds. This is an optimization,
  * because a write also creates missing chunks.

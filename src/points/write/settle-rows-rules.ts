@@ -1,6 +1,6 @@
 /**
- * Resolves the rows of one variable that arrive out of order or several times per date: at most one row per date for
- * `point`, sorted by date, and the earlier versions. Among rows with the same date and VersionTag, the last row wins
+ * Resolves the rows of one variable that arrive out of order or several times per date into one row per date for
+ * `point`, sorted by date, and earlier versions. Among rows with the same date and VersionTag, the last row wins
  * (R-F2); without versioning, the last row of the date wins (R-F4). The k-th kept row of a date gets k - 1
  * additional microseconds (R-F1).
  */

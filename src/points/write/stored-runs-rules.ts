@@ -35,7 +35,7 @@ export interface ChunkRuns {
   readonly forgotten: Runs;
   /**
    * Runs of a versioned variable whose history was cut (R-F9): when the first version that was kept after the cut has
-   * the VersionTag of the run, the write replaces it, so that past states are complete only from the write on.
+   * the VersionTag of the run, the write replaces this version. Past states are then complete only from the write on.
    */
   readonly exposed: Runs;
   /** Runs of a versioned variable: the stored row becomes history, unless it has the VersionTag of the run. */

@@ -44,8 +44,8 @@ class Pieces extends AsyncByteQueue {
 /** Minimum rows of a record batch, except the last, and except when adding a batch of the table would exceed MAX_ROWS. */
 const MIN_ROWS = 4096;
 /**
- * Maximum rows of a record batch, so that the indexes of its distinct values fit 16 bits; a single batch with
- * more rows is written alone.
+ * Maximum rows of a record batch, so that the indexes of its distinct values fit into 16 bits. A batch of the table
+ * with more rows becomes a record batch of its own.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
@@ -162,7 +162,7 @@ function columnValues({ rowCount, parts }: Parts, none: number): Float64Array {
   return joined;
 }
 
-/** Cells as keys of values: one key for all rows, or one key per row. `valueAt` returns the value of a key. */
+/** Cells as keys: one key for all rows, or one key per row. `valueAt` returns the value that a key stands for. */
 interface Keyed<Value> {
   readonly keys: number | Int32Array;
   readonly valueAt: (key: number) => Value | null;

@@ -59,7 +59,7 @@ interface Member {
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One writer for all objects, because their buffers are of similar size.
+  // Reused for all objects: its next buffer gets about the size of the last, and objects are of similar size.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;
@@ -83,7 +83,7 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** @returns the parts of each element of a column, with its comma. */
+/** @returns the parts of each element of a column; the first part begins with a comma. */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];

@@ -18,7 +18,7 @@ interface Followed<Status> {
   readonly isOver: (status: Status) => boolean;
 }
 
-/** @returns the query of the resource; its data update until the work ends. */
+/** @returns the query of the resource. Its data are updated until the work ends. */
 export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed<Status>) {
   const queries = useQueryClient();
   const query = useQuery({ queryKey, queryFn: read });
@@ -32,7 +32,7 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // Events omit the lists of the resource, so the resource is read again below.
+          // Events omit the lists of the resource, so the resource is read again after the last event.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

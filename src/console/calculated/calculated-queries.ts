@@ -18,7 +18,7 @@ export interface Place {
   readonly id: number;
 }
 
-/** Dates of a preview; the call omits an empty one. A date without a zone is local time of the source. */
+/** Dates of a preview; an empty text is not sent. A date without a zone is local time of the source. */
 export interface PreviewDates {
   readonly from: string;
   readonly to: string;
@@ -63,7 +63,7 @@ export function evaluate(
   );
 }
 
-/** @returns the query of the windows that the inputs of a declaration have; the author's scripts are not run. */
+/** @returns the query of the windows that a run of the declaration reads; the author's scripts are not run. */
 export function useWindows(place: Place, declaration: Declaration, dates: PreviewDates, isWanted: boolean) {
   const formulas = declaration.calculatedVariableFormulas.map((formula) => ({ ...formula, formula: NO_RESULT }));
   return useQuery({

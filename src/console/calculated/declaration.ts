@@ -23,7 +23,7 @@ export interface Input {
 export interface Form {
   readonly alias: string;
   readonly entityType: string;
-  /** Site whose form holds the value; without `siteId` and `sourceId`: the variable's own site or source. */
+  /** Site that has the form value. Without `siteId` and `sourceId`: the site or source of the variable. */
   readonly siteId?: number | null;
   readonly sourceId?: number | null;
   readonly path: string;
@@ -54,7 +54,7 @@ export interface Declaration {
 
 export const EMPTY_FORMULA: Formula = { formula: '', variables: [], entities: [], constants: [] };
 
-/** A script without points: a preview with it shows the windows of inputs without running the author's script. */
+/** A script that returns no points. Its preview shows the windows of the inputs without running the author's script. */
 export const NO_RESULT = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
 
 /** @returns the first script of a new calculated variable with one input. */
@@ -91,7 +91,7 @@ export function changeFormula(declaration: Declaration, index: number, change: P
   return { ...declaration, calculatedVariableFormulas: formulas };
 }
 
-/** @returns the expression and the zone of a schedule; empty without one. */
+/** @returns the cron expression and the zone of the schedule; an empty text for each that is missing. */
 export function scheduleOf({ schedule }: Formula): { readonly cron: string; readonly timeZoneId: string } {
   if (!schedule) return { cron: '', timeZoneId: '' };
   return typeof schedule === 'string'

@@ -1,4 +1,4 @@
-/** The heading of the routes of a calculated variable: where it belongs, and links between its data, script and runs. */
+/** The heading of the routes of a calculated variable: its site, source and name, and links to its data, script and runs. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

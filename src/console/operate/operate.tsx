@@ -170,7 +170,7 @@ function formatSeconds(value: number | null | undefined): string {
   return format(typeof value === 'number' ? Math.round(value * 100) / 100 : value);
 }
 
-/** Rounds numbers from 100 up to whole ones; others have at most three significant digits. */
+/** Writes numbers of 100 and more as whole numbers, smaller numbers with at most three significant digits. */
 function format(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const shown = Math.abs(value) < 100 ? value : Math.round(value);

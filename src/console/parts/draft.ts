@@ -20,7 +20,7 @@ export function writeDraft(key: string, value: unknown): void {
     if (value === undefined) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, JSON.stringify(value));
   } catch {
-    // A private window or a full storage.
+    // A private window may refuse to store, or the storage is full.
   }
 }
 

@@ -7,7 +7,7 @@ import classes from './view.module.css';
 interface SaveBarProps {
   /** Whether the draft differs from what is stored. */
   readonly isChanged: boolean;
-  /** Whether nothing is stored yet: an unchanged draft can be saved too. */
+  /** Whether nothing is stored yet; if so, an unchanged draft can be saved too. */
   readonly isNew?: boolean;
   readonly isBusy: boolean;
   /** Text of the saving button; absent: Save. */

@@ -9,7 +9,7 @@ import { Frame } from './frame.tsx';
 import own from './table.module.css';
 import classes from './view.module.css';
 
-/** Number of columns that the style sheet can label on a phone; a wider table scrolls there too. */
+/** Maximum columns that the style sheet can label on a phone. A table with more columns scrolls on a phone too. */
 const MAX_NAMED = 8;
 
 interface TableProps {
@@ -17,7 +17,6 @@ interface TableProps {
   readonly label: string;
   /** Names of the columns; a name in an array marks a column of numbers, aligned to the right. */
   readonly columns: readonly (string | readonly [string])[];
-  /** The rows. */
   readonly children: ReactNode;
 }
 
@@ -57,7 +56,7 @@ interface PagesProps {
   readonly onChange: (page: number) => void;
 }
 
-/** Previous and next; nothing while one page holds all rows. */
+/** Buttons for the previous and the next page; nothing when one page holds all rows. */
 export function Pages({ page, pageRows, total, onChange }: PagesProps) {
   const { t } = useTranslation();
   if (total <= pageRows) return null;

@@ -1,5 +1,6 @@
 /**
- * The session: the signed-in user, the account, and the permissions of the role. The server decides again on every call.
+ * The session: the signed-in user, the account, and the permissions of the role. The server checks the permissions again on
+ * every call.
  */
 import type { User } from 'oidc-client-ts';
 import { createContext, type ReactNode, useContext } from 'react';

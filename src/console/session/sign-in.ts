@@ -59,7 +59,7 @@ export async function openSession(): Promise<SignInOutcome> {
   }
 }
 
-/** Redirects the browser to the issuer. @param address where to return to. */
+/** Redirects the browser to the issuer. @param address address in the console to return to. */
 export async function signIn(address: string = here()): Promise<SignInOutcome> {
   await manager.removeUser();
   const state: ReturnState = { address: address.startsWith(SIGNED_IN_PATH) ? '/' : address };
@@ -73,7 +73,7 @@ export async function signOut(): Promise<void> {
   await manager.signoutRedirect();
 }
 
-/** Forgets the tokens of this tab and shows the page for signed-out people. The server has already ended every session. */
+/** Forgets the tokens of this tab and shows the page for signed-out people. Call after the server has ended every session. */
 export async function leave(): Promise<void> {
   await manager.removeUser();
   location.assign(SIGNED_OUT_PATH);

@@ -57,7 +57,7 @@ interface NamedAccount {
   readonly name?: string;
 }
 
-/** The accounts of a person with several; the whole console changes to the chosen account. */
+/** The accounts of a person with several accounts. The whole console changes to the account that the person chooses. */
 function Accounts({ accounts }: { readonly accounts: readonly NamedAccount[] }) {
   const { t } = useTranslation();
   const { accountId } = useSession();

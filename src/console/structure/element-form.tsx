@@ -72,7 +72,7 @@ function Editor({ kind, target, stored, onSaved, forms }: ElementFormProps & { r
     },
     onSuccess: async (id) => {
       dropDraft(stored ? draft : saved);
-      // Names are shown in the tree, in searches and on other pages.
+      // Every query is read again, because the tree, searches and other pages show the name.
       await queries.invalidateQueries();
       await onSaved(id);
     },

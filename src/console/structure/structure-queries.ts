@@ -55,7 +55,7 @@ export interface Child {
   readonly mappingConfig?: string | null;
 }
 
-/** @returns the query of the first sources of a site, or variables of a source, with the number of all. */
+/** @returns the query of the first sources of a site, or variables of a source, and of their total number. */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({
     queryKey: ['children', kind, id],
@@ -114,7 +114,7 @@ export function useTimeZones(): readonly string[] {
 
 /** Creates an element, or changes the given members of one. @returns its id. */
 export async function saveElement(kind: Kind, target: Target, members: Members): Promise<number> {
-  // The generated types name every member; the members here come from the table of fields.
+  // The cast is needed because the table of fields decides the members, so their types are not known here.
   const body = members as never;
   if ('id' in target) {
     const path = { id: target.id };

@@ -1,9 +1,9 @@
 /**
- * French typography that the texts leave out: narrow no-break spaces at punctuation, and the plural of whole millions.
- * Applied once to each bundle, so the texts have plain spaces, which an editor shows. Pure.
+ * Adds French typography to the texts: narrow no-break spaces at punctuation, and the plural form for whole millions. The
+ * source files hold plain spaces, because most editors do not show narrow ones. Pure.
  */
 
-/** U+202F: narrow, and a line does not break there. */
+/** U+202F, the narrow no-break space. */
 const THIN = '\u202F';
 
 /**

@@ -21,7 +21,7 @@ export async function startTexts(): Promise<void> {
     // React escapes texts itself.
     interpolation: { escapeValue: false },
   });
-  // Placeholders such as `{{count, number}}` are written as everywhere else: with the separators of the person's region.
+  // Numbers in texts, such as `{{count, number}}`, get the separators of the person's region, as all other numbers do.
   i18next.services.formatter?.add('number', (value: number) => formatNumber(value));
   await changeLanguage(chosenLanguage());
 }

@@ -6,7 +6,7 @@ import { CalculatedLinks } from '../calculated/calculated-links.tsx';
 import classes from './variable.module.css';
 import type { VariableContext } from './variable-queries.ts';
 
-/** The heading of a variable's page. @param children actions beside it. */
+/** The heading of a variable's page. @param children buttons beside the heading. */
 export function Heading({
   variable,
   source,

@@ -55,7 +55,7 @@ export function PlacePicker({ kind, label, value, onChange, isReadOnly, isRequir
       label={label}
       placeholder={t('inputs.search')}
       {...shown}
-      // Not `required`: the field is empty until the name is loaded, and the browser would refuse to send.
+      // Not `required`: the field is empty until the name is loaded, and the browser would refuse to submit the form.
       withAsterisk={isRequired === true}
       clearable={isRequired !== true}
       allowDeselect={false}

@@ -24,7 +24,7 @@ export function VariablePicker({ label, value, onChange, isReadOnly = false }: P
   const chosen = useVariables(value === undefined ? [] : [value]).data?.get(value ?? 0);
   const nameOf = ({ id, name, sourceName }: { id: number; name: string | null; sourceName: string }) =>
     `${name || `#${id}`} · ${sourceName}`;
-  // The name of the chosen variable is not a search.
+  // While the box shows the name of the chosen variable, the user is not searching.
   const isSearch = chosen === undefined || search !== nameOf(chosen);
   const found = useFoundVariables(isSearch ? search : '', isOpen).data ?? [];
   const all = chosen && !found.some(({ id }) => id === chosen.id) ? [chosen, ...found] : found;

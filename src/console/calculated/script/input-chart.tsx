@@ -1,4 +1,4 @@
-/** The inputs of a script on a chart, with the windows that a run reads as shaded spans, and its result over them. */
+/** A chart of the inputs of a script and of its result. Shaded spans show the windows that a run reads. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -77,7 +77,7 @@ export function InputChart({ evaluation, timeZone, result }: InputChartProps) {
   );
 }
 
-/** Stands outside the component, because `useQueries` then returns the same array until data change. */
+/** Outside the component: given the same function at each render, `useQueries` returns the same array until data change. */
 function pointsOf(results: readonly { readonly data: Points | undefined }[]): readonly (Points | undefined)[] {
   return results.map(({ data }) => data);
 }

@@ -197,7 +197,7 @@ function MoreFields({ input, onChange }: RowProps) {
   );
 }
 
-/** @returns null for no text. @param isList whether several texts separated by commas become a list. */
+/** @returns the text; a list when `isList` and the text has several items, separated by commas; null when it is empty. */
 function toList(text: string, isList: boolean): string | readonly string[] | null {
   if (text === '') return null;
   const items = isList ? text.split(/,\s*/) : [text];

@@ -1,4 +1,4 @@
-/** A preview: what a run would store, what it drew and wrote, and how long it took. Nothing is stored. */
+/** A preview: the points that a run would store, and the plots, messages and durations of the run. Nothing is stored. */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Evaluation } from '../calculated-queries.ts';
@@ -12,7 +12,7 @@ interface PreviewProps {
   readonly timeZone: string;
 }
 
-/** Shows the answer of `evaluate`: points, inputs, plots and notes. */
+/** Shows the answer of `evaluate`: points, inputs, messages and plots. */
 export function Preview({ evaluation, name, unitId, timeZone }: PreviewProps) {
   const { t } = useTranslation('calculated');
   const { outcome, message, line, counts, durationsMs, plots, isSeriesCut, series } = evaluation;
@@ -42,7 +42,7 @@ export function Preview({ evaluation, name, unitId, timeZone }: PreviewProps) {
   );
 }
 
-/** Shows what a script wrote, errors and warnings first. */
+/** Shows the errors, warnings, messages and other output of a script. */
 export function Notes({ errors = [], warnings = [], messages = [], output = '' }: Partial<Evaluation>) {
   const { t } = useTranslation('calculated');
   const lists = { errors, warnings, messages } as const;

@@ -33,7 +33,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
   return [...errors, ...warnings];
 }
 
-/** @returns the problems without a line in the shown formula, and every warning; paths are shortened to `formulas[0]…`. */
+/** @returns problems without a line, problems of other formulas, and all warnings, with paths such as `formulas[0]…`. */
 export function othersOf(validation: Validation | undefined, formula: number) {
   if (!validation) return [];
   const { problems, warnings } = validation;

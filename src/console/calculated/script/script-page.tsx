@@ -318,7 +318,7 @@ interface ProblemsProps {
   readonly index: number;
 }
 
-/** Problems without a line in the shown script, and warnings. */
+/** Problems without a line, problems of other formulas, and warnings. */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');
   if (error) return <Problem error={error} />;

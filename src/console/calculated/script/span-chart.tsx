@@ -117,7 +117,7 @@ function toOptions(
         stroke: color(colorOf(index)),
         width: isMain ? 2.5 : 1.25,
         spanGaps: true,
-        // A line of few points, such as one value per day, is hard to see without markers.
+        // A result of few points, such as one value per day, is hard to see without markers.
         points: { show: isMain === true && (lines[index]?.points.seconds.length ?? 0) < MARKED_POINTS, size: 7 },
         value: (_plot: uPlot, value: number | null) => value?.toLocaleString(currentLocale()) ?? '–',
       })),

@@ -129,7 +129,7 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
   );
 }
 
-/** Names the sheets of a workbook that the service does not read. */
+/** Names the sheets that the service does not read: all except the first sheet of a workbook. */
 function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | undefined }) {
   const { t } = useTranslation('data');
   const [first, ...others] = sheets;
@@ -137,7 +137,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Files of the last 7 days with errors. The role USER sees only files that the user sent. */
+/** Files of the last 7 days with errors. A user of the role USER sees only the files that this user sent. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

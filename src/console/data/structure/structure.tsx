@@ -25,8 +25,8 @@ const KINDS = ['catalogues', 'forms', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**
- * Documents chosen since the page was loaded, by the id of their trial import: the import needs no second choice of the
- * file.
+ * Documents chosen since the page was loaded, by the id of their trial import, so that the user need not choose the file
+ * again for the import itself.
  */
 const held = new Map<string, File>();
 
@@ -187,7 +187,7 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
   );
 }
 
-/** The action of the import for each row, in the order of the document. */
+/** What the import does with each row of the document: create, change or leave it. In the order of the document. */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');
   const [action, setAction] = useState<'Created' | 'Changed' | 'Left'>();

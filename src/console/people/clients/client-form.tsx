@@ -81,8 +81,8 @@ export function ClientForm({ fields, isNew, onChange }: ClientFormProps) {
 }
 
 /**
- * @returns the fields after the choice, with the usual grant types: a public client signs in through a browser, a client
- * with a secret by password.
+ * @returns the fields of a public client or of a client with a secret, with the usual grant types: a public client signs
+ * users in through a browser, a client with a secret by password.
  */
 function publicChoice(fields: ClientFields, isPublic: boolean): ClientFields {
   return { ...fields, isPublic, grantTypes: [isPublic ? 'authorization_code' : 'password', 'refresh_token'] };

@@ -184,7 +184,7 @@ function Grant({ user, sites }: GrantProps) {
   const [{ siteId, level }, setFields, dropFields] = useDraft<GrantFields>(`grant.${user.id}`, NO_GRANT);
   const grant = useGrant(user.id, () => dropFields());
   const granted = new Set(user.sites.map((site) => site.siteId));
-  // The draft may name a site that was granted elsewhere.
+  // The draft may name a site to which access was granted in another window meanwhile.
   const chosen = granted.has(Number(siteId)) ? '' : siteId;
   return (
     <>

@@ -14,7 +14,7 @@ export interface RetentionFields {
   readonly isActive: boolean;
 }
 
-/** @returns the saved policy as texts; without a policy, an inactive one with empty texts and days as rollup. */
+/** @returns the saved policy as texts. When no policy is saved: an inactive policy with empty texts and daily rollups. */
 export function toRetentionFields({ retention }: RetentionState): RetentionFields {
   if (!retention) return { keepRawYears: '', rollup: 'Day', timeZoneId: '', isActive: false };
   const { keepRawYears, rollup, timeZoneId, isActive } = retention;

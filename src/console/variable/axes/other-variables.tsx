@@ -15,7 +15,7 @@ import classes from './other-variables.module.css';
 const HITS = 20;
 const TYPING_MS = 250;
 
-/** @returns the contexts of other variables that have been read; a variable that cannot be read is left out. */
+/** @returns the contexts of the other variables; a variable is left out until it is read, and when it cannot be read. */
 export function useOtherVariables(ids: readonly number[]): readonly VariableContext[] {
   return useQueries({
     queries: ids.map(variableQuery),
@@ -24,7 +24,7 @@ export function useOtherVariables(ids: readonly number[]): readonly VariableCont
 }
 
 interface OtherVariablesProps {
-  /** Id of the variable whose page it is. */
+  /** Id of the variable whose page is shown. */
   readonly variableId: number;
   readonly others: readonly VariableContext[];
   readonly ids: readonly number[];

@@ -16,7 +16,7 @@ interface CorrectionTableProps {
   readonly onEdit: (seconds: number, value: number | undefined) => void;
 }
 
-/** Table with one row for each date of the marked range. */
+/** Table with one row for each stored and each added date of the marked range. */
 export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps) {
   const { t } = useTranslation('variable');
   const frame = useRef<HTMLDivElement>(null);

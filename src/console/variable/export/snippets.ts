@@ -67,7 +67,7 @@ const WRITERS: Readonly<Record<Language, Writer>> = {
   },
 };
 
-/** Writes a curl command that pushes one point, dated at the current minute. @param push public address of push. */
+/** Writes a curl command that pushes one point, dated at the current minute. @param push public address of the push API. */
 export function toPush(push: string, variableId: number): string {
   const date = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().replace('.000', '');
   return [

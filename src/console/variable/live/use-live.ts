@@ -93,7 +93,7 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
   drop();
 }
 
-/** Reads shown data again that arrived points do not update in place: buckets, labels, versions of a point, runs, changes. */
+/** Reads again the data that new points do not update in place: buckets, labels, versions of a point, runs, changes. */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
     resolution !== 'Raw' || String(side).startsWith('label:');

@@ -46,7 +46,7 @@ export function toChartData(
     return place;
   });
   const [first, second] = places;
-  // uPlot fills a band where its first line is the upper one.
+  // uPlot fills a band only where its first line is above its second, so the two lines need a band for either order.
   if (isShaded && first !== undefined && second !== undefined) bands.push([second, first], [first, second]);
   return { data: align(columns), lines, bands };
 }

@@ -1,6 +1,6 @@
 /**
- * The version bar: which versions the chart shows. The latest, labels side by side, the state known at an instant (a
- * slider over the instants at which versions arrived, with playback), or two of them compared.
+ * The version bar chooses which versions the chart shows: the latest, labels side by side, the state known at an instant
+ * (a slider over the instants at which versions arrived, with playback), or a comparison of two of these.
  */
 import { ActionIcon, SegmentedControl, Select, Slider } from '@mantine/core';
 import { useEffect, useState } from 'react';

@@ -325,7 +325,7 @@ export class ConfigError extends Error {
 
 /**
  * Validates the environment (R-K1). An empty variable counts as unset.
- * @throws {ConfigError} with every invalid setting, or else with every conflict between settings.
+ * @throws {ConfigError} with every invalid setting; when every setting is valid, with every conflict between settings.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];

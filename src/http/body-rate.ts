@@ -1,7 +1,7 @@
 /**
- * Requires a minimum rate of request bodies (R-A14): a client that falls behind is answered 408, unless another answer
- * has begun, and disconnected, so that it cannot hold memory and connections for long. Time in which this service does
- * not read does not count.
+ * Requires a minimum rate of request bodies (R-A14), so that a slow client cannot hold memory and connections for long.
+ * A client that falls behind is disconnected; before that, it gets a 408 answer, unless another answer has begun. Only
+ * time in which this service reads the body counts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -61,7 +61,7 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       }
     }
   };
-  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that had to arrive. */
+  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that the minimum rate requires. */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);

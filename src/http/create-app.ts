@@ -114,8 +114,9 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Lets pages of these origins call the service, with preflight. On its own paths, the issuer decides by the registered
- * client. A script cannot read the answer to a request that carries cookies or a saved password.
+ * Lets pages of these origins call the service, and answers preflight requests. On the issuer's paths, the issuer
+ * decides by the registered client. A script cannot read the answer to a request that carries cookies or a saved
+ * password.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({

@@ -1,6 +1,7 @@
 /**
- * Counts and times HTTP requests by route pattern (R-A9), never by path, because clients choose paths. A request ends when
- * its last byte is sent or the client disconnects, so a streamed answer takes as long as its reader.
+ * Counts and times HTTP requests by route pattern (R-A9), never by path, because clients choose paths. A request ends
+ * when the last byte of its answer is sent or the client disconnects, so the duration of a streamed answer depends on
+ * how fast the client reads.
  */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -46,7 +47,7 @@ export function countRequests(count: CountRequest, routeOf: (path: string) => st
   };
 }
 
-/** Pattern of the matched route. Middleware is registered for all methods, a route for a single method. */
+/** Pattern of the matched route. Entries for all methods do not count: they are middleware, or answer 404 or 410. */
 function patternOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }

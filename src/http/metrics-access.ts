@@ -1,7 +1,7 @@
 /**
- * Access to `/metrics` on the API's port (R-A9). Metrics cover all accounts, so a scraper sends the token of the setting
- * METRICS_TOKEN and an operator the access token of an ADMIN. The client's address grants nothing: behind a proxy on
- * the same machine, every client comes from loopback.
+ * Access to `/metrics` on the API's port (R-A9). Metrics cover all accounts, so a scraper sends the token of the
+ * setting METRICS_TOKEN, and an operator sends the access token of an ADMIN. The client's address grants nothing:
+ * behind a proxy on the same machine, every client comes from loopback.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';

@@ -181,8 +181,8 @@ function openReads(config: Config, log: Log, database: Database) {
 }
 
 /**
- * Maximum requests that hold connections at the same time, as a fraction of the pool. The rest is for their further
- * connections and for background work.
+ * Maximum requests that hold connections at the same time, as a fraction of the pool. The rest of the pool is for
+ * further connections of these requests and for background work.
  */
 const REQUEST_PART = 0.75;
 

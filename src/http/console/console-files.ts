@@ -12,7 +12,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 
 export interface ConsoleFile {
   readonly type: string;
-  /** Whether the format of the file is itself compressed; callers read such a file as `identity`. */
+  /** Whether the format of the file is itself compressed; callers read such a file with the encoding `identity`. */
   readonly isCompressed: boolean;
   read(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** Files in compressed formats are not compressed again, which would make them larger. */
+/** Extensions of compressed formats. Compressing these files again would make them larger. */
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Serves the console: its page at `/`, at `/console` and below it, for clients that prefer HTML. Other clients of `/` get
- * the answer of a service without a console. No token is needed for the files; the console signs in itself.
+ * Serves the console: its page at `/`, at `/console` and below `/console`, for clients that prefer HTML. Other clients
+ * of `/` get the answer of a service without a console. No token is needed for the files; the console signs in itself.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';

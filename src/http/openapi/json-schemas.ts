@@ -54,7 +54,7 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
 }
 
 /**
- * Writes a record whose keys are known as an object with those members: validators and generators read no
+ * Writes a record with known keys as an object with these members, because validators and generators ignore
  * `propertyNames`.
  */
 function nameMembers(jsonSchema: Record<string, unknown>): void {

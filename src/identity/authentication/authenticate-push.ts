@@ -83,8 +83,9 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 }
 
 /**
- * Refuses Basic for a request that writes and that a page of another origin sends: a browser attaches the password it
- * remembers to forms and scripts of any page. Origins that CORS_ORIGINS names may send it; `*` names none.
+ * Refuses Basic for a request that writes and comes from a page of another origin, because a browser adds a remembered
+ * password to the requests of any page. Pages of origins that CORS_ORIGINS names may send such requests; `*` names no
+ * origin.
  * @throws {DomainError} permission_denied for such a request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {

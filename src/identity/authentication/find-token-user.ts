@@ -12,7 +12,7 @@ export interface TokenUser {
   readonly isLocked: boolean;
   /** Whether the password is temporary and must be changed (R-B10). */
   readonly mustChangePassword: boolean;
-  /** Unix seconds; tokens issued before are revoked. */
+  /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
   /** undefined: the user has no account, or no access to the requested one. */
   readonly accountId: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * The caller of a request: user, account, role and permissions. Features decide on this value alone, whatever issuer and
- * transport it came through.
+ * The caller of a request: user, account, role and permissions. Features decide on this value alone; it does not depend
+ * on the token's issuer, nor on whether the request came over HTTP or gRPC.
  */
 import { DomainError } from '../../platform/errors.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Finds the caller of a verified token. Role, lock, membership, permissions and sites come from the database, not from
- * the token (R-B5), and are cached for ACCESS_CACHE_SEC. So locking or removing a user takes effect while tokens live.
+ * the token (R-B5), and are cached for ACCESS_CACHE_SEC. So locking or removing a user takes effect before the user's
+ * tokens expire.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -44,7 +45,7 @@ interface Access {
 
 /** Values that decide which tokens of the user are still valid. */
 interface TokenValidity {
-  /** Unix seconds; tokens issued before are revoked. */
+  /** Unix seconds; tokens issued before this instant are revoked. */
   readonly tokensValidFromSec: number;
   /** null: the user has no password, or a temporary one. */
   readonly passwordFingerprint: string | null;

@@ -18,14 +18,17 @@ export async function compareClientSecret(this: ClientSecrets, decoded: string):
   return raw !== undefined && raw !== decoded && isSecretOf(this, raw);
 }
 
-/** Whether the secret is the client's, or the replaced one while that is valid. */
+/** Whether the secret is the client's current one, or the client's previous one and still valid. */
 async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolean> {
   if (await verifySecret(secret, client.clientSecret)) return true;
   const previous = client[PREVIOUS_SECRET_MEMBER];
   return previous !== undefined && verifySecret(secret, previous);
 }
 
-/** Middleware that encodes Basic credentials which cannot be decoded, so that they are compared and not refused. */
+/**
+ * Middleware that form-encodes Basic credentials that cannot be decoded; oidc-provider would refuse them without
+ * comparing the secret.
+ */
 export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const basic = readBasic(ctx.headers.authorization);
   if (basic && !isFormEncoded(`${basic.clientId}${basic.secret}`)) {

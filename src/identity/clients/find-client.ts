@@ -6,7 +6,7 @@ import { isStorableText } from '../../platform/database/storable-text.ts';
 /** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
-/** Metadata member with the hash of the replaced secret while that is valid. */
+/** Metadata member with the hash of the previous secret; absent when that secret is no longer valid. */
 export const PREVIOUS_SECRET_MEMBER = 'previous_secret_hash';
 
 /** Id of the console's public client, which a migration creates. */
@@ -38,7 +38,7 @@ interface ClientRow {
   readonly client_id: string;
   /** Hash of the client's secret; null for a public client. */
   readonly secret_hash: string | null;
-  /** Hash of the replaced secret; null: none is valid. */
+  /** Hash of the previous secret; null when there is none or it is no longer valid. */
   readonly previous_secret_hash: string | null;
   readonly name: string | null;
   readonly redirect_uris: readonly string[];

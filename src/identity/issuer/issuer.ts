@@ -46,7 +46,7 @@ export interface Issuer {
   readonly url: string;
   /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
   handles(path: string): boolean;
-  /** Answers a request to one of its paths. The body must not have been read. */
+  /** Answers a request to a path of the issuer. The body of the request must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
   /** Rotates the signing keys when due, and uses the current ones from then on; call it every few minutes. */
   refreshKeys(): Promise<void>;

@@ -101,7 +101,9 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
-    throw new Error('the issuer only reads clients by id; /admin/clients and admin create-client register them');
+    throw new Error(
+      'the issuer only reads clients by id; register a client with POST /admin/clients or the command admin create-client',
+    );
   };
   return {
     find: findClient,

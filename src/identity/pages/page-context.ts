@@ -45,8 +45,8 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
 }
 
 /**
- * Answers 400: the link or page has expired, was used, or belongs to another browser, or the form was not posted from its
- * page. The answer does not say which.
+ * Answers 400: the link or page has expired, was used, or belongs to another browser, or the form was not posted from
+ * its page. The answer does not say which of these applies.
  * @param below what the user can do about it.
  */
 export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Html | '' = ''): void {

@@ -26,7 +26,7 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 
-/** Maximum seconds since the last sign-in for which the current password is not asked for (§5). */
+/** For this many seconds after a sign-in, the user need not enter the current password (§5). */
 const RECENT_SEC = 300;
 
 /** Shows the form, with `problem` after a refused attempt. */

@@ -1,13 +1,14 @@
 /**
- * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed at their network, and the
- * user's devices at other networks are not:
+ * Counts wrong passwords per user and network of the client (R-B11), so that guesses are slowed at their network, and
+ * the user's devices at other networks are not:
  *
  * - `maxFailures` wrong passwords block sign-in from their network.
- * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many different
- *   wrong passwords, so that a guesser behind the same address does not stop the device. A device that repeats one of the
- *   last 16 wrong passwords of its network is not counted again.
- * - Against distributed guessing, strangers are counted together: networks without a right password in the last 30 days.
- *   All strangers are blocked when those that failed within `lockSec` reach 20 times `maxFailures` wrong passwords.
+ * - A network that gave the right password within 30 days blocks a device (HTTP Basic) only after 20 times as many
+ *   different wrong passwords, so that a guesser behind the same address does not stop the device. A device that
+ *   repeats one of the last 16 wrong passwords of its network is not counted again.
+ * - Against distributed guessing, the wrong passwords of all strangers are added up. A stranger is a network without a
+ *   right password in the last 30 days; it counts until `lockSec` after its last wrong password. When the sum reaches
+ *   20 times `maxFailures`, all strangers are blocked.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -74,7 +75,7 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Applies only if no failure was counted after the source was read, so that parallel guesses gain nothing.
+// Records the sign-in only if no failure was counted after the source was read, so that parallel guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2

@@ -240,7 +240,7 @@ async function issueIdToken(context: GrantContext, ctx: TokenEndpointGrantContex
   return Object.assign(idToken, { scope: OPENID }).issue({ use: 'idtoken' });
 }
 
-/** Creates a grant and a signed access token of it. `expiresIn` of the result is in seconds. */
+/** Creates a grant, and a signed access token of that grant. `expiresIn` of the result is in seconds. */
 export async function issueAccessToken(
   { policy }: GrantContext,
   ctx: TokenEndpointGrantContext<object>,

@@ -67,7 +67,7 @@ export async function answerTokenExchange(
   const userId = await findUserId(context.database, requestedSubject);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
-  // Refuses every ADMIN, the actor too.
+  // No ADMIN can be impersonated; this also keeps the actor from impersonating themselves.
   if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   const { accountId, userName } = holder;
   const requestId = ctx.get('x-request-id');

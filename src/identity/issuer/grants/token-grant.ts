@@ -13,7 +13,7 @@ interface TokenGrant {
 
 /**
  * Stores the account of a grant for the grant's lifetime (R-B4).
- * @returns false when nothing was stored, because the password was changed since it was checked or the user was deleted.
+ * @returns false when nothing was stored, because the user was deleted, or their password changed after it was checked.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(

@@ -7,8 +7,8 @@ umask 077
 data=/data/cluster
 here=$(dirname "$0")
 
-# Adds the rule for backups, which clusters of earlier versions lack. Their role also needs the attribute REPLICATION: see
-# src/container/README.md.
+# Adds the rule for backups, which clusters of earlier versions lack. In those clusters, the role tidemark also needs the
+# attribute REPLICATION: see src/container/README.md.
 allow_backups() {
   grep -q '^host  *replication ' "$1/pg_hba.conf" || echo 'host  replication tidemark all scram-sha-256' >> "$1/pg_hba.conf"
 }
@@ -16,7 +16,7 @@ allow_backups() {
 if [ ! -d "$data" ]; then
   : "${DATABASE_PASSWORD:?must be set to the password of the role tidemark}"
   unfinished=/data/unfinished
-  # Left by an interrupted first start; only a complete cluster is renamed.
+  # An interrupted first start leaves this directory. Only a complete cluster is renamed to $data.
   rm -rf "$unfinished"
   initdb --pgdata "$unfinished" --username postgres --auth-local peer --auth-host scram-sha-256 --encoding UTF8 \
     --locale C.UTF-8

@@ -121,8 +121,8 @@ function runAsRoot(argv, env) {
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   print('Installing npm packages …');
-  // The first try asks the registry only for what npm has not cached. The second try asks for everything: a cached list of
-  // versions can be too old, and npm 9 was seen to end in the middle without a reason.
+  // The first try asks the registry only for what npm has not cached. The second try asks for everything, because a cached
+  // list of versions can be too old. Also, npm 9 was seen to stop halfway without an error message.
   if (!runNpmCi('--prefer-offline') && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 

@@ -1,6 +1,6 @@
 /**
- * Shows phases: on a terminal, one line per phase, rewritten with its step and the elapsed time; elsewhere, lines at its
- * start, at each step, every ten seconds and at its end.
+ * Shows phases. On a terminal, each phase has one line, which is rewritten with its step and the elapsed time. Elsewhere,
+ * a line is printed at the start of a phase, every ten seconds with its step, and at its end.
  */
 const TICK_MS = 1000;
 const PLAIN_TICK_MS = 10_000;

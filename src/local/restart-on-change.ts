@@ -7,7 +7,7 @@ const SETTLE_MS = 200;
 
 /**
  * Restarts the roles after changes of `.ts` files in `directory`.
- * @param first the running roles, which it takes over.
+ * @param first the roles that run already. They are stopped at the first restart, or by `stop`.
  * @returns `ended`, which resolves when roles end by themselves, and `stop`.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {

@@ -44,7 +44,7 @@ async function restore(argv: readonly string[]): Promise<number> {
     strict: false,
     allowPositionals: true,
   });
-  // The command reads and writes files only, but main.ts requires both settings.
+  // `restore` uses neither the database nor Redis, but main.ts requires both settings.
   const unused = { DATABASE_URL: 'postgres://127.0.0.1/unused', REDIS_URL: 'redis://127.0.0.1' };
   const environment = { ...programsOf(root), ...unused };
   if (positionals.length !== 2) return runProgram(['src/main.ts', 'admin', ...argv], environment);
@@ -64,7 +64,9 @@ function programsOf(root: string): Readonly<Record<string, string>> {
 function readEnvironment(): Readonly<Record<string, string>> {
   if (process.env.DATABASE_URL) return {};
   if (!existsSync(STACK_FILE)) {
-    throw new SetupError('The stack is not running and DATABASE_URL is not set; `npm start` starts it.');
+    throw new SetupError(
+      'The stack is not running and DATABASE_URL is not set; start the stack with `npm start`, or set DATABASE_URL and REDIS_URL.',
+    );
   }
   const { database, redis, auth, realm } = JSON.parse(readFileSync(STACK_FILE, 'utf8')) as Stack;
   const WEBHOOK_KEYS = process.env.WEBHOOK_KEYS || localWebhookKeys(readOrMakeSecrets());

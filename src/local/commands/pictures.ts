@@ -1,6 +1,6 @@
 /**
  * `npm run pictures`: takes the pictures of the console that README.md shows, on the demo of the running local stack.
- * `npm run pictures -- DIRECTORY` takes pictures of every route instead, in both schemes, two widths and two languages.
+ * `npm run pictures -- DIRECTORY` takes pictures of every route instead, in the light and the dark scheme, two widths and two languages.
  */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -74,7 +74,8 @@ await runCommand(async () => {
       await page.goto(`${stack.api}${address}${picture.path}`);
       await picture.prepare(page);
       await page.locator('canvas').first().waitFor();
-      // The chart is drawn in the frame after its data. The page of a variable is never idle: it follows new points.
+      // The chart is drawn in the frame after its data arrives. The network never becomes idle, because the page of a
+      // variable follows new points.
       await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
       const path = join(DIRECTORY, `${picture.name}.png`);
       await page.screenshot({ path });
@@ -97,7 +98,7 @@ async function signIn(page: Page, { api, users }: Stack, name: string): Promise<
   await page.getByRole('navigation').first().waitFor();
 }
 
-/** @returns the browser that takes the pictures. @throws {SetupError} when neither program is in PATH. */
+/** @returns the path of the first of PROGRAMS that is in PATH. @throws {SetupError} when PATH has none of them. */
 function findBrowser(): string {
   const directories = (process.env.PATH ?? '').split(delimiter);
   const paths = PROGRAMS.flatMap((program) => directories.map((directory) => join(directory, program)));

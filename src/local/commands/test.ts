@@ -11,7 +11,7 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
-  // On a machine without caches both are built, at the same time.
+  // The root file systems of the database and of R are built at the same time when neither is cached.
   await Promise.all([ensureRoot(databaseRecipe(), progress), prepareCalculator(progress)]);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
   return runProgram([...vitest, ...process.argv.slice(2)]);

@@ -9,7 +9,7 @@ midnights <- floor_date(times, "day")
 peaks <- lapply(split(seq_along(times), midnights), function(rows) {
   midnight <- midnights[rows[1]]
   hours_of_day <- as.numeric(difftime(midnight + days(1), midnight, units = "hours"))
-  # A day that lacks hours may lack its peak.
+  # The peak of an incomplete day may lie in a missing hour.
   if (length(rows) < hours_of_day) return(NULL)
   peak <- rows[which.max(hours$Values[rows])]
   data.frame(

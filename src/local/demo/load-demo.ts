@@ -101,7 +101,7 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));
-  // A continued load may find days whose measurement has arrived already.
+  // After an interrupted load, some days may already have a peak of the measured values.
   await awaitPeaks(api, peakId, [FORECAST, MEASURED], FORECAST_DAYS);
   await push(api, MEASURED, measured);
 }
@@ -142,7 +142,7 @@ async function push(api: DemoApi, version: string, data: readonly Reading[]): Pr
   await api.call('POST', `/api/data?operationId=demo-${version}`, [element]);
 }
 
-/** Waits until `days` days have a peak under one of the versions. @returns all peaks. */
+/** Waits until at least `days` days have a peak whose version is in `versions`. @returns all peaks. */
 async function awaitPeaks(
   api: DemoApi,
   peakId: number,

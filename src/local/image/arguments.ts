@@ -1,6 +1,6 @@
 /**
  * Translates a service of compose.yaml into arguments of `podman run`. Pure. It leaves out restart policies, logging
- * and health-check intervals, because the check polls by itself and must see failures. It also leaves out published
+ * and health-check intervals, because image:check polls by itself and must see failures. It also leaves out published
  * ports: podman with CNI forwards the port of a container on two networks to its address on either network, and one of
  * the networks is internal.
  */
@@ -72,8 +72,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 }
 
 /**
- * @returns the options of the health check. Without an interval, podman needs no systemd timer; the check runs the
- * health check itself.
+ * @returns the options of the health check. Without an interval, podman needs no systemd timer; image:check
+ * runs the health check itself.
  */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];

@@ -98,7 +98,7 @@ const KEPT_ERROR_LINES = 15;
 
 /**
  * Runs a program that the kernel ends when this process dies. `onLine` receives each line of stdout and stderr.
- * @throws {SetupError} with its last lines when the exit code is not 0.
+ * @throws {SetupError} with the last lines of output when the exit code is not 0.
  */
 async function runTied(argv: readonly string[], onLine: (line: string) => void): Promise<void> {
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });

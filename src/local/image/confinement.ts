@@ -71,7 +71,7 @@ export function findProblems(
   );
 }
 
-/** @returns the number of processors that a quota and a period allow; the text itself when it is no such pair of numbers. */
+/** @returns the number of processors that a quota and a period allow; the text itself when it is not a pair of numbers. */
 function processorsOf(quotaAndPeriod: string): number | string {
   const [, quota, period] = /^(\d+) (\d+)$/.exec(quotaAndPeriod) ?? [];
   return quota === undefined ? quotaAndPeriod : Number(quota) / Number(period);

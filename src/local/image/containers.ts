@@ -48,7 +48,10 @@ export async function startServices(plan: CheckPlan, progress: Progress): Promis
   }
 }
 
-/** Waits until the health check of `name` passes. @throws {SetupError} with its log when it ends or READY_TIMEOUT_MS passes. */
+/**
+ * Waits until the health check of the service `name` passes.
+ * @throws {SetupError} with the end of the container's log, when the container ends or READY_TIMEOUT_MS passes.
+ */
 export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const deadline = performance.now() + READY_TIMEOUT_MS;

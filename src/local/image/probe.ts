@@ -56,7 +56,7 @@ export async function createFirstAccount(plan: CheckPlan): Promise<ProbeSignIn> 
 export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<ProbedVariables> {
   const token = await signIn(api, secrets);
   const call = createCall(api, token);
-  // The claim for pushing is needed in every role (R-B8).
+  // A user of any role needs this claim to push (R-B8).
   const [manager] = await call<readonly { id: string }[]>('GET', '/account/users');
   await call('POST', `/account/user/${manager?.id}/claims/add`, { claimType: 'datapusher.standard' });
   const siteId = await call<number>('POST', '/sites', { name: 'Image check', timeZoneId: 'Europe/Brussels' });

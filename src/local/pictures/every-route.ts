@@ -1,6 +1,7 @@
 /**
- * Pictures of every route of the console on the demo: both schemes, a phone and a desktop, English and German, whose words
- * are long. For people who check the layout; the pictures are not committed.
+ * Pictures of every route of the console on the demo: in the light and the dark scheme, at the size of a phone and of a
+ * desktop, in English and in German, whose words are long. For people who check the layout; the pictures are not
+ * committed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,10 @@ const SIZES = [
   { width: 390, height: 844 },
   { width: 1440, height: 900 },
 ] as const;
-/** Milliseconds in which a route reads its data and draws them; the page of a variable is never idle. */
+/**
+ * Milliseconds in which a route reads and draws its data. The network never becomes idle, because the page of a variable
+ * follows new points.
+ */
 const SETTLE_MS = 1500;
 
 /** Left side of the comparison of versions; the right side is the latest version. */
@@ -98,7 +102,7 @@ async function listRoutes(page: Page): Promise<readonly Route[]> {
     await page.locator('main h1').waitFor();
     await page.waitForTimeout(SETTLE_MS);
     const link = page.locator(`main section a[href*="${parameter}="]`).first();
-    // An account without such an element has no such route.
+    // Without an element of this kind there is no route to it.
     if ((await link.count()) > 0) first[name] = (await link.getAttribute('href')) ?? '/';
   }
   return Object.entries({

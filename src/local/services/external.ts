@@ -119,7 +119,7 @@ export function isOlder(version: string, oldest: readonly [number, number]): boo
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
-/** @returns host and port of a URL, without its password; `not a URL` for another text. */
+/** @returns host and port of a URL, without its password; `not a URL` for any other text. */
 function addressOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'not a URL';
 }

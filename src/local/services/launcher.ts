@@ -123,7 +123,7 @@ export function launch(kind: LauncherKind, program: RootProgram): RunningProgram
   return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
 }
 
-/** Runs `program` to its end. @returns its output. @throws {Error} with its end and its output, unless the exit code is 0. */
+/** Runs `program` to its end. @returns its output. @throws {Error} with the exit code or signal, and the output, unless the exit code is 0. */
 export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
   const { child } = launch(kind, { ...program, output: 'pipe' });
   const exit = new Promise<string>((resolve, reject) => {
@@ -173,7 +173,7 @@ function launchInChroot(program: RootProgram): RunningProgram {
 
 /**
  * @returns options of `spawn`. A program without the terminal gets a session of its own, so that Ctrl-C reaches only this
- * process, which stops the program in order.
+ * process, which then stops the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };

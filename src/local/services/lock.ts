@@ -1,7 +1,7 @@
 /**
  * File locks that last until their last holder releases them or exits. `flock` locks the open file, not the process: a
  * child that inherits the descriptor holds the lock too. A database thus keeps its directory locked until its last
- * process is gone, even if its parent was killed. Process ids would not do: they repeat between PID namespaces.
+ * process is gone, even if its parent was killed. Process ids cannot replace the lock: they repeat between PID namespaces.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

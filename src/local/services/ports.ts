@@ -6,7 +6,7 @@ const LOOPBACK = '127.0.0.1';
 
 /**
  * @returns `wanted` if it is free on loopback, else a port the system chooses.
- * @throws {Error} when the server has no address.
+ * @throws {Error} when no port is free.
  */
 export async function findFreePort(wanted = 0): Promise<number> {
   const server = await listen(wanted).catch(() => listen(0));

@@ -24,7 +24,7 @@ export function clientPath(root: string, path: string | undefined): string {
   for (const name of PROGRAMS) {
     const program = join(root, POSTGRES_PROGRAMS, name);
     const command = [loader, '--library-path', dirname(loader), '--argv0', name, program].map(quote).join(' ');
-    // The kernel ends the program when its command is killed.
+    // The kernel ends the program when the command that started it is killed.
     const script = `#!/bin/sh\nexec setpriv --pdeathsig TERM -- ${command} "$@"\n`;
     writeFileSync(join(directory, name), script, { mode: 0o755 });
   }

@@ -43,7 +43,7 @@ export async function startPostgres(options: StackServiceOptions): Promise<Servi
   });
 }
 
-/** Creates the cluster under another name and renames it, so that an interrupted initdb leaves no cluster. */
+/** Creates the cluster under another name and renames it, so that an interrupted initdb leaves no incomplete cluster. */
 async function initialise(options: StackServiceOptions, state: State): Promise<void> {
   const cluster = join(state.hostPath, 'cluster');
   if (existsSync(cluster)) return;
@@ -106,7 +106,7 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
   };
 }
 
-/** WAL senders stay enabled, because backups need them. An archive that stops must not fill the disk with WAL kept for it. */
+/** WAL senders stay enabled, because backups need them. When archiving stops, the WAL kept for the archive must not fill the disk. */
 const DURABLE = {
   max_slot_wal_keep_size: '4GB',
   max_wal_size: '4GB',
@@ -151,7 +151,7 @@ async function probe(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
     throw new SetupError(
-      'the stored data have another password than .local/secrets.json; put back the file that belongs to them, or remove the data with `npm run reset`.',
+      'the stored data have another password than .local/secrets.json; restore the secrets.json with which the data were created, or remove the data with `npm run reset`.',
     );
   }
 }

@@ -22,9 +22,9 @@ export interface Service {
 /** Options that both services of a stack share. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
-  /** Directory of the root file system of the database. */
+  /** Directory of the database root file system. */
   readonly root: string;
-  /** Directory of the data of the service. */
+  /** Directory with the data of the service. */
   readonly directory: string;
   readonly logFile: string;
   readonly password: string;
@@ -106,7 +106,7 @@ export function openLog(path: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-/** Runs `work` with a descriptor of the log, and closes it. */
+/** Runs `work` with a descriptor of the log, then closes the descriptor. */
 export function withLog<T>(path: string, work: (descriptor: number) => T): T {
   const descriptor = openLog(path);
   try {

@@ -59,7 +59,7 @@ const fileStatus = z.object({
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
   state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({
     description:
-      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
+      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is ingested. `PartiallyIngested`: some rows were rejected. `Rejected`: all rows were rejected. `Failed`: the file could not be read to its end. `Stored`: an attachment.',
   }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),

@@ -45,7 +45,7 @@ export interface FilePosition {
   readonly bytes: number;
   /** Rows below the header that are ingested or reported. */
   readonly rows: number;
-  /** Row number (see `RowError`) of the last of these rows, or in a CSV of the last blank line after them. */
+  /** Row number (see `RowError`) of the last row that was read. In a CSV, this may be a blank line. */
   readonly rowNumber: number;
 }
 

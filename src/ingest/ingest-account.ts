@@ -26,8 +26,8 @@ export interface Portion {
   /** Seconds from the acceptance of the oldest batch until it was taken; 0 when no whole batch was written. */
   readonly waitedSec: number;
   /**
-   * Number of batches written; pushes that were taken out of a waiting batch count as one. 0 when nothing was found that
-   * may be written now.
+   * Number of batches written; pushes that were taken out of a waiting batch count as one batch. 0 when no batch was
+   * found that may be written now.
    */
   readonly batches: number;
   /**

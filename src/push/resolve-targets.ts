@@ -53,7 +53,7 @@ export interface Pusher {
 
 /**
  * End of the message that no variable matches, for a user with access to some sites or sources only. It is added whether
- * or not such a variable exists, so that the message does not reveal this.
+ * or not such a variable exists elsewhere, so that the message does not reveal that it exists.
  */
 const WITHIN_REACH = ' among those the user may push to (site access Write, or access Write to the source)';
 

@@ -1,6 +1,6 @@
 /**
- * Reads dates and numbers in their usual form from bytes, because creating strings would cost more. Returns NaN for
- * other forms, which `cell-parser.ts` parses. For the usual form, both files return exactly the same values.
+ * Reads plain cells, that is, dates and numbers in their usual form, from bytes, because creating strings would cost more.
+ * Returns NaN for other forms, which `cell-parser.ts` parses. For plain cells, both files return exactly the same values.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 

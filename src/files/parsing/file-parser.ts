@@ -44,8 +44,8 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may be the cause: in practice, it exhausted the memory of the process, and V8 aborted. False
-   * when the process was killed from outside, or ended before it asked for the file (R-A15).
+   * True when the file may have caused the death: in practice, the file exhausted the memory of the process, and V8
+   * aborted. False when the process was killed from outside, or ended before it asked for the file (R-A15).
    */
   readonly isByFile: boolean;
 

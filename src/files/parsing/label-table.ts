@@ -49,7 +49,7 @@ export class LabelTable {
     if (entry) entry.ids = ids;
   }
 
-  /** Number of times the table was cleared. Numbers of an earlier generation are not valid. */
+  /** Counts how often the table was cleared. Clearing invalidates the numbers of all combinations. */
   get generation(): number {
     return this.#generation;
   }

@@ -24,7 +24,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A resolved combination: its variable, with the divider and the clock of the time zone, or why it has none. */
+/** Result of resolving a combination: its variable, with divider and local clock, or the problem that rejects its rows. */
 export type ResolvedTarget =
   | ({ readonly kind: 'found'; readonly clock: LocalClock } & Target)
   | { readonly kind: 'problem'; readonly problem: Problem };
@@ -71,7 +71,7 @@ export class TargetTable {
         : { kind: 'found', ...target, clock: localClock(target.timeZoneId) };
   }
 
-  /** Number of times the table was cleared. Numbers of an earlier generation are not valid. */
+  /** Counts how often the table was cleared. Clearing invalidates the numbers of all combinations. */
   get generation(): number {
     return this.#generation;
   }

@@ -48,7 +48,7 @@ export async function takeFile(database: Database, accountId: number): Promise<T
 }
 
 /**
- * Adds `failures` to the failures of a file.
+ * Adds `failures` to the failure count of a file.
  * @returns the number of failures since the last chunk of the file was written.
  */
 export async function countFailures(database: Database, fileId: string, failures: number): Promise<number> {
@@ -117,7 +117,7 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly fileId: string;
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
-  /** Ids of the variables whose points were written; present when a webhook has a filter. Not sent to receivers. */
+  /** Ids of the variables whose points were written; only present when a webhook has a filter. Not sent to receivers. */
   readonly concerns?: readonly number[];
 }
 

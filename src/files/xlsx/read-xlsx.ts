@@ -1,6 +1,6 @@
 /**
- * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have a form that a CSV may
- * have; a formula counts by its cached result.
+ * Reads the first sheet of a workbook into chunks of rows (R-E2). Dates may be date cells, or have any form that dates in
+ * a CSV may have. The value of a formula is its cached result.
  */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

@@ -4,7 +4,7 @@ import { type DateSystem, isDateFormat } from './serial-date-rules.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { attributeOf, decodeXml, prefixedAttributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
-/** What the readers of rows need to know of a workbook. */
+/** The structure of a workbook, as the readers of rows need it. */
 export interface Workbook {
   /** Name of the first sheet's part in the archive. */
   readonly sheet: string;

@@ -1,7 +1,7 @@
 /**
  * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written. An account gets a share of the memory (platform/shares/shared-budget.ts), and a
- * push is rejected while its account uses as much of the queue as remains free (R-A14).
+ * accepted readings wait to be written. An account gets a share of the memory (platform/shares/shared-budget.ts). A push
+ * is also rejected while its account fills at least as many bytes of the queue as are free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -115,7 +115,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       throw new DomainError(
         'queue_full',
         `the queue holds ${total} of at most ${maxBytes} bytes of readings, ${byAccount.get(accountId) ?? 0} of them from this ` +
-          'account; an account may hold at most as much as is free; try again later',
+          'account; an account may fill at most as many bytes as are free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

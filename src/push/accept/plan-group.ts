@@ -24,8 +24,8 @@ export interface GroupBatch<Waiting extends Submission> {
 const MAX_SHARED_BYTES = 2000 * TUPLE_BYTES;
 
 /**
- * Creates one batch per account and structure version; in it, one operation has all plain pushes of a user.
- * A large push gets its own batch, and so does a push that may be a re-send, because the readings of a
+ * Creates one batch per account and structure version. In a batch, one operation has all plain pushes of a user.
+ * However, a large push gets its own batch, and so does a push that may be a re-send, because the readings of a
  * re-send are dropped (R-D7).
  * @param join combines plain pushes of one user into one operation.
  */

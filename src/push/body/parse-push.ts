@@ -249,7 +249,7 @@ function hasOtherNames(reading: Members): boolean {
 }
 
 /**
- * Finds a member by name in any case; null counts as absent. The exact name wins; among names that differ only in case,
+ * Finds a member by name, ignoring case; null counts as absent. The exact name wins; among names that differ only in case,
  * the last name wins, as with repeated names.
  */
 export function member(object: Members, name: string): unknown {

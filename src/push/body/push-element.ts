@@ -51,5 +51,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** Members that an element must not have, except as null, because the service takes them from the token (§2). */
+/** Members that an element must not have, except as null: the service takes their values from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

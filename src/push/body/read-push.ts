@@ -61,7 +61,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Parses a body. A body that is not JSON because of NaN or Infinity is validated, so that the error names their paths.
+ * Parses a body. A body that is JSON except for NaN or Infinity is validated, so that the error names their paths.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
  */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {

@@ -107,7 +107,7 @@ export function mapperRoutes(services: MapperServices): Hono<Env> {
     });
 }
 
-/** Errors of a mapper, which a trial answers with status 200. */
+/** Codes of the mapper errors that a trial reports with status 200. */
 const TRIAL_FAILURES: ReadonlySet<string> = new Set(['mapping_failed', 'body_too_large']);
 
 type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;

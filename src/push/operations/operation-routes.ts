@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation of the label, or all operations of the label that can be replayed
- * when the query has `all=true`.
+ * @returns the newest operation of the label; when the query has `all=true`, all operations of the label that can be
+ * replayed.
  */
 async function findMeant(
   database: Database,

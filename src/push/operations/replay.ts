@@ -22,8 +22,8 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * Queues the batches of Failed operations again, and replays the rejected elements of operations, oldest first, at most
- * as many as one push may have.
+ * For the given operations: queues the batches of Failed operations again, and replays the rejected elements, oldest
+ * first, at most as many as one push may have.
  * @returns the same answer as a push; `index` is the index in the listing of rejected elements.
  * @throws {DomainError} conflict when a concurrent replay has taken some of the elements.
  */

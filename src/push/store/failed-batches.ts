@@ -46,8 +46,8 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at a waiting batch of an account; splits a batch of several pushes, and after MAX_ATTEMPTS
- * makes a batch a dead letter (R-K3, R-A15).
+ * Counts a failed attempt at a waiting batch of an account. Splits a batch of several pushes; makes a batch of one push a
+ * dead letter after MAX_ATTEMPTS attempts (R-K3, R-A15).
  * @param batchId undefined when the error occurred before a batch was taken, so that no batch is at fault.
  * @returns true when this call made the batch a dead letter.
  */

@@ -138,8 +138,8 @@ type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly 
 /**
  * Finds the operation of a re-sent push (R-D7).
  * @param timeZones the zones of the re-sent push, because operations do not store zones.
- * @returns the answer of the operation; undefined when there is none, or when it is more than 24 hours old. The key is
- * then free for a new operation.
+ * @returns the answer of the operation; undefined when no operation has the key, or when the operation is more than 24
+ * hours old. The key is then free for a new operation.
  */
 export async function findResent(
   queryable: Queryable,

@@ -21,7 +21,7 @@ rm -rf "$prefix$stage" "$prefix$home"
 mkdir -p "$prefix$stage/package" "$prefix$home/library" "$prefix/opt/tidemark/socket" "$prefix/tmp" "$prefix/proc" "$prefix/dev"
 chmod 755 "${root}" "$prefix/opt" "$prefix/opt/tidemark"
 cp -R "$here/src" "$prefix$stage/src"
-# Leaves src/ out of the R package: dyn.load loads the C, which needs neither R's headers nor make.
+# Leaves src/ out of the R package: the C code is compiled below, without R's headers and make, and dyn.load loads it.
 cp -R "$here/DESCRIPTION" "$here/NAMESPACE" "$here/R" "$prefix$stage/package/"
 
 in_root sh -euc '
@@ -30,8 +30,8 @@ in_root sh -euc '
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
   gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c trial.c constants.c freeze.c fill.c pages.c \
     request.c networks.c confine.c spawn.c zygote.c
-  # Links musl statically, because every run starts a supervisor. The dynamic linker, or the start of glibc, which
-  # queries the features of the processor, would take longer than the rest of the start of the supervisor.
+  # Links musl statically, because every run starts a supervisor, which must start fast. A dynamic linker takes longer
+  # than all other work of the start; so does glibc, which queries the features of the processor.
   musl-gcc -O2 -Wall -Wextra -fstack-protector-strong -static -s -o "$home/supervisor" io.c watch.c supervise.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"

@@ -39,7 +39,7 @@ alias_pattern <- paste0("\\b(", paste(global_lists, collapse = "|"), ")\\s*(?:\\
 reads_undeclared <- function(script, globals) {
   found <- gregexpr(alias_pattern, script, perl = TRUE)[[1]]
   if (found[1] < 0L) return(FALSE)
-  # The first group is the list, the second the alias.
+  # Group 1 of the pattern is the name of the list, group 2 the alias.
   start <- attr(found, "capture.start")
   read <- substring(script, start, start + attr(found, "capture.length") - 1L)
   count <- length(found)
@@ -62,8 +62,8 @@ find_unset_names <- function(expressions, globals, status) {
   }))
 }
 
-# Misspelt member names, and the right ones. `$` completes a prefix, so `$Value` finds Values, but it is case-sensitive:
-# `$value` is NULL.
+# Maps misspelt member names to the right names. `$` completes a prefix, so `$Value` finds Values; but `$` is
+# case-sensitive, so `$value` is NULL.
 misspelt_members <- c(
   value = "Values", values = "Values", date = "Dates", dates = "Dates", version = "Version", tags = "Tags",
   timeseries = "TimeSeries", timeSeries = "TimeSeries", Timeseries = "TimeSeries", variable = "Variable"

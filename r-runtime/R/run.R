@@ -164,7 +164,7 @@ keep_note <- function(notes, kind, text) {
   }
   bytes <- nchar(text, type = "bytes")
   if (bytes > notes$bytes_left) text <- paste0(substr(text, 1L, notes$bytes_left %/% 4), " (cut)")
-  # A text counts at least 16 bytes, so that a million empty messages are bounded too.
+  # A text counts as at least 16 bytes, so that the number of empty messages is bounded too.
   notes$bytes_left <- notes$bytes_left - max(bytes, 16)
   notes[[kind]] <- c(notes[[kind]], text)
 }

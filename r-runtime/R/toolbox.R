@@ -15,7 +15,7 @@ GetInputAxis <- function(inputs = inputVariables) {
   as_seconds(sort(unique(as.numeric(dates))))
 }
 
-# Keeps doubles when a date is after 2038-01-19T03:14:07Z, where integers end.
+# Keeps doubles when a date is after 2038-01-19T03:14:07Z, the greatest integer of R.
 as_seconds <- function(dates) {
   if (is.integer(dates) || any(abs(dates) > .Machine$integer.max, na.rm = TRUE)) dates else as.integer(dates)
 }
@@ -102,8 +102,9 @@ interpolate <- function(dates, values, axis) {
   stats::approx(dates[known], values[known], xout = axis, rule = 1)$y
 }
 
-# Interpolates the running total linearly; the value of a step is the difference over it. The last interval of the input, and of
-# the axis, has the length of the interval before it.
+# Interpolates the running total linearly; the value of a step is the increase of this total from the start of the step to
+# its end. The last interval of the input is as long as the interval before it; the last step of the axis is as long as the step
+# before it.
 distribute <- function(dates, values, axis) {
   known <- !is.na(values)
   dates <- as.numeric(dates[known])

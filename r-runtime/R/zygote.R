@@ -1,6 +1,6 @@
-# The zygote: a warm R process from which all runs are forked. Loads the packages and makes a rehearsal run on made-up
-# data, so that no child compiles or loads them; then calls C (../src/zygote.c), which forks supervisors and runners
-# ahead of the connections.
+# The zygote: a warm R process from which all runs are forked. Loads the packages and runs rehearsal scripts on made-up
+# data, so that no child must load packages or compile their functions. Then calls C (../src/zygote.c), which forks
+# supervisors and runners before a client connects.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
 # it itself, within the limits of its run.
@@ -137,7 +137,7 @@ learn_pages <- function() {
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))
 }
 
-# Takes the main steps of `runner_main`, without confinement and without a supervisor.
+# Performs the main steps of `runner_main`, without confinement and without a supervisor.
 make_plain_run <- function() {
   path <- tempfile()
   writeBin(plain_request(), path)

@@ -1,7 +1,7 @@
 /*
  * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. Mounts need capabilities, so
- * capabilities are dropped after them; the filter comes last. A step that fails ends the run as a fault: there is no
- * weaker fallback.
+ * the runner drops its capabilities after the mounts. The system-call filter is installed last. A step that fails ends
+ * the run as a fault: there is no weaker fallback.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -29,7 +29,10 @@
 /* The script sees the uid of `nobody`; the host sees the zygote's unprivileged uid. */
 #define INNER_UID 65534
 
-/* Maximum descriptors of a process. R opens at most 128 connections; no rlimit counts the 64 KiB that a pipe holds. */
+/*
+ * Maximum descriptors of a process. Bounds the memory of its pipes, which hold 64 KiB each and which no rlimit counts. R itself
+ * opens at most 128 connections.
+ */
 #define MAX_DESCRIPTORS 128
 
 #define FAIL(name) return (struct stage_error){name, errno ? errno : EIO}
@@ -46,8 +49,8 @@ static int write_file(const char *path, const char *text) {
 }
 
 /*
- * Unshares the user namespace and the namespaces in `flags`. The new user namespace maps one uid and one gid to
- * `inner_id`; 0 keeps their numbers.
+ * Unshares the user namespace and the namespaces in `flags`. Inside the new user namespace, the uid and the gid of the
+ * caller become `inner_id`; when `inner_id` is 0, they keep their numbers.
  */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
@@ -115,7 +118,7 @@ static struct stage_error mount_tmp(const struct run_header *h) {
 
 /* Descriptor 0 is the request, 1 and 2 the captured text, 3 the result, 4 control; all others are closed. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
-  /* Copies to numbers from 64 on first: a target must not overwrite a source. */
+  /* First copies the descriptors to numbers from 64 on, because dup2 could overwrite a descriptor that is still needed. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);
@@ -135,7 +138,8 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * Exceeds the supervisor's limit by 8: the supervisor then counts too many processes and reports the limit (supervise.c).
+   * Allows 8 processes more than the supervisor does, so that the supervisor can count too many processes and report the
+   * limit (supervise.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||

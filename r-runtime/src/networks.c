@@ -2,8 +2,8 @@
  * Empty network namespaces, each made once and used by one run at a time: the kernel takes about 1 ms of CPU to make
  * and remove a namespace (../MEASUREMENTS.md). A used namespace can be reused: a run leaves nothing in it, because
  * its sockets end with its last process, and no process of a run has a capability in it. Two runs at a time never share
- * one, so that a gap in the filter does not let runs of two accounts connect. All belong to one user namespace, which
- * no process lives in. Where the outer container refuses setns, each run makes its own namespace (confine.c).
+ * a namespace, so that a gap in the system-call filter does not let runs of two accounts connect. All network
+ * namespaces belong to one user namespace, in which no process lives. Where the outer container refuses setns, each run makes its own namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -83,7 +83,7 @@ void open_networks(const struct zygote *z, struct networks *n) {
 
 /*
  * Gives the next supervisor a network namespace that no run uses.
- * @return the namespace, in which the caller sets `supervisor`; NULL when the run makes its own namespace.
+ * @return the entry of the namespace, whose `supervisor` the caller must set; NULL when the run makes its own namespace.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;

@@ -196,7 +196,7 @@ static void relay(struct run *r) {
   }
 }
 
-/* The result is also wanted from a run that reported after its interrupt: the result holds notes and a line. */
+/* A run that reported after its interrupt has a result too, with its notes and line; the client gets that result. */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }
@@ -284,7 +284,7 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Opens what spawn.c passed on. The runner writes its line to shared memory, so the line is known even when the runner
+ * Takes over the descriptors that spawn.c passed on. The runner writes its line to shared memory, so the line is known even when the runner
  * is killed.
  */
 static struct stage_error take_over(struct run *r) {
@@ -356,7 +356,7 @@ static void oversee(struct run *r) {
 
 /* argv[1] is a struct supervision in hexadecimal digits. */
 int main(int argc, char **argv) {
-  /* Starts as zeros: the executable then does not hold its buffers. */
+  /* Has no initial values, so that the executable file does not contain the buffers. */
   static struct run r;
   r.connection = -1;
   if (argc != 2 || read_hex(argv[1], &r.s, sizeof r.s) < 0) return 2;

@@ -139,7 +139,7 @@ static void kill_silent_spares(struct spares *s) {
   }
 }
 
-/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none without a supervisor. */
+/* Sends the heartbeat to the calculator, which replaces a silent zygote. Sends none while it has no supervisor. */
 static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
   int can_serve = s->serving > 0;
@@ -192,7 +192,7 @@ static int keep_spares(struct zygote *z, struct run_header *header) {
 void tm_serve(char **socket_path, char **filter_path, char **supervisor_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
-  /* Closes inherited descriptors of the launcher: by a directory outside the container, a script could escape. */
+  /* Closes descriptors inherited from the launcher: a script could escape through a directory outside the container. */
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};

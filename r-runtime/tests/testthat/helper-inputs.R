@@ -1,4 +1,4 @@
-# Build variables, inputs and dates as a script receives them; inputs lack Version and Tags.
+# Functions that make variables, inputs and dates as a script receives them. The inputs lack Version and Tags.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

@@ -53,7 +53,7 @@ export interface ZygoteMetrics {
   readonly started: Count;
   /** Zygotes that died or were killed while they served; others replace them. */
   readonly died: Count;
-  /** Zygotes and standbys that were killed because they sent no heartbeat. `died` counts the zygotes among them too. */
+  /** Zygotes and standbys that were killed because they sent no heartbeat. `died` also counts the killed zygotes, but not the standbys. */
   readonly stuck: Count;
   /** @param isAlive whether scripts can be run right now. */
   watch(isAlive: () => boolean): void;

@@ -10,7 +10,7 @@ import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 export const PATIENCE_MS = 90_000;
 /**
  * Maximum open previews of one account, because each costs the API about five queries per second. Previews that are
- * requested at the same moment can exceed it.
+ * requested at the same moment can exceed this maximum.
  */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];

@@ -20,7 +20,7 @@ export interface PreviewedDates {
 
 /**
  * Describes the result of a previewed run.
- * @param defaultVersion Version of rows without one (§9.4).
+ * @param defaultVersion the Version that rows without a Version get (§9.4).
  * @returns the body of the answer, with the same members for every outcome. Rows are read slice by slice, so that the
  * event loop can do other work in between.
  */

@@ -55,7 +55,7 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * @returns true when `given` has no note and is otherwise the saved declaration, as it was stored or as answers show it.
+ * @returns true when `given` has no note and equals the saved declaration, as it was stored or as answers show it.
  * Such a declaration is not checked, because the rules may have become stricter after it was saved.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {

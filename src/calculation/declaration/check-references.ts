@@ -52,7 +52,7 @@ export async function findReferenceProblems(
   return findProblemsOf(queryable, await findVisible(queryable, reader, formulas), formulas, root, accepted);
 }
 
-/** Like `findReferenceProblems`, but takes the result of `findVisible`, which may be for more formulas. */
+/** Like `findReferenceProblems`, but takes the result of `findVisible`, which may cover further formulas. */
 export async function findProblemsOf(
   queryable: Queryable,
   visible: Visible,

@@ -23,7 +23,7 @@ export type DeclarationSave = {
    * declaration no longer fits the schema.
    */
   readonly declarationHash: string | null;
-  /** The declaration; null: the save ended the calculation of the variable. */
+  /** The declaration; null when the save ended the calculation of the variable. */
   readonly calculated: Readonly<Record<string, unknown>> | null;
 };
 

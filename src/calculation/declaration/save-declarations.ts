@@ -37,8 +37,8 @@ interface SavedDeclaration {
 /**
  * Checks declarations and saves those without problems, with their edges, schedules and history. The variables must
  * exist, and their graph must be locked. Does not search for cycles: call `findGraphCycle` after the last save.
- * @returns the problems, and the ids of the variables whose declaration was saved. A declaration that repeats the saved
- * one without a note is not saved.
+ * A declaration without a note that equals the last saved declaration is not saved again.
+ * @returns the problems, and the ids of the variables whose declaration was saved.
  */
 export async function saveDeclarations(
   transaction: Transaction,

@@ -53,7 +53,7 @@ export interface InputRecord {
   readonly historyFrom?: string;
   /**
    * The date from which all points of the variable are stored; present when retention has replaced earlier points of the
-   * window.
+   * window by rollups.
    */
   readonly rawFrom?: string;
 }
@@ -126,7 +126,7 @@ function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** How to read one input, for any dates of a run. */
+/** How to read one input, whatever the changed dates are. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;

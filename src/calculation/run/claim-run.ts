@@ -112,7 +112,7 @@ const FIND_DUE = `
 /**
  * Turns a due request of a variable into a run, after ending abandoned runs of the variable. The caller must hold the
  * variable's lock.
- * @param defaultVersion given to every row of the run without a Version (§9.4).
+ * @param defaultVersion the Version that rows without a Version get in this run (§9.4).
  * @returns undefined when no request is due, or every due request waits for an upstream variable.
  */
 export async function claimRun(

@@ -39,7 +39,7 @@ export interface ComputeRequest {
   readonly variableId: number;
   readonly changed: DateRange;
   readonly triggerMicros: Micros;
-  /** Version of rows without one; the same for the whole run (§9.4). */
+  /** The Version that rows without a Version get; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
   /** Declaration to use in place of the saved one. */
   readonly declaration?: Declaration;

@@ -1,4 +1,4 @@
-/** The default Version of rows without one (§9.4): the time of the calculation in UTC, rounded up to the hour. */
+/** The Version that rows without a Version get (§9.4): the time of the calculation in UTC, rounded up to the hour. */
 
 const MILLIS_PER_HOUR = 3_600_000;
 

@@ -108,7 +108,7 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 
 /**
  * Replaces the outcome `fault` by `breaks_sandbox` when the sandbox ended during this script in `MAX_CAUSED_FAULTS` of
- * the variable's last `MAX_ATTEMPTS` runs. A run counts only when no other run was in the sandbox as it ended.
+ * the variable's last `MAX_ATTEMPTS` runs. A run counts only when no other run was in the sandbox at that moment.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

@@ -54,7 +54,7 @@ export type PlannedOutput =
 
 export interface OutputSettings {
   readonly isVersioned: boolean;
-  /** Version of rows without one; the same for the whole run (§9.4). */
+  /** The Version that rows without a Version get; the same for the whole run (§9.4). */
   readonly defaultVersion: string;
   /** The dates for which the formula is valid; rows at other dates are not stored. */
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;

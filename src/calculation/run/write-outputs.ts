@@ -13,7 +13,7 @@ export interface Writer {
   readonly variableId: number;
 }
 
-/** VersionTimestamps of stored points, both inclusive. */
+/** First and last VersionTimestamp of the stored points, both inclusive. */
 export interface WrittenVersions {
   readonly fromMicros: Micros;
   readonly toMicros: Micros;

@@ -48,7 +48,7 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       socket.uncork();
     });
     socket.once('error', (error) => {
-      // Once connected, a reset ends the answer; the missing trailer makes it a fault.
+      // After the connect, a reset ends the answer; without a trailer, the run counts as a fault.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;

@@ -162,7 +162,7 @@ export class Zygote {
     this.#prepareStandby();
   }
 
-  /** Kills the container; its exit then starts another. A stuck standby is dropped at once, so that it never serves. */
+  /** Kills the container; its exit then starts another container. A stuck standby is dropped at once, so that it never serves. */
   #killStuck(container: Container, silentMs: number): void {
     const isStandby = container !== this.#current;
     if (isStandby) this.#standby = undefined;

@@ -19,7 +19,7 @@ import type { DueSchedule } from './schedule.ts';
 // wait for every later upstream request, so an input that changes all the time would starve it.
 // Only requests with equal numbers of attempts merge, so that the dates of failed attempts do not use up the attempts of
 // other dates.
-// The later pause of the two holds. A paused request pauses all requests of its variable (`isDue`): otherwise a run that
+// The later of the two pauses applies. A paused request pauses all requests of its variable (`isDue`): otherwise a run that
 // crashes its calculator would be tried without a pause while its input changes.
 // The merged request is a background request only when both requests are.
 const WIDEN = `
@@ -282,7 +282,8 @@ export interface RequestBack extends RunRequest {
 }
 
 /**
- * Maximum attempts when runs of a request end because the sandbox or the calculator fails; then the run ends as Failed.
+ * Maximum attempts of a request whose runs end because the sandbox or the calculator fails. When that happens in the
+ * last attempt too, its run ends as Failed.
  */
 export const MAX_ATTEMPTS = 5;
 

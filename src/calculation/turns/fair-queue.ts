@@ -1,6 +1,6 @@
 /**
  * Deficit round robin over accounts by measured time (R-A14): which run or preview gets the next free slot of a calculator.
- * Pure but for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
+ * Pure except for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits while another
  * account with a waiting turn has credit.
@@ -33,8 +33,8 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * Number of starts when the account was last served. Among the accounts with credit, the account with the smallest
-   * number is served first.
+   * Number of turns of all accounts that had started when this account was last served. Among the accounts with credit,
+   * the account with the smallest number is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;

@@ -30,7 +30,7 @@ afterAll(() => store.close());
 const byDay = (members: object) =>
   formula({ variables: [{ alias: 'a', variableId: hourly, period: 1, periodTimeBase: 'Day', ...members }] });
 
-/** A script that sums days. */
+/** A script that sums the values of each day. */
 function sumDays(job: SandboxJob): SandboxOutcome {
   const sums = new Map<number, number>();
   for (const input of job.inputs) {
@@ -55,7 +55,7 @@ async function runDays(variableId: number, hour: number): Promise<readonly Sandb
 const storedDays = async (variableId: number) =>
   (await store.read(variableId)).map(({ date, value }) => [(date - START) / (24 * HOUR), value]);
 
-test('calculation: without alignTo, a change stores partial sums of the days at the ends of the window (R-H6)', async () => {
+test('calculation: without alignTo, a change stores partial sums for the days at the ends of the window (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({}));
   await runDays(variableId, 36);
   expect(await storedDays(variableId)).toEqual([

@@ -68,10 +68,12 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
   test('the variable can be renamed by PUT of what GET shows, by PATCH, and by PUT of the name alone', async () => {
     const { id } = await withDeletedInput();
     expect(await api.manager.put(pathOf(id), { ...(await read(id)), name: 'One' })).toMatchObject({ status: 204 });
+    expect((await read(id)).name).toBe('One');
     const operations = [{ op: 'replace', path: '/name', value: 'Two' }];
     expect(await api.manager.patch(pathOf(id), operations)).toMatchObject({ status: 204 });
     expect((await read(id)).name).toBe('Two');
     expect((await api.manager.put(pathOf(id), { name: 'Three' })).status).toBe(204);
+    expect((await read(id)).name).toBe('Three');
     const history = await api.manager.get<unknown[]>(`${pathOf(id)}/calculated/history`);
     expect(history.body).toHaveLength(1);
   });
@@ -91,7 +93,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     expect(await change('i0 * 5', gone, kept)).toMatchObject({ status: 400 });
   });
 
-  test('the variable shows the problem, hasProblems finds the variable, and the messages of its runs name the input', async () => {
+  test('the variable shows the problem, hasProblems finds the variable, and the message of its run names the input', async () => {
     const { id, gone } = await withDeletedInput();
     const whole = await createVariable(api.manager, sourceId, { calculated: calculated('1', []) });
     expect((await read(id)).problems).toEqual([

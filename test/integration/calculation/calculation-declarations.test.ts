@@ -102,7 +102,7 @@ describe('calculation: LastNPoints (R-H6)', () => {
     expect(rows?.map(([hour]) => hour)).toEqual([3, 4, 5, 6]);
   });
 
-  test('reads N points when the changed date has none, as for a schedule (R-H6)', async () => {
+  test('reads the last N points when no point has the changed date, as for a schedule (R-H6)', async () => {
     const variableId = await addHourly(10);
     const last = input(variableId, { periodType: 'LastNPoints', period: 3 });
     expect((await rowsFor(last, [START + 100 * HOUR]))?.map(([hour]) => hour)).toEqual([7, 8, 9]);
@@ -235,7 +235,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs over its validity period; its windows read beyond it (R-H1)', async () => {
+  test('each formula runs for the changed dates in its validity period; its window reads beyond the period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -249,7 +249,7 @@ describe('calculation: several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change runs the formula valid at its date, and a second formula whose window reaches the date (R-H1)', async () => {
+  test('a change runs the formula that is valid at the changed date, and another formula whose window reaches this date (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);
@@ -339,7 +339,8 @@ describe('calculation: schedules (R-H5)', () => {
     const firing = await withTransaction(
       store.database,
       async (holder) => {
-        // A calculator that found the schedule waits to request the run, so the other ends first.
+        // The calculator that takes the schedule waits for this lock before it requests the run, so the other calculator
+        // ends first.
         await holder.query('lock table calculation_request in share mode');
         const both = [fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')];
         await Promise.race(both);

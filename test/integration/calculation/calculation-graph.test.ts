@@ -67,7 +67,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
     expect(performance.now() - withoutCycle).toBeLessThan(MAX_MS);
   });
 
-  test('names the whole path of a short cycle and both ends of a long one', async () => {
+  test('names the whole path of a short cycle, and the beginning and end of a long path', async () => {
     const chain = await addStoredVariables(store.database, store, { count: 30 });
     for (const [index, id] of chain.slice(1).entries()) await calculations.save(id, reading(chain[index] ?? 0));
     const [first = 0, second = 0, third = 0] = chain;
@@ -158,7 +158,7 @@ describe('calculations: saves of one account are serialised (R-H1)', () => {
     expect(edges.rowCount).toBe(1);
   });
 
-  test('when two processes save the two halves of a cycle at once, one is refused', async () => {
+  test('when two processes save the two halves of a cycle at once, one save is refused', async () => {
     const processes = [openGraphTurns(store.database), openGraphTurns(store.database)];
     for (let round = 0; round < 10; round += 1) {
       const pair = [await addVariable(), await addVariable()];

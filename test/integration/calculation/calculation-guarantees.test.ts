@@ -219,7 +219,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('a script fails as breaks_sandbox at its third fault, and later at its next fault; an edited script starts with no faults (R-H7, R-H8)', async () => {
+  test('a script fails as breaks_sandbox at its third and its fourth fault; an edited script starts with no faults (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

@@ -101,7 +101,7 @@ describe('calculation: a run that may read 100 points', () => {
 });
 
 describe('calculation: the versions of a run', () => {
-  test('lead to the run even when their VersionTimestamp is after the end of the run (R-H12, R-F1)', async () => {
+  test('are traced to the run even when their VersionTimestamps are after its end (R-H12, R-F1)', async () => {
     const variableId = await addCalculated([]);
     // The versions of the run come after a VersionTimestamp in the future, and so after the end of the run.
     await store.write(variableId, [[START, 0]]);
@@ -179,7 +179,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'also delays other dates, which are requested %s a worker tries to repeat the run; the other dates start with attempt 0 (R-H5)',
+    'delays a request for other dates too, made %s a worker tries to repeat the run; this request keeps attempt 0 (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -226,7 +226,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     await forceRuns(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
-    // After the second attempt and later ones, a pause precedes the next attempt.
+    // From the third attempt on, each attempt is preceded by a pause.
     const skipPause = () => store.database.query('update calculation_request set not_before_date = now()');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await skipPause();
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });

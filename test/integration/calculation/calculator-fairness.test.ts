@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('are refused within seconds when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
+  test('are refused within 20 s when no calculator runs, but not while a calculator runs their script (R-H9, R-A5)', async () => {
     // The only slot is taken, so that the second preview is not answered even when the calculator's first sweep is late
     // and finds this preview.
     start({ concurrency: 1 });

@@ -109,7 +109,7 @@ describe('output: limits of Version texts (§7)', () => {
   });
 });
 
-test('output: labels of rows follow both their Version and their Tags cell (§9.4)', () => {
+test('output: the labels of a row come from both its Version cell and its Tags cell (§9.4)', () => {
   const versions = ['a', 'b', 'c', 'a', 'b', 'c'];
   const tags = ['{"k":"x"}', '{"k":"x"}', '{"k":"x"}', '{"k":"y"}', '{"k":"y"}', '{"k":"y"}'];
   const series = output({ dates: [1, 2, 3, 4, 5, 6], versions, tags });

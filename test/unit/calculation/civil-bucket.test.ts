@@ -51,7 +51,7 @@ test.each(['2010-11-06T12:00:00Z', '2010-11-07T02:30:30Z', '2010-11-07T03:00:00Z
   },
 );
 
-test('civil buckets: days, weeks, months and years end where the next one begins (R-H6)', () => {
+test('civil buckets: each day, week, month and year ends where the next begins (R-H6)', () => {
   const bounds = (['day', 'week', 'month', 'year'] as const).map((bucket) => {
     const begin = bucketBegin(at('2026-03-29T12:00:00Z'), bucket, 'Europe/Brussels');
     const end = bucketEnd(at('2026-03-29T12:00:00Z'), bucket, 'Europe/Brussels');

@@ -66,7 +66,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('an account in debt is served when no other waits, and its debt ends with the last waiting run (R-A14)', () => {
+  test('an account in debt is served when no other account waits; its debt is dropped when no run waits any more (R-A14)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);

@@ -7,7 +7,7 @@ import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/san
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../../fixtures/scripts/harness.ts';
 
-// Encode parts of result frames as the runner does, so that tests can decode bytes that R never writes.
+// These functions encode parts of result frames as the runner does, so that tests can decode bytes that R never writes.
 const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
 const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
 const texts = (...values: string[]) =>

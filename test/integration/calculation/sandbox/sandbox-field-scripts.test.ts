@@ -198,7 +198,7 @@ test('script from practice: a state machine continues from its own past output a
   );
 });
 
-test('script from practice: computes the mean error of a forecast over each three consecutive months (R-H3, R-H4)', async () => {
+test('script from practice: computes the mean error of a forecast over every three consecutive months (R-H3, R-H4)', async () => {
   const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 15) / 1000);
   const rowsOf = (values: readonly number[]) => months.map((date, index): Row => [date, values[index] ?? 0]);
   const inputs = { forecast: rowsOf([11, 13, 12, 19]), actual: rowsOf([10, 10, 10, 10]) };

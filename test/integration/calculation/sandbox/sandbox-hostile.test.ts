@@ -64,7 +64,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('a script that sleeps too long, and two scripts of a run that do so together, end as wall_time; the next run works (R-H7)', async () => {
+  test('the limit wall_time ends a script that sleeps too long, and a run whose two scripts together sleep too long; the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {

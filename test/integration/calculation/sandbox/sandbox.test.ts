@@ -207,7 +207,7 @@ describe('sandbox: script errors', () => {
     expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
   });
 
-  test('inside a package have the line of the script that called it (R-H8)', async () => {
+  test('inside a package have the line in which the script called the package (R-H8)', async () => {
     const outcome = await scriptError('x <- 1\n\ndplyr::mutate(mtcars, z = unknown_column)\n');
     expect(outcome).toMatchObject({ line: 3 });
   });

@@ -25,8 +25,8 @@ const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boo
 it('json patch: a patch that rfc6902 computes between two documents turns the first into the second (R-I6)', () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
-      // Paths through these names are refused.
       const operations = createPatch(before, after);
+      // Pointers with these names are refused.
       fc.pre(!JSON.stringify(operations).match(/__proto__|constructor|prototype/));
       expect(apply(before, JSON.parse(JSON.stringify(operations)))).toEqual(after);
     }),
@@ -94,7 +94,7 @@ describe('json patch: an operation', () => {
     expect(refusal).toMatchObject({ code: 'invalid_input', paths });
     expect([refusal.rules[2], refusal.rules[4], refusal.rules[6]]).toEqual([
       'must be add, remove, replace, move, copy or test',
-      'must not have a step named __proto__, constructor or prototype',
+      'must not name a member __proto__, constructor or prototype',
       'must be an object, got a number',
     ]);
     expect(() => parseOperations({ op: 'add', path: '/a', value: 1 })).toThrow('must be a list');
@@ -105,7 +105,7 @@ describe('json patch: op test', () => {
   it.each([
     ['another value', '/name', 'z'],
     ['a missing value', '/none', null],
-    ['an own member with the name of an inherited one', '/inner', { toString: 2 }],
+    ['another value of a member with an inherited name', '/inner', { toString: 2 }],
     ['a list in another order', '/list', ['b', 'a']],
   ])('answers conflict for %s (R-I6)', (_what, path, value) => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
@@ -130,7 +130,7 @@ describe('json patch: op test', () => {
   });
 });
 
-it('json patch: repeated copies of a document into itself are refused at the size limit (R-I6)', () => {
+it('json patch: repeated copies of a value into itself are refused at the size limit (R-I6)', () => {
   const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
   expect(refusalOf({ a: { x: 1 } }, ...copies)).toMatchObject({ code: 'invalid_input', paths: ['$[16].from'] });
 });

@@ -199,7 +199,7 @@ export function track(
   );
 }
 
-/** The request id that the client sent, or a new one if that id could break a log line (R-A10). */
+/** The request id that the client sent; a new id when it is absent or could break a log line (R-A10). */
 function requestIdOf({ metadata }: AnyCall): string {
   const given = String(metadata.get('x-request-id')[0] ?? '');
   return isRequestId(given) ? given : randomUUID();

@@ -46,8 +46,8 @@ export function loadServerService(): ServiceDefinition {
 }
 
 /**
- * @returns the descriptors that reflection serves. Those that proto-loader generates lack map entries, `optional` and fully
- * qualified names; clients such as grpcurl refuse them.
+ * @returns the descriptors that reflection serves. The descriptors that proto-loader generates are not served: they lack
+ * map entries, `optional` and fully qualified names, so clients such as grpcurl refuse them.
  */
 export function loadReflectedPackage(): PackageDefinition {
   const set = FileDescriptorSet.decode(readFileSync(DESCRIPTORS)) as protobuf.Message & IFileDescriptorSet;

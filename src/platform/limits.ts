@@ -1,6 +1,6 @@
 /**
- * Limits with the same meaning in several folders of src; a limit of one folder stays in it. The file imports nothing, so
- * that rule files and the processes that parse files may import it.
+ * Limits that several folders of src share. A limit that only one folder uses is declared in that folder. This file
+ * imports nothing, so that rule files and the processes that parse files may import it.
  */
 
 /** Greatest int4 of PostgreSQL, and so the greatest id of an account, site, source or variable. */

@@ -66,12 +66,12 @@ export interface WatchServer {
   stop(): void;
 }
 
-// Maximum time to the first row, which arrives after the changes of a variable are sorted; they may
-// be a hundred million rows.
+// Maximum time to the first row. The row arrives after all changes of a variable are sorted, up to a hundred million
+// rows.
 const SORT_MS = 600_000;
 
-// A slow client may hold a snapshot for READ_STALL_SEC plus this multiple of the time that the database works for it: an
-// open snapshot blocks vacuum, but a new snapshot repeats the sort.
+// A slow client may hold a snapshot for READ_STALL_SEC plus this multiple of the time that the database has worked on
+// the snapshot: an open snapshot blocks vacuum, but a new snapshot repeats the sort.
 const PATIENCE_PER_WORK = 10;
 
 // A watch may wait for a permit as long as a timer can run, which is 24 days.

@@ -41,10 +41,7 @@ export interface WatchReading {
    * divided among accounts (R-A14).
    */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /**
-   * Returns the maximum time in ms that a slow reader may hold a snapshot, when the database
-   * has worked `workMs` for it.
-   */
+  /** Returns the maximum time in ms that a slow reader may hold a snapshot on which the database has worked `workMs`. */
   readonly patienceMs: (workMs: number) => number;
 }
 
@@ -73,7 +70,7 @@ const MAX_COLLECT_MS = 2000;
 // Reads of more variables are never shared, because comparing their keys would cost more than it saves.
 const MAX_COALESCED_VARIABLES = 100;
 
-/** One watch. The hub tells it which variables changed, makes it send heartbeats and ends it. */
+/** One watch. The hub marks its changed variables, calls `heartbeat` and ends the watch. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
@@ -111,7 +108,7 @@ export class Watch {
     this.#ending.abort(error);
   }
 
-  /** Sends the cursor when no message was sent for `heartbeatMs`, unless the reader has not taken the last message. */
+  /** Sends the cursor when no message was sent for `heartbeatMs` and the reader has taken the last message. */
   heartbeat(heartbeatMs: number): void {
     if (this.#signal.aborted || this.#isWriting) return;
     if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });

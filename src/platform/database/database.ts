@@ -178,7 +178,7 @@ export type OpenedRows = readonly (readonly unknown[])[];
 /**
  * Streams the items of `read`, which runs in its own read-only snapshot until its last item. The connection is freed at
  * once when the consumer stops. It is destroyed when `signal` aborts, when the consumer takes nothing for too long, or
- * when the database sends nothing for too long (`readLimits`). Its statements have no time limit. With `source.ahead`,
+ * when the database sends nothing for too long (`readLimits`). No statement has a time limit. With `source.ahead`,
  * the connection is returned when the remaining items fit into that memory, even when the consumer is slow.
  * @param read receives the rows of each statement of `opening`.
  * @param opening statements without parameters that run in the round trip that begins the snapshot.

@@ -37,7 +37,8 @@ interface SqlFile {
 /**
  * Migrates the database at `url` to the newest schema.
  * @throws {Error} when an applied migration was edited, the database has a migration this version does not know, a
- * migration does not get its locks within `locks`, or the edition of TimescaleDB cannot read the points.
+ * migration does not get its locks in the attempts that `locks` allows, or the edition of TimescaleDB cannot read the
+ * points.
  */
 export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({

@@ -28,8 +28,8 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   try {
     yield* gunzip;
   } catch (error) {
-    const isGzip = !(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'));
-    throw isGzip ? error : new DomainError('invalid_input', 'the body is not valid gzip');
+    const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+    throw isGunzipError ? new DomainError('invalid_input', 'the body is not valid gzip') : error;
   }
 }
 

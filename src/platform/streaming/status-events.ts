@@ -64,7 +64,10 @@ async function sendProgress<Status extends object>(
 }
 
 interface States<Status> {
-  /** @returns the newest state that was not returned yet; undefined when none arrives within `waitMs` or `hasEnded`. */
+  /**
+   * @returns the newest state that was not returned yet; undefined when no state arrives within `waitMs`, or when the
+   * work was deleted or the client disconnected.
+   */
   next(waitMs: number): Promise<Status | undefined>;
   /** Returns true when the work was deleted or the client disconnected. */
   hasEnded(): boolean;

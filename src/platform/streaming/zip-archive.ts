@@ -92,7 +92,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Ar
     throw bomb(`it must inflate to at most ${limits.maxInflatedBytes} bytes, got ${inflated}`);
   }
   if (inflated > compressed * limits.maxRatio) {
-    // Rounded up, so that the message never names the maximum itself.
+    // Rounded up, so that a ratio just above the maximum does not look equal to it.
     const ratio = Math.ceil(inflated / Math.max(1, compressed));
     throw bomb(`it must inflate to at most ${limits.maxRatio} times its size, got ${ratio} times`);
   }

@@ -74,7 +74,7 @@ describe('push: memory of bodies', () => {
     close(idle);
   });
 
-  it('an account with many stalled pushes is answered 503 with Retry-After, and others can still push (R-A14, R-D10)', async () => {
+  it('an account with many stalled pushes is answered 503 with Retry-After, and another account can still push (R-A14, R-D10)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 6 }, () => openBody(client, PUSH, MIB, MIB - 1)),
     );
@@ -92,7 +92,7 @@ describe('push: memory of bodies', () => {
 });
 
 describe('files: memory of uploads', () => {
-  it('an account with many stalled uploads is answered 503 with Retry-After, and others can still upload (R-A14, R-E1)', async () => {
+  it('an account with many stalled uploads is answered 503 with Retry-After, and another account can still upload (R-A14, R-E1)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
       Array.from({ length: 4 }, () => openBody(client, UPLOAD, 20 * MIB, 3 * MIB)),
     );

@@ -35,7 +35,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('answers and errors may be read by a listed origin, with their headers', async () => {
+  it('pages of a listed origin may read answers and errors, and the headers of the service in them', async () => {
     const headers = { origin: ORIGIN };
     const pushed = await api.manager.post('/api/data', [{ variableId, data: [] }], headers);
     for (const answer of [

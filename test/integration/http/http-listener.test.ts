@@ -17,7 +17,7 @@ afterEach(() => listener.stop(0));
 const ok = () => new Response('ok');
 
 /**
- * Sends an answer far larger than all buffers on its path can hold.
+ * Serves an answer that is far larger than all buffers between server and client.
  * @returns a function that tells whether the server ended the answer early.
  */
 function serveEndless(): () => boolean {
@@ -70,7 +70,7 @@ describe('http listener: stop', () => {
     await expect(fetch(`http://127.0.0.1:${listener.port}/`)).rejects.toThrow('fetch failed');
   }, 10_000);
 
-  test('cuts an answer that the client does not read when the shutdown time is over (R-K2)', async () => {
+  test('when the shutdown time is over, cuts an answer that the client does not read (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const isCancelled = serveEndless();
     await stall();

@@ -20,10 +20,10 @@ afterAll(() => api.close());
 
 describe('http: Api-Version', () => {
   it.each([
-    ['without it', 200, {}],
-    ['with 1.7', 200, { 'api-version': '1.7' }],
-    ['with 2.0', 400, { 'api-version': '2.0' }],
-    ['with an empty one', 400, { 'api-version': '' }],
+    ['without the header Api-Version', 200, {}],
+    ['with Api-Version 1.7', 200, { 'api-version': '1.7' }],
+    ['with Api-Version 2.0', 400, { 'api-version': '2.0' }],
+    ['with an empty Api-Version', 400, { 'api-version': '' }],
     ['with x-opisense-api-version 1.1', 200, { 'x-opisense-api-version': '1.1' }],
     ['with x-opisense-api-version none', 200, { 'x-opisense-api-version': 'none' }],
   ])('a request %s is answered %i (R-A2, §9.1)', async (_what, status, headers) => {
@@ -33,7 +33,7 @@ describe('http: Api-Version', () => {
     if (status === 400) expect(answer.body).toMatchObject({ code: 'api_version_unsupported' });
   });
 
-  it('is on errors and on 404 answers too (R-A2)', async () => {
+  it('is also a header of 401 and 404 answers (R-A2)', async () => {
     const nobody = createTestClient(api.origin);
     expect((await nobody.get('/sites')).headers.get('api-version')).toBe('1.7');
     expect((await api.manager.get('/nowhere')).headers.get('api-version')).toBe('1.7');
@@ -210,7 +210,7 @@ describe('http: responses', () => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 
-  it('to a request without a token are 401 with a challenge; those for a wrong scope or a missing permission are 403 (R-A5, R-B6)', async () => {
+  it('are 401 with a challenge when the token is missing, and 403 when the scope or the permission is missing (R-A5, R-B6)', async () => {
     const nobody = createTestClient(api.origin);
     for (const path of ['/api/data', '/sites']) {
       const answer = await nobody.post(path, []);
@@ -238,7 +238,7 @@ describe('http: responses', () => {
 });
 
 describe('http: while a dependency is unavailable', () => {
-  it('without the database, readiness names it as down, and reads and pushes are answered 503 with Retry-After (R-A9, R-A5, R-K3)', async () => {
+  it('without the database, readiness reports the database as down, and reads and pushes are answered 503 with Retry-After (R-A9, R-A5, R-K3)', async () => {
     const nobody = createTestClient(api.origin);
     const up = { status: 200, body: { status: 'up', checks: { database: 'up', queue: 'up' } } };
     expect(await nobody.get('/health/ready')).toMatchObject(up);

@@ -1,6 +1,6 @@
 /**
- * Every listing of the API description, most of them with many rows, in an API process with a small heap (R-A14). A test
- * fails when a listing is missing here. LISTING_ROWS=100000 is the long form.
+ * Every listing of the API description, most of them with many rows, in an API process with a small heap (R-A14). A
+ * test fails when a listing is missing here. LISTING_ROWS=100000 in the environment runs the test with more rows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -38,8 +38,8 @@ interface Walk {
   /** Queries to test besides the query for the whole listing, or for its largest page. */
   readonly queries?: readonly string[];
   /**
-   * Expected rows: `all`; `few`, as in a catalogue; a number is the largest page, beyond which a page is refused or
-   * cut.
+   * Expected rows: `all`; `few`, as in a catalogue; a number: the largest page. A request for a larger page is refused,
+   * or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;
   readonly body?: object;

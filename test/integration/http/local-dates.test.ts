@@ -80,7 +80,7 @@ describe('dates without a zone', () => {
     },
   );
 
-  test('in declarations are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
+  test('in the declaration of a calculation are read in the zone of the source and stored as instants (R-A11, R-H1)', async () => {
     const input = { alias: 'a', variableId, asOf: MILLIS, fromAbsolutePeriod: MIDNIGHT };
     const formula = {
       formula: 'list()',

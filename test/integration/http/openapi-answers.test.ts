@@ -1,7 +1,7 @@
 /**
  * Compares the OpenAPI description with the running service (R-A9): calls the GET operations, except pages, metrics,
- * streams and those that need R, checks their answers, and sends an invalid value for each query parameter that is an
- * integer, boolean, instant or enumeration. Also checks the token endpoint.
+ * streams and operations that need R, checks their answers, and sends an invalid value for each query parameter that is
+ * an integer, boolean, instant or enumeration. Also checks the token endpoint.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -88,7 +88,7 @@ const addressOf = (operation: Operation) => {
 const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
 const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
 
-describe('openapi: each GET operation of the API, except pages, metrics, streams and those that need R', () => {
+describe('openapi: each GET operation of the API, except pages, metrics, streams and operations that need R', () => {
   it('that gives no file answers 200 as described; if the answer is a list, the list is not empty (R-A9)', async () => {
     const silent: string[] = [];
     for (const operation of reading.filter((operation) => !givesFiles(operation))) {
@@ -157,10 +157,10 @@ describe('openapi: the issuer', () => {
   const demo = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'max' };
 
   it.each([
-    ['a token', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
+    ['the right password', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
-    ['a wrong client', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
-  ])('answers %s as described (R-B3, R-A9)', async (_what, expected, form) => {
+    ['a wrong client secret', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
+  ])('answers a token request with %s as described (R-B3, R-A9)', async (_what, expected, form) => {
     const check = await fetchAnswerChecker(api.origin);
     const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
     const { status, headers } = response;

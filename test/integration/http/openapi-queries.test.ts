@@ -1,6 +1,7 @@
 /**
- * The query an operation documents is the declaration its route parses (R-A9). Both refer to one object made by
- * `declareQuery`, so each request is compared by identity: `parse` of every declaration is recorded while the route runs.
+ * A route reads its query by the declaration that its operation documents (R-A9). The declaration is one object made by
+ * `declareQuery`; the test records on which declarations a request calls `parse`, and compares them with the documented
+ * one by identity.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -42,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Calls the operation; a write sends an empty list. @returns the declarations its route parsed. */
+/** Calls the operation; a write sends an empty list. @returns the declarations by which its route read the query. */
 async function parsedBy(
   { method, path }: Operation,
   declared: readonly DescribedQuery[],

@@ -147,8 +147,8 @@ describe('openapi: GET /openapi.json', () => {
 
 describe('openapi: documented access', () => {
   /**
-   * @returns the error code or status of a call without a body to ids that do not exist, or `waits`: access is checked
-   * before the body and the ids.
+   * Calls an operation without a body, with ids that do not exist: access is checked before the body and the ids.
+   * @returns the error code, else the status; `waits` when there is no answer within 3 s.
    */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {

@@ -65,9 +65,12 @@ describe('console: the page', () => {
     });
   });
 
-  test('has a policy that refuses inline code, eval, frames, and every origin except those of the installation', async () => {
+  test('has a policy that refuses inline code, eval, display in a frame, and every origin except those of the installation', async () => {
     const policy = (await get('/', { accept: BROWSER })).headers.get('content-security-policy') ?? '';
     expect(policy).not.toMatch(/unsafe|\*|data:/);
+    expect(new Set(policy.match(/https?:[^ ;]+/g))).toEqual(
+      new Set(['https://api.example', 'https://push.example', 'https://id.example']),
+    );
     expect(policy.split('; ')).toEqual(
       expect.arrayContaining([
         `default-src 'none'`,
@@ -103,7 +106,7 @@ describe('console: files of the build', () => {
   });
 
   test.each(['missing.js', '..%2fsecret.txt', '%2e%2e%2findex.html'])(
-    '%s is answered 404, because it is not a file of the build',
+    '/console/assets/%s is answered 404, because the build has no such asset',
     async (name) => {
       expect((await get(`/console/assets/${name}`)).status).toBe(404);
     },

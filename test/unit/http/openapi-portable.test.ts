@@ -21,10 +21,7 @@ function* objectsIn(value: unknown, path = '#'): Generator<readonly [path: strin
   for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${path}/${name}`);
 }
 
-/**
- * Pairs of ambiguous paths in the contract (§4.2, §4.4) and in R-C6, R-F8 and R-H5; the path with the fixed segment
- * wins.
- */
+/** Pairs of paths that can match the same URL, as the contract (§4.2, §4.4) and R-C6, R-F8 and R-H5 require. */
 const CONTRACT_PATHS = [
   /^\/account\/user\/(claim|active-account)\/\{\w+\} \/account\/user\/\{\w+\}\/\w+$/,
   /^\/account\/webhooks\/test\/\{\w+\} \/account\/webhooks\/\{\w+\}\/\w+$/,
@@ -86,7 +83,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('two path templates can match the same path only where the contract requires it; the parameter of one then excludes the fixed segment of the other (§4.2, §4.4)', () => {
+  test('when two paths match the same URL and neither is more specific, the contract requires both, and a parameter of one excludes the fixed segment of the other (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&

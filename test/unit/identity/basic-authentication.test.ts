@@ -80,7 +80,7 @@ describe('HTTP Basic: a refusal', () => {
     expect(await challengeTo({})).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  test('is the answer once the issuer has withdrawn the scope, although an exchange is still cached (R-B6, R-B7)', async () => {
+  test('follows when a cached exchange is stale and the issuer no longer grants the scope (R-B6, R-B7)', async () => {
     const granted = [verified('push-data'), verified('datahub-api')];
     let isStale = false;
     const callers: FindCaller = async (token) => {

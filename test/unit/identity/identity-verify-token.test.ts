@@ -7,7 +7,7 @@ const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
 interface ForeignIssuer {
   readonly trusted: TrustedIssuer;
-  /** The keys the issuer publishes; may be changed. */
+  /** The keys that the issuer publishes; a test may add keys. */
   readonly published: JWK[];
   sign(kid: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
 }
@@ -134,7 +134,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await old.sign('k1', { exp: state.nowMs / 1000 + 60 }))).resolves.toBeDefined();
   });
 
-  it('the clocks may differ by 30 seconds (R-B1)', async () => {
+  it('accepts a token until 30 seconds after its expiry, because clocks differ (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     const expiredBySec = (seconds: number) => old.sign('k1', { exp: NOW_MS / 1000 - seconds });
     await expect(verify(await expiredBySec(29))).resolves.toBeDefined();

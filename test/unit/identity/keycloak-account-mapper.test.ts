@@ -58,7 +58,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
   });
 
-  it('is absent when there is no account: the service uses the active one (R-B4)', () => {
+  it('is absent when neither the request nor the user attribute `account` names an account (R-B4)', () => {
     expect(claimOf(newSession(), signIn())).toBeNull();
   });
 
@@ -77,7 +77,7 @@ describe('identity: the claim account of Keycloak’s tokens', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('is not kept in a browser’s session, which several programs share: an account named there applies to that request only (R-B4)', () => {
+  it('is not kept after a sign-in by browser, because several programs share that session: a requested account applies to that request only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkInTurn } from '../../../src/identity/passwords/password-checks.ts';
 
-/** Starts checks that end when `end` is called. */
+/** Makes checks that run until `end` ends the oldest one. */
 function startChecks() {
   let running = 0;
   const ends: (() => void)[] = [];

@@ -17,8 +17,8 @@ const REALM = 'tidemark';
 const SILENT: Progress = { phase: (_label, work) => work(() => {}), say: () => {} };
 
 /**
- * Forwards requests to `target`, but from the `count`th POST on closes the connection instead of answering a POST,
- * although the POST took effect.
+ * Forwards requests to `target`. From the `count`th POST on, forwards the POST too, but closes the connection instead of
+ * answering it.
  */
 async function openInterruption(target: string, count: number) {
   let posts = 0;

@@ -19,7 +19,7 @@ const TEST_MS = IS_FULL ? 600_000 : 60_000;
 
 interface Build {
   readonly child: ChildProcess;
-  /** Directory for temporary files, which every process of the build has in its environment. */
+  /** TMPDIR of every process of the build. */
   readonly temporary: string;
   readonly cache: string;
   /** Resolves in the middle of the build, while the hook runs. */

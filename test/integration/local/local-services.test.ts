@@ -59,7 +59,7 @@ describe('npm start: TimescaleDB and Redis', { timeout: 120_000 }, () => {
     expect(await withRedis(again.redisUrl, (redis) => redis.ping())).toBe('PONG');
   });
 
-  it('a second start in the same directory is refused and the first continues (R-K3)', async () => {
+  it('a second start in the same directory is refused, and the database of the first start keeps running (R-K3)', async () => {
     const addresses = await readAddresses(start());
     const second = start();
     const errors = collect(second);

@@ -1,4 +1,4 @@
-/** The shell blocks of README.md, except those that begin with npm, run in sh and bash and leave no further site. */
+/** The shell blocks of README.md, except those that begin with npm, run in sh and in bash, and remove the site they create. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('readme: all shell blocks but the npm commands run in sh and in bash, and leave no further site', async () => {
+test('readme: all shell blocks except npm commands run in sh and in bash, and remove the site that they create', async () => {
   const text = await readFile(README, 'utf8');
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block ?? []);
   const script = blocks.filter((block) => !block.startsWith('npm ')).join('\n');

@@ -32,7 +32,7 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
 
 /**
  * @param nowMicros clock of writes without an explicit instant.
- * @param isNeverCut whether versions are kept that limits, purges and overwrites of unversioned variables would remove
+ * @param isNeverCut true keeps the versions that limits, purges and overwrites of unversioned variables would remove
  * (R-F9).
  */
 export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000, isNeverCut = false): World {

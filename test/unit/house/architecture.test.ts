@@ -18,7 +18,7 @@ const BROWSER = 'src/console/';
 const ALL_SOURCES = globSync('src/**/*.{ts,tsx,mjs,css}', { cwd: CHECKOUT });
 const CONSOLE = ALL_SOURCES.filter((file) => file.startsWith(BROWSER));
 const SOURCES = ALL_SOURCES.filter((file) => !file.startsWith(BROWSER));
-/** Types of the API's calls; a test of their own renews them. */
+/** Generated types of the API's calls. console-types.test.ts renews them. */
 const GENERATED: ReadonlySet<string> = new Set(['src/console/api/openapi.d.ts']);
 const TESTS = globSync('test/**/*.ts', { cwd: CHECKOUT });
 const IMPORT = /(?:^|\n)(?:import|export)\s+(type\s)?[^;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
@@ -74,7 +74,7 @@ test('architecture: the scan for imports finds more imports than there are files
   expect(imports.length).toBeGreaterThan(SOURCES.length);
 });
 
-test('architecture: a folder of src imports only the folders it may', () => {
+test('architecture: a folder of src imports only the folders listed for it', () => {
   const broken = imports.filter(({ from, to }) => {
     const allowed = ALLOWED[roomOf(from)];
     return (
@@ -92,7 +92,7 @@ test('architecture: files in folders of src other than roles and local import no
   expect(broken).toEqual([]);
 });
 
-test('architecture: settings files import only settings files and platform', () => {
+test('architecture: settings files import only other settings files and src/platform', () => {
   const settings = ['src/config.ts', 'src/intake-settings.ts', 'src/setting-types.ts', 'src/setting-conflicts.ts'];
   const broken = imports.filter(
     ({ from, to }) =>
@@ -130,7 +130,7 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
 });
 
-test('architecture: push uses its fast paths through one interface, which only push-service.ts opens', () => {
+test('architecture: only push-service.ts opens the fast paths of push; other files import only their interface', () => {
   const folder = 'src/push/fast-paths/';
   const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));
   expect(used.length).toBeGreaterThan(3);
@@ -141,7 +141,7 @@ test('architecture: push uses its fast paths through one interface, which only p
   expect(broken).toEqual([]);
 });
 
-test('architecture: SQL functions append only events that a feature declares (R-I2)', () => {
+test('architecture: SQL functions append only events whose type is in EVENT_TYPES (R-I2)', () => {
   const appended = globSync('sql/functions/*.sql', { cwd: CHECKOUT }).flatMap((file) => {
     return [
       ...read(file).matchAll(/insert into outbox_event \(account_id, type, payload\)\s+select account_id, '(\w+)'/g),
@@ -191,7 +191,7 @@ describe('architecture: files named *-rules.ts', () => {
   });
 });
 
-test('architecture: files have at most 400 lines, tests 500', () => {
+test('architecture: a file of src has at most 400 lines, unless it is generated; a file of test has at most 500', () => {
   const lines = (file: string) => read(file).split('\n').length - 1;
   const sources = ALL_SOURCES.filter((file) => !GENERATED.has(file));
   expect([...sources.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);

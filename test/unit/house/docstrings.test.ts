@@ -1,4 +1,4 @@
-/** Every exported function has a docstring, and the docstring of a function that throws has @throws. */
+/** Every exported function has a docstring. When the function throws, the docstring has @throws. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ interface ExportedFunction {
   /** `src/file.ts#name`. */
   readonly name: string;
   readonly docstring: string;
-  /** True when the body of the function throws, outside of functions within it. */
+  /** True when the body has a `throw` statement that is not in a nested function. */
   readonly hasThrow: boolean;
 }
 
@@ -81,7 +81,7 @@ test('docstrings: every exported function has a docstring', () => {
   expect(functions.filter(({ docstring }) => docstring === '').map(({ name }) => name)).toEqual([]);
 });
 
-test('docstrings: an exported function whose own body throws says so by @throws', () => {
+test('docstrings: the docstring of an exported function whose own body throws has @throws', () => {
   const silent = functions.filter(({ docstring, hasThrow }) => hasThrow && !docstring.includes('@throws'));
   expect(silent.map(({ name }) => name)).toEqual([]);
 });

@@ -55,21 +55,21 @@ describe('local: compose.yaml', () => {
     }
   });
 
-  test('database, Redis, calculator and api have different user ids; grpc, ingester, deliverer and migrate have that of api', () => {
+  test('database, Redis, calculator and api have different user ids; grpc, ingester, deliverer and migrate have the user id of api', () => {
     const idOf = (name: string) => get(name).user.split(':')[0];
     const ids = ['database', 'redis', 'calculator', 'api'].map(idOf);
     expect(new Set(ids).size).toBe(ids.length);
     for (const role of ['grpc', 'ingester', 'deliverer', 'migrate']) expect(idOf(role)).toBe(idOf('api'));
   });
 
-  test('the calculator shares networks with the database and Redis only, none with a gateway (R-H7)', () => {
+  test('the calculator has one network, without a gateway, and shares it with the database and Redis only (R-H7)', () => {
     const { networks } = get('calculator');
     const met = services.filter(([, service]) => service.networks.some((network) => networks.includes(network)));
     expect(met.map(([name]) => name)).toEqual(['database', 'redis', 'calculator']);
     expect(networks.map((network) => file.networks[network]?.internal)).toEqual([true]);
   });
 
-  test('only api and grpc publish a port, on loopback by default; they and the deliverer have a gateway', () => {
+  test('only api and grpc publish a port, by default on loopback; only they and the deliverer have a gateway', () => {
     const open = services.filter(([, { networks }]) => networks.some((network) => !file.networks[network]?.internal));
     expect(open.map(([name]) => name)).toEqual(['api', 'grpc', 'deliverer']);
     expect(services.filter(([, { ports }]) => ports.length > 0).map(([name]) => name)).toEqual(['api', 'grpc']);
@@ -129,7 +129,7 @@ describe('image:check: parsing compose.yaml', () => {
     expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);
   });
 
-  test('an unknown key is refused by name', () => {
+  test('an unknown key is refused with an error that names it', () => {
     const text = TEXT.replace('  redis:\n', '  redis:\n    privileged: true\n');
     expect(() => parseCompose(text, SECRETS)).toThrow(/privileged/);
   });

@@ -91,7 +91,7 @@ describe('npm start: state of a checkout', () => {
     await new Promise((resolve) => taken.close(resolve));
   });
 
-  it('root file systems are cached below XDG_CACHE_HOME', () => {
+  it('root file systems are cached below XDG_CACHE_HOME, or below ~/.cache when it is not set', () => {
     expect(cacheDirectory({ XDG_CACHE_HOME: '/somewhere' })).toBe('/somewhere/tidemark');
     expect(cacheDirectory({})).toMatch(/\/\.cache\/tidemark$/);
   });
@@ -104,7 +104,7 @@ describe('npm start: recipes of the root file systems', () => {
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
   });
 
-  it('TIMESCALEDB_BUILD gives the database its own root file system, and must name a build', () => {
+  it('TIMESCALEDB_BUILD must name a build of TimescaleDB, and the hash of the database recipe follows the files of the build', () => {
     const build = mkdtempSync(join(tmpdir(), 'timescaledb-'));
     const recipe = () => databaseRecipe({ TIMESCALEDB_BUILD: build });
     try {

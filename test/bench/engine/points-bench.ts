@@ -1,7 +1,7 @@
 /**
  * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
- * rows. The COPY table is a hypertable with the same columns and chunks and a default key. The two sides alternate. In
- * the primary key of both tables, other variables lie before and after each measured variable.
+ * rows. The COPY table is a hypertable with the same columns and chunks; its primary key has the default fill factor. The
+ * two sides alternate. In the primary key of both tables, other variables lie before and after each measured variable.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -71,7 +71,7 @@ async function* measureRound(world: World): AsyncGenerator<readonly [string, Pai
   yield ['new versions 1,000 x 1', await measure(world, wide, WIDE)];
 }
 
-/** Each measured write removes as many versions as it writes: the limit is reached, or the versions have the same tag. */
+/** Each measured write removes as many versions as it adds, because the limit is reached or the tag is the same. */
 async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, Pair]> {
   const full = await addVariables(world, QUARTER_MILLION, true);
   for (let version = 0; version < VERSION_LIMIT; version += 1) {

@@ -1,6 +1,6 @@
 /**
- * Compares reads: a year of 15-minute points with seven versions against one with a single version, and past states against
- * the latest.
+ * Compares reads: a year of 15-minute points with seven versions against a year with a single version, and past states
+ * against the latest.
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -55,7 +55,7 @@ async function timeRead(database: Database, selection: PointSelection): Promise<
   return performance.now() - startMs;
 }
 
-/** @returns an instant at which this version is known. */
+/** Writes one version of a year of points. @returns an instant after the write. */
 async function writeYear(database: Database, variableId: number, version: number): Promise<number> {
   const entries = Array.from({ length: POINTS }, (_, index) => {
     const dateMicros = YEAR.fromMicros + index * QUARTER;

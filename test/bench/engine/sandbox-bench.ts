@@ -21,7 +21,7 @@ const BIG_POINTS = 100_000;
 const TARGETS = 20;
 const MANY_TARGETS = 1000;
 const CONCURRENCY = 3;
-/** The warm R process and its standby, and for each of them two supervisors with a waiting runner. */
+/** The warm R process and its standby. Each of these two has two supervisors, and each supervisor has a waiting runner. */
 const IDLE_PROCESSES = 10;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 

@@ -21,8 +21,8 @@ import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /**
- * Limits the chunks in which days are revised. A variable is revised at most once in each chunk, so that each round
- * finds compressed batches.
+ * Number of chunks in which days are revised. In each chunk, a variable is revised at most once, so that each round finds
+ * compressed batches.
  */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };
@@ -84,8 +84,8 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 const LOAD = { variables: 10, statements: 2 };
 
 /**
- * Writes one variable through the writer, and copies it by SQL with other values: each version of each variable is the
- * same random walk at another level, and VersionTimestamps lie an hour apart.
+ * Writes the first variable through the writer, and copies it to the other variables by SQL. Each version of a copy is the
+ * same random walk at another level, and the VersionTimestamps of its versions lie an hour apart.
  */
 async function load(database: Database, [first = 0, ...others]: readonly number[]): Promise<void> {
   for (let version = 0; version < VERSIONS; version += 1) {
@@ -171,7 +171,7 @@ async function timeRevisions(
   };
 }
 
-/** @returns the milliseconds of `work` in both years by round, measured in turn; `prepare` runs before each round. */
+/** @returns for each round the milliseconds of `work` in each of the two years; `prepare` runs before each round. */
 async function alternate(
   rounds: number,
   work: (round: number, year: Year) => Promise<void>,
@@ -191,7 +191,7 @@ async function alternate(
   return pairs;
 }
 
-/** Writes the first points of a period again: a random walk with two decimals. */
+/** Writes the first `count` points of a period: a random walk with two decimals. */
 async function revise(database: Database, variableId: number, { fromMicros }: Year, count: number): Promise<void> {
   let hundredths = 5000;
   const entries = Array.from({ length: count }, (_, index) => {

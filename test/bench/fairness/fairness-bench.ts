@@ -27,7 +27,7 @@ interface RunningService {
 /** A measured case, with the medians of A's load. */
 type FairnessFigure = Figure & LoadReport;
 
-/** Starts roles in a process of their own and ends it after `bench`. */
+/** Starts roles in a process of their own, runs `bench` and ends the process. */
 export type WithService = (
   roles: readonly string[],
   bench: (service: RunningService) => Promise<FairnessFigure>,

@@ -69,7 +69,7 @@ async function benchXlsx(service: FileService, directory: string): Promise<reado
   ];
 }
 
-/** Runs rounds on new variables each; discards the first round, which warms both sides up. */
+/** Runs each round on new variables. Discards the first round, which warms both sides up. */
 async function inTurn(
   { api }: FileService,
   rows: number,

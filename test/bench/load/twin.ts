@@ -1,4 +1,4 @@
-/** A hypertable for COPY limits, with the columns and chunks of `point` and a default primary key. */
+/** A hypertable with the columns and chunks of `point`. Benchmarks measure COPY into this table as their limit. */
 import type { Database } from '../../../src/platform/database/database.ts';
 
 /** Drops and creates the table. */

@@ -31,7 +31,7 @@ const SCRIPT =
 /** Target of each stage: median seconds to recover under load. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** Roles whose kills count for each stage. */
+/** For each stage, the roles whose kills count in its figure. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],
@@ -153,7 +153,7 @@ function pushedValue(data: unknown): number {
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);
 }
 
-/** Pushes to other variables all the time. */
+/** Pushes to other variables until stopped. */
 function startLoad(api: ApiClient, sourceId: number) {
   let isStopped = false;
   const run = async (): Promise<void> => {
@@ -171,7 +171,7 @@ function startLoad(api: ApiClient, sourceId: number) {
   };
 }
 
-/** Watches a variable, again whenever the watch ends, from the last cursor on. */
+/** Watches a variable. When the watch ends, starts another one from the last cursor. */
 function startWatch(api: ApiClient, grpc: string, variableId: number) {
   let isStopped = false;
   let last = 0;

@@ -1,6 +1,9 @@
 /** Converts JSON by columns to rows. */
 
-/** @returns the rows of an object: element i of every array, and other members as they are; without null versions and tags. */
+/**
+ * @returns the rows of an object. Row i has element i of every array, and the other members unchanged. A null version and
+ * null tags are left out.
+ */
 export function rowsOfColumns(columns: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
   const dates = columns.date as readonly unknown[];
   return dates.map((_date, index) => {

@@ -1,6 +1,6 @@
 /**
  * Strict parser of the Prometheus text format as the product writes it: HELP, then TYPE, then the samples of one name,
- * without timestamps. What scrapers tolerate, such as a repeated series, is an error.
+ * without timestamps. A fault that scrapers tolerate, such as a repeated series, is an error.
  */
 
 export interface Sample {

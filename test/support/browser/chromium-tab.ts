@@ -46,7 +46,7 @@ export interface Tab {
   lowContrast(texts?: string): Promise<readonly string[]>;
   /** @returns a PNG of the window. */
   screenshot(): Promise<Buffer>;
-  /** Violations of the page's policy and other messages of the browser. */
+  /** Violations of the page's Content-Security-Policy, and other messages of the browser. */
   readonly complaints: readonly string[];
 }
 

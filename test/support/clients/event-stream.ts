@@ -20,7 +20,7 @@ export interface EventStream {
   points(): readonly WatchedEventPoint[];
   /** @returns the id of the last event; undefined before the first event. */
   cursor(): string | undefined;
-  /** Waits for the first event; later commits are sent. */
+  /** Waits for the first event. The stream then has every later commit. */
   begun(): Promise<void>;
   until(count: number): Promise<ReturnType<EventStream['points']>>;
   /** Waits for the event `end`. */

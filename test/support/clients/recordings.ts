@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
 
-/** Values of placeholders by name: those given, and those that answers bound. */
+/** Values of placeholders by name: set before the replay, or taken from an answer. */
 export type Bindings = Map<string, string>;
 
 interface Recording {

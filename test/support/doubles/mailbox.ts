@@ -19,7 +19,7 @@ export interface Mailbox {
   next(address: string, count?: number): Promise<ReceivedMail>;
   /** Refuses the next `times` mails with this SMTP code. */
   refuse(code: number, times: number): void;
-  /** Keeps the next mail and does not answer it until the returned function is called, which refuses it with a code. */
+  /** Keeps the next mail and does not answer it. @returns a function that refuses this mail with a code. */
   hang(): (code: number) => void;
   close(): Promise<void>;
 }

@@ -45,7 +45,10 @@ export function addVersion(versions: Versions, version: ModelVersion, { isVersio
   return limitVersions([...kept, version], limit, version.dateMicros);
 }
 
-/** Keeps the newest versions with and without a VersionTag up to the limit (R-F3), of one date or of all (R-F7). */
+/**
+ * Keeps the newest versions with a VersionTag, and the newest without one, up to the limit (R-F3). Without `dateMicros`,
+ * applies to every date (R-F7).
+ */
 export function limitVersions(versions: Versions, limit: number, dateMicros?: number): Versions {
   return versions.filter((version) => {
     const isRival = (other: ModelVersion) =>
@@ -65,7 +68,10 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
 /** A choice of versions, with an instant in place of the moment `knownAt`. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
-/** @returns the matching versions, or the last one of each date, in the order of date and VersionTimestamp (R-F5, R-G2). */
+/**
+ * @returns all matching versions with `isEvery`, else the last one of each date, in the order of date and VersionTimestamp
+ * (R-F5, R-G2).
+ */
 export function choose(versions: Versions, choice: ModelChoice): Versions {
   const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
   if (choice.isEvery) return counting;

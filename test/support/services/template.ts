@@ -17,7 +17,7 @@ export async function cloneTemplate(serverUrl: string, template: string, databas
   });
 }
 
-/** Makes `database` without tables, not even TimescaleDB's. */
+/** Creates `database` from template0: it has no tables and no TimescaleDB. */
 export async function createEmptyDatabase(serverUrl: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(`create database ${client.escapeIdentifier(database)} template template0`);

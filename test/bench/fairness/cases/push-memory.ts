@@ -9,7 +9,7 @@ import { fairnessCase } from '../fairness-case.ts';
 
 const BODIES = 20;
 const ANNOUNCED_BYTES = 50 << 20;
-/** Bytes sent of each body; the clients send more than all bodies may hold together. */
+/** Bytes sent of each body; all clients together send more than the limit for all bodies. */
 const SENT_BYTES = 10 << 20;
 const SETTLE_MS = 2000;
 

@@ -17,7 +17,7 @@ const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
-// Checked in refinements, so that these two patterns are not published: few validators in other languages support \p{…}.
+// Checked in refinements, so that the OpenAPI document omits these two patterns: few validators in other languages support \p{…}.
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 

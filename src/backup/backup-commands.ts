@@ -71,7 +71,7 @@ function toPaths(operands: readonly string[], ...names: readonly ['DIR']): [stri
 function toPaths(operands: readonly string[], ...names: readonly ['DIR', 'TARGET']): [string, string];
 function toPaths(operands: readonly string[], ...names: readonly string[]): string[] {
   if (operands.length === names.length) return operands.map((operand) => resolve(operand));
-  throw new DomainError('invalid_input', `the command must name ${names.join(' and ')}, got "${operands.join(' ')}"`);
+  throw new DomainError('invalid_input', `the command needs ${names.join(' and ')}, got "${operands.join(' ')}"`);
 }
 
 function toCount(text: string | undefined): number | undefined {

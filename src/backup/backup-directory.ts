@@ -1,5 +1,5 @@
 /**
- * Layout of a backup directory: `tidemark-backups.json` names its database, `wal/` holds the archived WAL, and every
+ * Layout of a backup directory: `tidemark-backups.json` identifies the cluster, `wal/` holds the archived WAL, and every
  * folder named after an instant holds one backup: `cluster/` as pg_basebackup wrote it, and `backup.json`.
  */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';

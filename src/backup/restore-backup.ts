@@ -24,7 +24,7 @@ import { type Backup, CLUSTER_FOLDER, listBackups, readOwner, WAL_FOLDER } from 
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { followSegments, segmentName } from './wal-segments.ts';
 
-/** Folder of the restored cluster with the archived WAL; PostgreSQL removes it at the end of its recovery. */
+/** Folder in the restored cluster that holds the archived WAL; PostgreSQL removes the folder at the end of its recovery. */
 const RECOVERY_FOLDER = 'recovery_wal';
 const SETTINGS_FILE = 'postgresql.auto.conf';
 const RECOVERY_SETTING = /^\s*(recovery_\w+|restore_command|hot_standby|archive_cleanup_command)\s*=/;
@@ -110,7 +110,7 @@ function isBefore(first: string, second: string): boolean {
 }
 
 /**
- * @returns the WAL segments from the start of the backup up to the first gap, from the archive and from the backup.
+ * @returns the WAL files in the archive and in the backup, from the first segment of the backup up to the first gap.
  */
 async function findWal(
   { directory, until }: Restore,
@@ -143,8 +143,8 @@ async function findWal(
 }
 
 /**
- * @returns the segments in the folders by name; when a segment has a complete and an incomplete file, only the complete
- * file.
+ * @returns one file for each segment in the folders, by name of the segment: its complete file, or its incomplete file
+ * when there is no complete file.
  */
 async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<string, WalFile>> {
   const listed = await Promise.all(

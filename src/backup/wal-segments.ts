@@ -1,6 +1,6 @@
 /**
- * Names of WAL segments: 24 hexadecimal digits, eight each of timeline, upper and lower part of the segment's number. A
- * backup directory holds one timeline, so names sort like positions. Pure functions.
+ * Names of WAL segments: eight hexadecimal digits for the timeline, eight for the upper and eight for the lower part of
+ * the segment's number. A backup directory holds one timeline, so names sort like positions. Pure functions.
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;
@@ -9,8 +9,8 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * Consecutive segments. `firstMissing` names the segment after them when later segments exist, and the start when the
- * start itself is missing; otherwise it is undefined.
+ * Consecutive segments. `firstMissing` names the start when the start is missing, and the segment after the last of
+ * `names` when even later segments exist; otherwise it is undefined.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

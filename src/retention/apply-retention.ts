@@ -24,7 +24,7 @@ export interface RetentionCounts {
   readonly points: number;
   readonly versions: number;
   readonly rollups: number;
-  /** Number of variables of which the run rolled up points. */
+  /** Number of variables whose points the run rolled up. */
   readonly variables: number;
 }
 
@@ -83,7 +83,7 @@ interface Turn {
   readonly accountId: number;
   /** Id of the last variable that this run has finished or failed to roll up; the run handles variables in id order. */
   cursor: number;
-  /** Id of the last variable of which this run rolled up points. */
+  /** Id of the last variable whose points this run rolled up. */
   rolledUpId: number;
   readonly counts: { -readonly [Key in keyof RetentionCounts]: RetentionCounts[Key] };
 }
@@ -118,7 +118,7 @@ async function takeTurns(connection: Connection, job: RetentionJob): Promise<voi
 }
 
 /**
- * Runs one step of the next variable of an account.
+ * Runs one step of the next variable of the account that is due.
  * @returns false when no further variable of the account is due.
  */
 async function takeTurn(connection: Connection, job: RetentionJob, turn: Turn): Promise<boolean> {

@@ -35,7 +35,7 @@ export const ACCOUNT_QUERY = declareQuery({
 });
 export const ACCOUNT_CHANGE_QUERY = declareQuery({ fieldMask });
 
-/** Accounts have no subscriptions here: the parameter is accepted, and the answer says that it has no effect (§4.1). */
+/** Accounts have no subscriptions, so `SubscriptionId` (§4.1) has no effect; the header `Warning` of the answer says so. */
 export const MY_ACCOUNTS_QUERY = declareQuery({
   SubscriptionId: textParameter(
     'No effect, as the header `Warning` of the answer says: accounts have no subscriptions.',

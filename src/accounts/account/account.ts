@@ -58,8 +58,8 @@ export const currencySchema = z
   .regex(/^[A-Z]{3}$/, { error: ({ input }) => `must be an ISO 4217 currency code such as EUR, got ${shown(input)}` });
 
 /**
- * JSON members that a client may write. An absent member keeps its value; null clears currency and settings. Other members
- * are ignored.
+ * JSON members that a client may write. An absent member keeps its value; null clears `currency`, `smsSettings`,
+ * `emailSettings` and their members. Members that are not listed here are ignored.
  */
 export const accountSchema = lenientObject({
   name: nameSchema.optional(),
@@ -74,7 +74,7 @@ export const accountSchema = lenientObject({
 export type WrittenAccount = z.output<typeof accountSchema>;
 
 /**
- * @returns the given members of the caller's account (R-C1).
+ * @returns the requested members of the caller's account (R-C1).
  * @throws {DomainError} not_found when the account was deleted
  */
 export async function getAccount(

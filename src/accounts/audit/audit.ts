@@ -70,7 +70,7 @@ export interface NewAuditEntry {
   readonly accountIds?: readonly number[];
 }
 
-/** Who made the change. An operator command has no request id, and an account only when it concerns one account. */
+/** Who made the change. An operator command has no request id; `accountId` is null unless the command concerns one account. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
@@ -150,14 +150,14 @@ function matching(scope: AuditScope, { from, to, userId, targetId, action }: Aud
   return { where, values: [accountId, from, to, userId, targetId, action] };
 }
 
-/** Counts matching entries (R-B14). */
+/** Counts the entries of the scope that match the filter (R-B14). */
 export async function countAudit(database: Queryable, scope: AuditScope, filter: AuditFilter): Promise<number> {
   const { where, values } = matching(scope, filter);
   const { rows } = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
   return rows[0]?.count ?? 0;
 }
 
-/** Lists matching entries, newest first (R-B14). */
+/** Lists the entries of the scope that match the filter, newest first (R-B14). */
 export async function listAudit(
   database: Queryable,
   scope: AuditScope,

@@ -1,6 +1,6 @@
 /**
- * Routes of OAuth clients and signing keys (§5). For ADMIN users only: a client belongs to the installation, and the
- * issuer asks no user to consent to one.
+ * Routes of OAuth clients and signing keys (§5). For ADMIN users only: clients and keys belong to the whole installation,
+ * and the issuer does not ask users for consent to a client.
  */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -124,7 +124,7 @@ async function removeClient(c: Context<Env>, database: Database): Promise<Respon
   return c.body(null, 200);
 }
 
-/** Refuses another key while a new one does not sign yet: every key lengthens the key set, which all verifiers read. */
+/** Refuses to add a key while an added key waits to sign: every key lengthens the key set, which all verifiers read. */
 async function postSigningKey(c: Context<Env>, database: Database): Promise<Response> {
   const keys = await change(c, database, async (transaction) => {
     const targetId = await addSigningKey(transaction);
@@ -183,7 +183,7 @@ function applyChange(current: StoredClient, written: z.output<typeof CHANGED_CLI
 
 const CHANGEABLE = ['name', 'isEnabled', 'scopes', 'grantTypes', 'redirectUris', 'logoutUris'] as const;
 
-/** @returns the new values of the members that differ. */
+/** @returns the members whose values differ, with their values in `next`. */
 function changedMembers(current: StoredClient, next: StoredClient): Readonly<Record<string, unknown>> {
   const changed = CHANGEABLE.filter((member) => JSON.stringify(current[member]) !== JSON.stringify(next[member]));
   return Object.fromEntries(changed.map((member) => [member, next[member]]));

@@ -4,7 +4,7 @@ export interface ClientRegistration {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly grantTypes: readonly string[];
-  /** Addresses a sign-in in a browser may return to. */
+  /** Addresses that the issuer may redirect to after a sign-in. */
   readonly redirectUris: readonly string[];
   /** Addresses that the issuer may redirect to after a sign-out. */
   readonly logoutUris: readonly string[];
@@ -12,7 +12,7 @@ export interface ClientRegistration {
 
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
-  /** The rule that was broken, such as `must be …`. Errors show it after the name of the member or its option. */
+  /** The broken rule, such as `must be …`. An error message puts the JSON member or the command-line option before it. */
   readonly rule: string;
 }
 

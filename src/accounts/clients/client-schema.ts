@@ -26,7 +26,7 @@ export const NEW_CLIENT = lenientObject({
   ...shape,
 });
 
-/** ClientUpdate: members that are absent or null keep their value; a null name is removed. */
+/** ClientUpdate: a member that is absent or null keeps its value, but a null `name` removes the name. */
 export const CHANGED_CLIENT = lenientObject({
   isEnabled: booleanSchema
     .nullish()

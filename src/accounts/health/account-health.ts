@@ -31,7 +31,7 @@ interface VariableItem {
 }
 
 export interface SilentVariable extends VariableItem {
-  /** Date of the newest point of the variable, or a later instant after points were deleted (`series.max_date`). */
+  /** Date of the newest point of the variable; after a deletion of points, possibly a later instant (`series.max_date`). */
   readonly lastDate: string;
   readonly granularity: number;
   readonly granularityTimeBase: TimePeriod;
@@ -108,15 +108,15 @@ const TIME_PERIODS = Object.keys(TIME_PERIOD);
 const instantSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /**
- * SQL condition on a variable within the caller's reach. Left out for callers with access to everything, which saves a
- * third of the time.
+ * SQL condition that a variable is within the caller's reach. Omitted for a caller who sees the whole account, which
+ * saves a third of the time.
  */
 const REACHED = `exists (select from source where source.id = variable.source_id
   and ${isReached('source.site_id', 'source.id', '$2', '$3')})`;
 
 const IS_WATCHED = 'variable.granularity is not null and variable.granularity_time_base is not null';
 
-/** SQL for the maximum length of a variable's granularity, by the numbers of TimePeriod (R-C8). */
+/** SQL for the maximum length of one step of a variable's granularity, by the numbers of TimePeriod (R-C8). */
 const STEP = `variable.granularity * case variable.granularity_time_base
   when 0 then interval '1 ms' when 1 then interval '1 s' when 2 then interval '1 min' when 3 then interval '1 hour'
   when 4 then interval '1 day' when 5 then interval '7 days' when 6 then interval '31 days' else interval '366 days' end`;
@@ -239,7 +239,7 @@ async function readWaiting(queryable: Queryable, { accountId }: Caller): Promise
   return first(rows);
 }
 
-/** SQL that counts a relation and returns its first rows. */
+/** @returns SQL that selects the number of rows of a relation as `count`, and its first rows as `items`. */
 function itemsOf(relation: string, order: string): string {
   return `select (select count(*) from ${relation}) as count, (
       select coalesce(json_agg(item), '[]') from (select * from ${relation} order by ${order} limit ${MAX_ITEMS}) item

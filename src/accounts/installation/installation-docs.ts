@@ -31,7 +31,7 @@ const shape = {
         ...{ meanSeconds: seconds, totalSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20 scripts, the longest mean duration first. ${RECENT}` }),
+    .meta({ description: `At most 20 scripts, the script with the longest mean duration first. ${RECENT}` }),
   busiestAccounts: z
     .array(
       z.object({
@@ -39,7 +39,7 @@ const shape = {
         ...{ pushes: count, readings: count, rejectedElements: count, runs: count, runSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20 accounts, the most readings first. ${RECENT}` }),
+    .meta({ description: `At most 20 accounts, the account with the most readings first. ${RECENT}` }),
   clients: z.array(
     z.object({
       ...{ clientId: z.string(), scopes: z.array(z.string()), grantTypes: z.array(z.string()) },

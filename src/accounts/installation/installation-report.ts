@@ -1,6 +1,6 @@
 /**
- * Report on the installation for its operator (`GET /admin/operate`): connected roles, scripts and accounts that cost
- * the most, clients and signing keys. Every query is bounded by an index or by the newest rows, so that the call stays
+ * Report on the installation for its operator (`GET /admin/operate`): connected roles, the scripts and accounts that cost
+ * the most, clients and signing keys. Every query uses an index or reads a limited number of rows, so the call stays
  * cheap however much is stored.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';

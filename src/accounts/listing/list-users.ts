@@ -50,9 +50,9 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 }
 
 /**
- * Lists the users of every account the caller may use, each with the accounts that the caller may use, sorted by user
- * name (§4.3).
- * @param accountIds users of these accounts only; empty: no limit.
+ * Lists the users of every account the caller may use, sorted by user name (§4.3). `accountIds` of a user names only
+ * the accounts that the caller may use.
+ * @param accountIds lists only users of these accounts; empty: users of every account that the caller may use.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {
   const seen = `select m.account_id from account_member m join account a on a.id = m.account_id

@@ -178,7 +178,8 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
-  // When an index repeats a member, the last text that is not empty wins. A claim type without a value matches every value of that type.
+  // When a query repeats a parameter such as `Claims[0].ClaimType`, its last text that is not empty wins. A claim type
+  // without a claim value matches every value of the claim.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = indices.map((index) => {

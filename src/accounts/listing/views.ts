@@ -1,6 +1,6 @@
 /**
- * Views: saved filters of listings of users, used as ViewId (§4.3). Every member of the account may create and use views,
- * which show nothing that a listing does not. Only the owner and managers change and delete a view.
+ * Views: saved filters for listings of users, chosen by ViewId (§4.3). A view only narrows a listing, so every member of
+ * the account may create and use views. Only the owner and managers may change or delete a view.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';

@@ -106,7 +106,7 @@ async function changeInTransaction(
   return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
 }
 
-/** @throws {DomainError} not_found for a type the user does not have. */
+/** @throws {DomainError} not_found when the user lacks a claim of one of these types. */
 async function assertClaims(
   transaction: Transaction,
   accountId: number,

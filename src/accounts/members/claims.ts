@@ -45,7 +45,7 @@ export async function writeClaims(
   );
 }
 
-/** Removes claims by type (§4.2). @returns the removed ones. */
+/** Removes claims by type (§4.2). @returns the removed claims. */
 export async function removeClaims(
   database: Queryable,
   accountId: number,

@@ -37,7 +37,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
-/** @returns every feature with the level of the user in the account, `None` for those not granted (§4.2). */
+/** @returns every feature with the level of the user in the account; `None` when the feature was not granted (§4.2). */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,
@@ -83,7 +83,7 @@ export function withLevels(
 }
 
 /**
- * Sets the levels of the named features; others keep their level (§4.2).
+ * Sets the levels of the named features; other features keep their level (§4.2).
  * @param root JSON path of the list in error messages.
  * @throws {DomainError} invalid_input for an unknown feature, or a level above the account's.
  */

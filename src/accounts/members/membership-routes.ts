@@ -62,7 +62,7 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
   return c.body(null, 200);
 }
 
-/** @returns false when the user already is a member. @throws {DomainError} permission_denied (R-B8) */
+/** @returns false when the user already is a member. @throws {DomainError} permission_denied as `assertMayChange` (R-B8) */
 async function addMember(
   transaction: Transaction,
   c: Context<AccountEnv>,

@@ -94,7 +94,7 @@ export const ADMIN_USAGE = `admin <command>
   --as NAME                              your name in the audit trail; default: your user name on this machine
 `;
 
-/** Option of `create-client` by member of the registration. */
+/** The option of `create-client` that sets each member of a registration. */
 const CLIENT_OPTIONS: Readonly<Record<keyof ClientRegistration, string>> = {
   ...{ clientId: '--client', scopes: '--scope', grantTypes: '--grant' },
   ...{ redirectUris: '--redirect-uri', logoutUris: '--logout-uri' },
@@ -309,7 +309,7 @@ async function readPassword(services: CommandServices, values: Values): Promise<
   if (services.setPassword) return services.readLine();
   throw new DomainError(
     'invalid_input',
-    '--password-stdin needs USER_DIRECTORY=embedded; set the password at Keycloak',
+    '--password-stdin needs USER_DIRECTORY=embedded; with Keycloak, set the password there',
   );
 }
 
@@ -345,8 +345,8 @@ async function setTemporaryPassword(
   userName: string,
 ): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator gives the password to the owner of the address; in the embedded directory,
-  // replacing the password then proves the address.
+  // The operator gives the password to the owner of the address. When the owner replaces the password, the embedded
+  // directory counts the address as proven.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
   return password;

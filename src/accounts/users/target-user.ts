@@ -113,7 +113,10 @@ export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
 }
 
-/** Requires membership, for data stored per account (R-B8). @throws {DomainError} conflict for other users */
+/**
+ * Requires that the user is a member of the account: claims, features and sites are for members only (R-B8).
+ * @throws {DomainError} conflict when the user is not a member
+ */
 export function assertMember(
   { userName, accountIds }: Pick<TargetUser, 'userName' | 'accountIds'>,
   accountId: number,

@@ -16,8 +16,8 @@ import {
 
 /**
  * An absent member keeps its value. Null clears pseudo, first name, last name, mail address, phone number and business
- * id, resets the language to English, and changes no other member. Read-only members (lock, accounts, dates) are
- * ignored.
+ * id, resets the language of an existing user to English, and changes no other member. Read-only members (lock, accounts,
+ * dates) are ignored.
  */
 export const userSchema = lenientObject({
   userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),

@@ -189,7 +189,7 @@ describe('admin: create-user', () => {
   it('refuses --password-stdin where Keycloak administers passwords (R-B2)', async () => {
     const words = ['create-user', '--account', String(api.accountId), '--email', 'kim@read.example'];
     await expect(admin(...words, '--password-stdin')).rejects.toMatchObject({
-      ...{ code: 'invalid_input', message: expect.stringContaining('set the password at Keycloak') },
+      ...{ code: 'invalid_input', message: expect.stringContaining('with Keycloak, set the password there') },
     });
   });
 });
@@ -234,7 +234,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('names the operator of the process when --as is absent; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('names the user who runs the command when --as is absent; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');

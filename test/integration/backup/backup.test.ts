@@ -1,4 +1,4 @@
-/** Backups and restores to an instant, with PostgreSQL's own programs on clusters of their own. */
+/** Backups and restores to an instant, with PostgreSQL's own programs, on clusters that only this file uses. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,9 +41,9 @@ let api: ApiClient;
 let roles: RunningRoles;
 let archive: ChildProcess;
 let variableId: number;
-/** An instant after the corrections and after the push that was only accepted, but before the last push. */
+/** An instant after the corrections and after a push that was accepted but not ingested, but before the last push. */
 let instant: string;
-/** Lines that the command printed for the backup before the archive was started, and for the backup after the start. */
+/** Lines that the command `backup` printed: first before the archive was started, then after the start. */
 let printed: readonly string[];
 /**
  * True when the points of the backup are compressed, which needs the Community edition of TimescaleDB
@@ -150,7 +150,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('restores to an instant: writes answered before it are kept, later writes are not, and a push that was only accepted is ingested (R-D1)', async () => {
+  it.concurrent('restores to an instant: writes answered before the instant are kept, later writes are not, and a push that waited for ingestion at the instant is ingested (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers the commits until 2\S+Z, then accepts connections/);
@@ -206,7 +206,7 @@ describe('backup', () => {
     );
     await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move its contents');
     await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('a server runs on');
-    await expect(admin('restore', backups())).rejects.toThrow('must name DIR and TARGET');
+    await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 
   it('refuses a text that is not an instant, and an instant before the first backup or after the end of the archive', async () => {
@@ -247,7 +247,7 @@ describe('backup', () => {
     await expect(admin('backups', backups())).rejects.toThrow('nothing archives WAL at the moment');
   });
 
-  it('with synchronous_standby_names, the service answers a push only when the archive has it (R-D1)', async () => {
+  it('with synchronous_standby_names, the service answers a push only when the archive has the push (R-D1)', async () => {
     const query = async (text: string) => (await world.database.query(text)).rowCount === 1;
     const set = async (assignment: string) => {
       await query(`alter system ${assignment}`);

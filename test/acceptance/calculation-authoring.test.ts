@@ -87,7 +87,7 @@ describe('calculation: validate', () => {
     expect(await api.call('GET', `/variables/${variableId}`)).not.toHaveProperty('calculated');
   });
 
-  test('a syntax error is reported with its line, an unknown input with its path, an undeclared name as a warning (R-H9)', async () => {
+  test('a syntax error is reported with its line, an unknown input with its path, and the use of an undeclared alias as a warning (R-H9)', async () => {
     expect(await validate({ calculated: declared('x <- 1\ny <- (\n}') })).toMatchObject({
       isValid: false,
       problems: [{ path: `${AT}.formula`, line: 3 }],
@@ -100,7 +100,7 @@ describe('calculation: validate', () => {
     });
   });
 
-  test('a cycle is reported; a call without a declaration finds the saved one valid (R-H1)', async () => {
+  test('a cycle is reported; a call without a declaration reports that the saved declaration is valid (R-H1)', async () => {
     const first = await createVariable(api, sourceId, { calculated: declared() });
     const second = await createVariable(api, sourceId, {
       calculated: calculated('1', [{ ...window(), variableId: first }]),
@@ -232,7 +232,7 @@ describe('calculation: sampleData', () => {
   });
 });
 
-/** Runs the script as an author does in plain R: loads the file, sources the script, prints the value. */
+/** Runs the script as an author does in plain R: loads the file, sources the script, prints the series of its result. */
 async function runPlainR(rdata: Buffer, script: string): Promise<string> {
   const text = [
     `writeBin(jsonlite::base64_dec("${rdata.toString('base64')}"), "/tmp/sample.rdata"); load("/tmp/sample.rdata")`,

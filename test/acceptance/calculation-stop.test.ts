@@ -1,4 +1,4 @@
-/** A calculator that stops during a run returns it to the queue; the next calculator runs it (R-K2, R-K3). */
+/** A calculator that stops during a run returns the run to the queue; the next calculator repeats it (R-K2, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
@@ -37,7 +37,7 @@ interface Run {
 const runsOf = async (variableId: number) =>
   (await api.call<Run[]>('GET', `/variables/${variableId}/runs`)).toReversed();
 
-test('calculation: SIGTERM does not wait for R; the run returns to the queue and the interrupted attempt is not counted (R-K2)', async () => {
+test('calculation: a calculator that gets SIGTERM does not wait for R; the run returns to the queue, and the interrupted attempt is not counted (R-K2)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const input = await createVariable(api, sourceId);
   // The script is slow until the form value `fast` of the source is set.

@@ -61,8 +61,8 @@ const read = (variableId: number, query = '') => api.call<Row[]>('GET', `/data?v
 const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variableId}/runs`);
 
 /**
- * Waits until everything pushed so far is written and its runs are requested. Pushes to a further input, whose run is
- * requested after those of all earlier writes.
+ * Waits until all earlier pushes are written and their runs are requested. To this end, pushes to a new input and waits
+ * for its run, which is requested after the runs of all earlier writes.
  */
 async function settled(): Promise<void> {
   const input = await createVariable(api, sourceId);
@@ -125,7 +125,7 @@ describe('calculation: a write to a trigger input', () => {
     expect(run.wave).toBe((await lastRun(first)).wave);
   });
 
-  test('a variable reached by two paths runs once, after both (R-H5)', async () => {
+  test('a variable that a write reaches through two other variables runs once, after both variables (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const pass = (seconds: number) => `Sys.sleep(${seconds}); ${IDENTITY}`;
     const quick = await createVariable(api, sourceId, { calculated: calculated(pass(0), [hourly(input)]) });
@@ -172,7 +172,7 @@ describe('calculation: a write to a trigger input', () => {
 });
 
 describe('calculation: versions of a calculated variable (§9.4)', () => {
-  test('the default version of a run is a whole hour, which rows without a Version get; a second run in the same hour overwrites them', async () => {
+  test('rows without a Version get the default version of the run, a whole hour; a second run in the same hour overwrites these rows', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       isVersioned: true,
@@ -192,7 +192,7 @@ describe('calculation: versions of a calculated variable (§9.4)', () => {
     expect(versions).toHaveLength(first.defaultVersion === second.defaultVersion ? 1 : 2);
   });
 
-  test('the script can set the Versions of its output from those of its input', async () => {
+  test('the script can give its output the Versions of its input', async () => {
     const input = await createVariable(api, sourceId, { isVersioned: true });
     const script =
       'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values, Version = ts$Version, Tags = \'{"q":"e"}\'))';
@@ -397,7 +397,7 @@ describe('calculation: saving a declaration (R-H1)', () => {
     expect((await api.put(path, own(true))).status).toBe(409);
   });
 
-  test('an empty formula is accepted and can be set later', async () => {
+  test('a declaration with an empty formula is accepted, and the formula can be set later', async () => {
     const input = await createVariable(api, sourceId);
     const empty = { friendlyName: 'later', calculatedVariableFormulas: [{}] };
     const variable = await createVariable(api, sourceId, { calculated: empty });

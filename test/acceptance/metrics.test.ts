@@ -65,7 +65,7 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
   });
 
 describe('metrics: counters (R-A9)', () => {
-  test('count pushes by storage path, their elements, readings and bytes, and their ingestion', async () => {
+  test('count pushes by the way they were stored, their elements, readings and bytes, and their ingestion', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [

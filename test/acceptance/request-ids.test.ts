@@ -98,7 +98,7 @@ describe('request ids: the id of a request (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('of a gRPC call is in the log line of the call, with the account, also when the call is refused', async () => {
+  test('that is a gRPC call is in the log line of the call, with the account, also when the call is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });

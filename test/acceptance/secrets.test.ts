@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const MARKER = 'marker-of-a-password';
 const NOWHERE = '127.0.0.1:1';
 
-/** Runs a role or command until it ends or has printed `until`. @returns its output. */
+/** Runs a role or command until it ends or its output matches `until`. @returns the output. */
 function run(args: readonly string[], environment: Readonly<Record<string, string>>, until?: RegExp): Promise<string> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...OWN_ENVIRONMENT, ...environment } });
   let output = '';

@@ -181,7 +181,7 @@ describe('shipped clients: a duplicator', () => {
     ['the newer client', renewEach],
     ['the older client', renewAlike],
   ] as const)(
-    'of %s copies two sources and ten variables, and the copy can be calculated (R-C12, R-H1)',
+    'of %s copies two sources and ten variables, and the copied calculated variables compute values (R-C12, R-H1)',
     async (_client, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('have had no point for three steps of their granularity and for silentAfterHours; those with the newest points come first (R-C6)', async () => {
+  it('have had no point for three steps of their granularity and for silentAfterHours; the variable with the newest point comes first (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -169,7 +169,7 @@ it('account health: counts 100,000 variables and lists the 50 that became silent
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The variable of the first test, then every thousandth id upwards.
+  // First `silent` of the first test, then every thousandth id: the greater the id, the longer the variable has been silent.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

@@ -157,7 +157,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   }
   const PLANTED = 'known to another person';
 
-  it('an existing user with the invited name but another mail address is refused (R-B8, R-B10)', async () => {
+  it('an existing user whose name is the invited address, but who has another mail address, is refused (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
     await invite('vera@north.example');
     const link = linkIn(await mailbox.next('vera@north.example'));
@@ -252,7 +252,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
-  it('only managers see invitations, and only those of their own account (R-B10, R-A5)', async () => {
+  it('a manager gets 404 for invitations of another account; a USER may not use invitations (R-B10, R-A5)', async () => {
     const id = await invite('own@north.example');
     const requests = (client: TestClient) =>
       Promise.all([
@@ -267,7 +267,7 @@ describe('accounts: managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('an invitation prefers `role` to `roles`, and is for a USER when both are empty; a manager cannot give ADMIN (R-B10, R-C2)', async () => {
+  it('an invitation prefers `role` to `roles`, and is for a USER when both are empty; a manager cannot invite an ADMIN by `roles` (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');

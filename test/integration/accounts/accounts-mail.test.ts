@@ -35,7 +35,7 @@ interface SenderOptions {
   readonly prepare?: PrepareMail;
 }
 
-/** Starts a sender with a short polling interval, like one in another process. */
+/** Starts a mail sender with a short polling interval. */
 function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOptions = {}) {
   const where = { smtpUrl: directory === undefined ? smtpUrl : undefined, directory };
   const transport = openMailTransport({ ...where, from: 'service@tidemark.example', log: LOG });
@@ -101,7 +101,7 @@ describe('accounts: a mail', () => {
     expect(await stateOf('undone@x.example')).toBeUndefined();
   });
 
-  it('is sent once by several concurrent senders (R-B10)', async () => {
+  it('is sent only once when several senders run concurrently (R-B10)', async () => {
     const addresses = Array.from({ length: 12 }, (_, index) => `many${index}@x.example`);
     for (const address of addresses) await queueMail(database, mailTo(address));
     const senders = [startSender(), startSender(), startSender()];

@@ -1,6 +1,6 @@
 /**
- * Tests the required role and scope, the version and the validation of the body, for every operation of §4.1, §4.2, §4.3
- * and §4.6 that requires a token. Other files test the effect of each operation.
+ * Tests the required role and scope, the header Api-Version and the validation of the body, for every operation of §4.1,
+ * §4.2, §4.3 and §4.6 that requires a token. Other files test the effect of each operation.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
@@ -12,7 +12,7 @@ type Role = 'ALL USERS' | 'MANAGER' | 'ADMIN';
 
 interface Operation {
   readonly method: string;
-  /** `{id}` is a user of the account, `{account}` the account, `{site}` a site of it. */
+  /** `{account}` is the account, `{id}` a user and `{site}` a site of the account. */
   readonly path: string;
   readonly role: Role;
   readonly answer: 'object' | 'array' | 'empty';

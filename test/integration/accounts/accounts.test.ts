@@ -83,7 +83,7 @@ describe('accounts: PUT /account', () => {
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
   });
 
-  it('changes the given members, names in any case, and answers with the account (§4.1)', async () => {
+  it('changes the members that the body names in any case, and answers with the account (§4.1)', async () => {
     const { status, body } = await api.manager.put('/account', {
       Name: 'North & Co',
       Language: 'FR',
@@ -101,7 +101,7 @@ describe('accounts: PUT /account', () => {
     expect(await read()).toEqual(body);
   });
 
-  it('an absent member keeps its value, also inside emailSettings; null clears it (R-C1)', async () => {
+  it('an absent member keeps its value, also inside emailSettings; null clears currency, emailSettings and its senderName (R-C1)', async () => {
     await api.manager.put('/account', { emailSettings: { senderName: null } });
     expect(await read()).toMatchObject({
       name: 'North & Co',
@@ -166,7 +166,7 @@ describe('accounts: features and secondary accesses of the account', () => {
     },
   );
 
-  it('show a level limited by the operator (§4.1)', async () => {
+  it('a feature has the lower level that the operator set for the account (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
     const { body } = await api.manager.get<readonly Account[]>('/account/features');
     expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });
@@ -278,7 +278,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('lists a change of a user in the account of the user, whichever account it was made from (R-A5, R-B8)', async () => {
+  it('lists changes of a user in the account of the user, not in the account of the ADMIN who made them (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

@@ -148,7 +148,7 @@ describe('accounts: OAuth clients', () => {
     expect(statuses.map(({ status }) => status)).toEqual(Array(7).fill(403));
   });
 
-  it('a replaced secret is valid until its overlap ends, by default not at all (R-B3)', async () => {
+  it('a replaced secret is valid until its overlap ends; without overlapHours, it is invalid at once (R-B3)', async () => {
     const { secret: first } = await create('rotated');
     const { secret: second, previousSecretUntil } = await rotate('rotated', { overlapHours: 24 });
     expect(Date.parse(previousSecretUntil ?? '')).toBeGreaterThan(Date.now());
@@ -175,7 +175,7 @@ describe('accounts: OAuth clients', () => {
     expect(await admin.delete('/admin/clients/paused')).toMatchObject({ status: 404 });
   });
 
-  it('these are refused: a taken id, a relative redirect address, a public client with a secret or without a redirect address, changing or deleting the console’s client (R-A5)', async () => {
+  it('these are refused: a taken id, a relative redirect address, a secret for a public client, a public client without a redirect address, changing or deleting the console’s client (R-A5)', async () => {
     await create('page', { isPublic: true, redirectUris: ['https://page.example/cb'] });
     const refusals = await Promise.all([
       admin.post('/admin/clients', { clientId: 'page' }),

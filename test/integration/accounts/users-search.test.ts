@@ -285,7 +285,7 @@ describe('accounts: POST /account/users', () => {
 
 describe('accounts: GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
-    '%s returns a UserInfoLight of each user, has pages, and ignores displayLevel and name (§4.3, R-A3)',
+    '%s returns a UserInfoLight of each user, has pages, and ignores the parameters displayLevel and name (§4.3, R-A3)',
     async (path) => {
       const { body } = await user.get<readonly Listed[]>(path);
       expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY);
@@ -365,7 +365,7 @@ describe('accounts: /account/users/account', () => {
     ]);
   });
 
-  it('removing a membership removes the claims of that account (R-C3)', async () => {
+  it('removing a user from an account removes the claims of the user in this account only (R-C3)', async () => {
     const gone = await addPerson(api, 'gone', { accountIds: [api.accountId, api.otherAccountId] });
     const claim = { userId: gone, claimType: 'team', claimValue: 'red' };
     for (const accountId of [api.accountId, api.otherAccountId]) await addClaim(api.database, { ...claim, accountId });
@@ -392,7 +392,7 @@ describe('accounts: /account/users/account', () => {
     expect(await find('', api.stranger)).toEqual(['both', 'foreign', 'sam']);
   });
 
-  it('a user who also belongs to other accounts cannot be added, but can be removed (R-B8)', async () => {
+  it('a manager cannot add a user who also belongs to an account of other managers, but can remove this user (R-B8)', async () => {
     const shared = await addPerson(api, 'shared', { accountIds: [api.accountId, api.otherAccountId] });
     const body = { accountId: api.accountId, userIds: [shared] };
     expect((await api.manager.post(path, body)).status).toBe(403);

@@ -97,7 +97,7 @@ describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ me
     }
   });
 
-  it('a user who also belongs to other accounts can be read, not changed (R-B8)', async () => {
+  it('a user who also belongs to an account of other managers can be read, but not changed (R-B8)', async () => {
     const { status } = await send(api.manager, shared);
     expect(status).toBe(method === 'GET' ? 200 : 403);
   });
@@ -199,7 +199,7 @@ describe('accounts: features, secondary accesses and sites', () => {
   it.each([
     ['features', 'Structure'],
     ['secondaryAccesses', 'Api'],
-  ])('%s: entries not named keep their level; None withdraws the level (§4.2, R-C3)', async (part, name) => {
+  ])('%s: entries absent from the body keep their level; None withdraws a level (§4.2, R-C3)', async (part, name) => {
     const path = `/account/user/${uma}/${part}`;
     const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
     expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
@@ -216,7 +216,7 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
-  it('the error about an unknown feature lists the features and says what it got (R-A5)', async () => {
+  it('the error about an unknown feature lists the features and the value that was given (R-A5)', async () => {
     const path = `/account/user/${uma}/features`;
     for (const [feature, got] of [
       [{ id: 99 }, '99'],
@@ -304,7 +304,7 @@ describe('accounts: claims', () => {
 });
 
 describe('accounts: the lock', () => {
-  it('live tokens are refused during a lock, and GET shows when it ends (§4.2, R-B5, R-B11)', async () => {
+  it('live tokens are refused during a lock, and GET shows when the lock ends (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -342,7 +342,7 @@ describe('accounts: the lock', () => {
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('GET shows the block after wrong passwords, and unlocking ends it (R-B11)', async () => {
+  it('GET shows the block after wrong passwords as a lock, and unlocking ends the block (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);

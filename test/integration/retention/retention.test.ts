@@ -23,7 +23,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 const YEARS = 5;
 const DAY = 86_400_000;
 const now = new Date();
-/** The first day of the month YEARS ago: the boundary. */
+/** The boundary: the start of the current month, YEARS years ago, in UTC. */
 const BOUNDARY = Date.UTC(now.getUTCFullYear() - YEARS, now.getUTCMonth(), 1);
 const boundary = iso(BOUNDARY);
 const DAILY = { keepRawYears: YEARS, rollup: 'Day', timeZoneId: 'UTC' };
@@ -166,7 +166,7 @@ describe('retention: preview and job', () => {
     expect(preview.counted.countedUntil).toBe(preview.startsAt);
   });
 
-  test('a policy of a variable that names no time zone gets the zone of the site when the source has none', async () => {
+  test('when the policy of a variable names no time zone and the source has none, the policy gets the zone of the site', async () => {
     const { sourceId: inBrussels } = await createSiteAndSource(manager);
     const variableId = await createVariable(manager, inBrussels);
     const path = `/variables/${variableId}/retention`;
@@ -226,7 +226,7 @@ describe('retention: preview and job', () => {
     }
   });
 
-  test('a USER gets 403, a variable of another account 404, and a policy of 0 years or by weeks 400', async () => {
+  test('a USER gets 403, a variable of another account 404, and a policy of 0 years or with weekly rollups 400', async () => {
     const user = await api.signIn('uma', 'USER');
     const variableId = await addDays(0, 1);
     for (const owner of ['/account', `/variables/${variableId}`]) {

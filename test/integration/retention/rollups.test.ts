@@ -21,7 +21,7 @@ const HOUR = 60 * MINUTE;
 const START = Date.UTC(2020, 2, 27) * 1000;
 const at = (hour: number) => START + hour * HOUR;
 const FUNCTIONS = ['sum', 'min', 'max', 'avg', 'count', 'variance', 'stdev'] as const;
-/** Number of histories of the long form; the short form ends after 2 s, on compressed chunks after 15 s. */
+/** Number of examples of the first test. Without LAW_RUNS, this test stops after 2 s, on compressed chunks after 15 s. */
 const LONG_RUNS = process.env.LAW_RUNS === undefined ? undefined : Number(process.env.LAW_RUNS);
 
 let store: PointStore;
@@ -160,7 +160,7 @@ describe('rollups: aggregates', () => {
     ]);
   });
 
-  test('an aggregate by VersionTag includes no rollups, which have no labels (R-G2)', async () => {
+  test('an aggregate by VersionTag includes no rollups, because rollups have no VersionTag (R-G2)', async () => {
     const variableId = await addHours();
     await store.write(variableId, [
       [at(0), 7, 'V1'],
@@ -201,7 +201,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('points before the boundary of a variable without rollups are written, and rolled up later', async () => {
+  test('in a variable without rollups, points before the boundary are written, and rolled up later', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });

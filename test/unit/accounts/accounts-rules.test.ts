@@ -179,7 +179,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('of any set of keys, one signs, and it has not expired (R-B1)', () => {
+  test('in any set of keys, one key signs, and this key has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);
@@ -216,7 +216,7 @@ describe('accounts: texts of mails and pages', () => {
     }
   });
 
-  test('values are escaped in HTML and cannot add a header in the subject (R-B10)', () => {
+  test('values are escaped in HTML, and a value in the subject cannot add a header (R-B10)', () => {
     const values = {
       accountName: '<b>&"\r\nBcc: x',
       inviterName: 'I',

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('backup: a directory that a killed process began to claim is claimed again', async () => {
+test('backup: a directory that a killed process prepared only in part becomes a backup directory', async () => {
   const [withoutWal, withoutOwner] = [join(folder, 'first'), join(folder, 'second')];
   await claimDirectory(withoutWal, OWNER);
   await rm(join(withoutWal, 'wal'), { recursive: true });

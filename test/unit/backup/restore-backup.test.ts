@@ -21,7 +21,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
-test('backup: a complete segment of the backup is restored instead of an incomplete file of the archive', async () => {
+test('backup: a complete segment in the backup is restored instead of the incomplete file of the same segment in the archive', async () => {
   const facts = { startSegment: FIRST, restorableFrom: '2026-03-01T00:00:00Z' };
   await write(
     'all/tidemark-backups.json',

@@ -200,7 +200,7 @@ test('console runs: the next five runs of a schedule are listed; a recalculation
   await close();
 });
 
-test('console: a calculated variable is created from the page of its input, and its editor opens with a valid script (R-H1)', async () => {
+test('console: a calculated variable is created from the page of its input, and the editor opens with a valid script (R-H1)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${energyId}`);
   await page.getByRole('link', { name: 'Create a calculated variable' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Copied');
@@ -215,7 +215,7 @@ test('console: a calculated variable is created from the page of its input, and 
   await close();
 });
 
-test('console script: a USER cannot create a calculated variable, nor open a script of a site that the user may not access (R-B9)', async () => {
+test('console script: a USER cannot create a calculated variable, nor open the script of a variable that the user may not read (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Only managers and administrators can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

@@ -114,7 +114,7 @@ const views = () => [
 ];
 
 test(
-  'console: in fifteen views Tab makes at least as many stops as there are controls, each visible and showing the focus, and leaves the view',
+  'console: in each of fifteen views, Tab makes at least as many stops as there are controls, then leaves the view; each stop is visible and shows the focus',
   async () => {
     const { page, settled, complaints, close } = await stack.open(ADMIN);
     for (const address of views()) {
@@ -134,10 +134,11 @@ test(
   WALK_MS,
 );
 
-test('console: the first Tab offers to skip the navigation; a dialog keeps the focus, and Escape returns it to the button', async () => {
+test('console: the first Tab reaches a link that skips the navigation; a dialog keeps the focus, and Escape returns the focus to the button that opened the dialog', async () => {
   const { page, complaints, close } = await stack.open(ADMIN, `/console/sites/${siteId}`);
   await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
   await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
   await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
   expect(await page.evaluate('document.activeElement.id')).toBe('content');
   const button = page.getByRole('button', { name: 'Delete', exact: true });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack?.close());
 
-test('console people: a manager finds a user, gives a permission and a site, and the audit trail lists both (R-B8, R-B9)', async () => {
+test('console people: a manager finds a user and grants a push permission and a site; the audit trail lists both grants (R-B8, R-B9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
   await page.getByRole('link', { name: USER }).click();
   const push = page.getByRole('switch', { name: /Can push through mappers/ });
@@ -64,7 +64,7 @@ test('console people: a manager invites a person, and deletes the invitation aft
   await close();
 });
 
-test('console people: a manager creates a user, limits the access to one source, and changes a claim; unsaved fields survive a reload (R-B9, R-C3)', async () => {
+test('console people: a manager creates a user, limits the user to one source, and changes a claim of the user; unsaved fields survive a reload (R-B9, R-C3)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/people');
   await page.getByRole('button', { name: 'New user' }).press('Enter');
   await page.getByLabel('Email address').fill('nina@example.test');

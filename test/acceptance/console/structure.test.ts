@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { MANAGER } from '../../support/fixtures/sign-in.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 
-/** Time-out of the first test, which takes 8 s alone and 24 s beside three other browsers. */
+/** Time-out of the first test, which takes 8 s alone and 24 s while three other browsers run. */
 const LONG_MS = 90_000;
 
 let stack: ConsoleStack;
@@ -108,7 +108,7 @@ test('console structure: a save sends only what was changed, and forms keep the 
   await reader.close();
 });
 
-test('console settings: a form survives a reload before it is saved, and a unit is added to the account (R-C8)', async () => {
+test('console settings: the draft of a form survives a reload, and a unit is added to the account (R-C8)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/settings?tab=forms&form=new');
   await page.getByLabel('Name', { exact: false }).first().fill('Calibration');
   await page.getByLabel('For', { exact: true }).selectOption('Variable');

@@ -1,4 +1,4 @@
-/** The view "Webhooks" as people use it: a webhook is created and tested, deliveries arrive, and one is sent again. */
+/** The view "Webhooks" as people use it: a webhook is created and tested; a delivery appears and is sent again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleStack, openConsoleStack } from '../../support/console/console-stack.ts';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.close();
 });
 
-test('console webhooks: a webhook is created and tested, its deliveries appear as they happen, and one is sent again (R-I1, R-I3)', async () => {
+test('console webhooks: a webhook is created and tested; a delivery appears without a reload, and can be sent again (R-I1, R-I3)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, '/console/webhooks');
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Ledger');

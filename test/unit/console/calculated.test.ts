@@ -38,7 +38,7 @@ describe('console wave: the chart of the runs that one change triggered (R-H8)',
     expect(placed).toMatchObject({ columns: 4, rows: 1 });
   });
 
-  test('each variable of a column has its own row, and a loop does not recurse forever', () => {
+  test('each variable of a column has its own row, and variables that cause each other are placed too', () => {
     const placed = place([1, 2, 3], []);
     expect(placed).toMatchObject({ columns: 1, rows: 3 });
     expect(new Set(placed.nodes.map(({ row }) => row))).toEqual(new Set([0, 1, 2]));
@@ -60,7 +60,7 @@ describe('console script: problems by line (R-H9)', () => {
     warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared' }],
   };
 
-  test('an error is on its line, and an undeclared name on every line that contains it', () => {
+  test('an error is marked on its line, and an undeclared name on every line that contains it', () => {
     const script = 'a <- inputVariables$gas\nb c\ninputVariables$gas';
     expect(linesOf(validation, 0, script)).toMatchObject([
       { line: 2, severity: 'error' },
@@ -70,9 +70,10 @@ describe('console script: problems by line (R-H9)', () => {
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
-  test('a problem without a line, or of another formula, is listed with its path', () => {
-    expect(othersOf(validation, 0).map(({ path }) => path)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
-    expect(othersOf(validation, 1)).toHaveLength(3);
+  test('problems without a line, problems of other formulas, and warnings are listed with their paths', () => {
+    const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
+    expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
+    expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);
   });
 });
 
@@ -92,7 +93,7 @@ describe('console script: completion (R-H2, R-H4)', () => {
     ['targetVariable$', 'ChangedFrom'],
     ['SetD', 'SetDataOnCommonAxis'],
     ['inp', 'inputVariables$gas$TimeSeries'],
-  ])('after %s suggests %s', (text, label) => {
+  ])('after %s, %s is suggested', (text, label) => {
     expect(suggest(text)).toContain(label);
   });
 

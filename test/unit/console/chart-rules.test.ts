@@ -48,7 +48,7 @@ test('console chart: the bucket of an average ends where the next one begins; th
 describe('console instants: the two hours that a clock repeats have different texts', () => {
   const shortly = (instant: string) =>
     writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
-  test('the texts of the two hours end with their offset from GMT, those of other hours do not', () => {
+  test('the texts of the two hours end with the offset from GMT; the texts of other hours do not', () => {
     const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
     expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
@@ -92,7 +92,7 @@ describe('console correction: missing dates follow the civil calendar of the zon
   });
 });
 
-describe('console correction: more than 5,000 edits are refused', () => {
+describe('console correction: a change that leads to more than 5,000 edits is refused', () => {
   const minutes = (count: number) => ({ from: 0, to: 60 * count });
   const pointsOf = (count: number) => ({
     seconds: Float64Array.from({ length: count }, (_, minute) => 60 * minute),
@@ -137,12 +137,12 @@ describe('console export: the calls for what a chart shows', () => {
     ...({ resolution: 'Raw', timeZone: 'Europe/Brussels' } as const),
   };
   const now = '2026-11-20T00:00:00.000Z';
-  test('the latest versions of several variables are one call', () => {
+  test('one call exports the latest versions of several variables', () => {
     const [only, ...more] = toExports({ ...shown, selection: { kind: 'latest' } }, now);
     expect(only).toMatchObject({ path: '/data', query: { variableIds: '1,2,3' }, part: undefined });
     expect(more).toEqual([]);
   });
-  test('labels side by side are one call per label, plus one call for the other variables', () => {
+  test('one call per label exports labels side by side, and one more call exports the other variables', () => {
     const exports = toExports({ ...shown, selection: { kind: 'labels', labels: ['a', 'b'] } }, now);
     expect(exports.map(({ query }) => [query.variableIds, query.version])).toEqual([
       ['1', 'a'],
@@ -151,7 +151,7 @@ describe('console export: the calls for what a chart shows', () => {
     ]);
     expect(toSnippet('Python', 'https://api.test', exports).match(/points_\d = /g)).toHaveLength(3);
   });
-  test('the state known at an instant is one call for all variables', () => {
+  test('one call exports the state of all variables that was known at an instant', () => {
     const at = '2026-11-19T00:00:00.000Z';
     const exports = toExports({ ...shown, selection: { kind: 'known', at } }, now);
     expect(exports).toMatchObject([{ path: '/data', query: { variableIds: '1,2,3', asOf: at }, part: undefined }]);
@@ -159,7 +159,7 @@ describe('console export: the calls for what a chart shows', () => {
   test.each([
     ['label:a', 'known:2026-11-19T00:00:00.000Z', { leftVersion: 'a', rightAsOf: '2026-11-19T00:00:00.000Z' }],
     ['latest', 'label:b', { leftAsOf: now, rightVersion: 'b' }],
-  ] as const)('a comparison of %s and %s is one call with both sides', (left, right, sides) => {
+  ] as const)('one call exports both sides of a comparison of %s and %s', (left, right, sides) => {
     const exports = toExports({ ...shown, others: [], selection: { kind: 'compare', left, right } }, now);
     expect(exports).toMatchObject([
       { path: '/data/compare', query: { variableId: 1, from: '1970-01-01T00:00:00.000Z', ...sides }, part: undefined },

@@ -25,14 +25,14 @@ test('console data: every required column that a header lacks is named (R-E2)', 
   });
 });
 
-test('console data: a date of a workbook one millisecond before a whole second becomes that second; other dates stay (R-E2)', () => {
+test('console data: a date of a workbook one millisecond before a whole second is read as that second; other dates are read unchanged (R-E2)', () => {
   const texts = ['01:59:59.999', '02:00:00.000', '02:00:00.250'].map((time) =>
     cellText(new Date(`2016-07-01T${time}Z`)),
   );
   expect(texts).toEqual(['2016-07-01T02:00:00', '2016-07-01T02:00:00', '2016-07-01T02:00:00.250']);
 });
 
-test('console data: the first sheet of a workbook is shown, and every sheet is named (R-E2)', async () => {
+test('console data: the rows of the first sheet of a workbook are read, and the names of all sheets (R-E2)', async () => {
   const workbook = new Excel.Workbook();
   workbook.addWorksheet('March').addRows([
     ['date', 'value'],

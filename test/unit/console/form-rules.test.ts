@@ -17,12 +17,12 @@ const FORM = {
 const path = (name: string) => pathOf('Contract', 'Terms', name);
 
 describe('console forms: a definition', () => {
-  test('is the same after its texts were saved unchanged', () => {
+  test('is the same after it was shown as texts and saved unchanged', () => {
     const { name, entityType, groups } = FORM;
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
 
-  test('sends a text that is not a number unchanged, so that the service names the field', () => {
+  test('keeps a text that is not a number, so that the service refuses the text and names the field', () => {
     const draft = toFormDraft(FORM);
     const [group] = draft.groups;
     const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
@@ -32,7 +32,7 @@ describe('console forms: a definition', () => {
 });
 
 describe('console forms: values', () => {
-  test('are the same after their texts were saved unchanged, whatever clientData holds', () => {
+  test('are the same after they were shown as texts and saved unchanged, whatever clientData holds', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('a', 'Contract', 'b'), fc.jsonValue()), (clientData) => {
         const texts = toFormTexts([FORM], clientData);

@@ -1,20 +1,20 @@
-/** The error of a mapper's expression on its line. */
+/** Finds the line of an error in a mapper's expression. */
 import { describe, expect, test } from 'vitest';
 import { linesOfError } from '../../../src/console/data/mappers/expression-problems.ts';
 
 const EXPRESSION = '[{\n  "a": b\n  "c": 1\n}]\n';
 
 describe('console data: the error of a mapper', () => {
-  test('is on the line of the character that ends the wrong token (R-D9)', () => {
+  test('is shown on the line of the character that the message names (R-D9)', () => {
     const message = 'the mapper failed: Expected "}", got "c" (at character 16)';
     expect(linesOfError(EXPRESSION, message)).toEqual([{ line: 3, message, severity: 'error' }]);
   });
 
-  test('is on the last line of text when the expression ends too early (R-D9)', () => {
+  test('is shown on the last line that is not blank when the expression ends too early (R-D9)', () => {
     expect(linesOfError('[{ "a":\n\n', 'Expected "}" (at character 9)')[0]?.line).toBe(1);
   });
 
-  test('is on the first line when the message names no character (R-D9)', () => {
+  test('is shown on the first line when the message names no character (R-D9)', () => {
     expect(linesOfError(EXPRESSION, 'the mapper failed: timed out')[0]?.line).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-/** Rules about the console's texts in four languages that a test can check. A test cannot check their style. */
+/** Checks names, placeholders and typography of the console's texts in four languages. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const FOLDERS = globSync('**/texts/en.ts', { cwd: CONSOLE }).map(dirname);
 const OTHERS = ['fr', 'de', 'nl'] as const;
 const PLURAL = /_(?:zero|one|other)$/;
 
-/** Texts by `folder: dotted.name`. */
+/** Texts of each language by `folder: dotted.name`. */
 const texts: Record<string, Texts> = {};
 
 function flatten(node: object, path: string): (readonly [string, string])[] {
@@ -49,19 +49,22 @@ describe('console texts: the four languages have the same texts', () => {
     expect(Object.keys(texts.en ?? {}).length).toBeGreaterThan(400);
   });
 
-  test.each(OTHERS)('%s has the same names as English', (language) => {
+  test.each(OTHERS)('%s texts have the same names as English texts', (language) => {
     expect(Object.keys(texts[language] ?? {}).sort()).toEqual(Object.keys(texts.en ?? {}).sort());
   });
 
-  test.each(OTHERS)('%s has the same placeholders and formats as English, except in forms for 0 and 1', (language) => {
-    const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
-    // A form for 0 or 1 may spell the number out.
-    const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
-    const differing = names.filter(
-      (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
-    );
-    expect(differing).toEqual([]);
-  });
+  test.each(OTHERS)(
+    '%s texts have the placeholders and formats of English texts, except in plural forms for 0 and 1',
+    (language) => {
+      const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
+      // A plural form for 0 or 1 may spell the number out.
+      const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
+      const differing = names.filter(
+        (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),
+      );
+      expect(differing).toEqual([]);
+    },
+  );
 
   test('no English plural form shows an unformatted count', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
@@ -72,7 +75,7 @@ describe('console texts: the four languages have the same texts', () => {
 });
 
 describe('console texts: typography', () => {
-  test('French has curly apostrophes, guillemets, a space before punctuation and none before an ellipsis', () => {
+  test('French texts have curly apostrophes, guillemets, a space before ; : ! and ?, and no space before an ellipsis', () => {
     expect(broken('fr', /\p{L}'\p{L}|[“”„"]| …/u)).toEqual([]);
     // `Authorization:` is code. The spaces are plain: finishFrench makes them narrow.
     expect(broken('fr', /[^\s][;?!»](?!\d)|(?<!\s|Authorization):(?!\S)|«\S|[\u00A0\u202F]/u)).toEqual([]);
@@ -89,7 +92,7 @@ describe('console texts: typography', () => {
     },
   );
 
-  test('finishFrench sets narrow no-break spaces and the plural of millions', () => {
+  test('finishFrench sets narrow no-break spaces and adds the plural form for millions', () => {
     const finished = finishFrench({ a: { points_other: '« {{count}} points » : lus ; oui !' } });
     expect(finished).toEqual({
       a: Object.fromEntries(
@@ -104,7 +107,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: no text is unused', () => {
-  test('each name, or its start in a template literal, occurs in the code', () => {
+  test('the name of each text, or its start in a template literal, occurs in the code', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

@@ -54,7 +54,7 @@ export function Permissions({ user }: UserProps) {
 
 const EMPTY = { claimType: '', claimValue: '' };
 
-/** Claims that the service stores for other programs and does not use itself. */
+/** Claims that mean nothing to the service: other programs read them. */
 export function OtherClaims({ user }: UserProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

@@ -42,7 +42,7 @@ describe('webhook addresses: special-purpose addresses are not public (R-I4)', (
   });
 });
 
-test('webhook addresses: public addresses are allowed, also IPv4 mapped into IPv6 (R-I4)', () => {
+test('webhook addresses: addresses outside the special-purpose ranges are public, also IPv4 in its IPv6 and NAT64 forms (R-I4)', () => {
   const addresses = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '100.63.255.255', '172.32.0.1', '223.255.255.255'];
   const others = ['2606:4700:4700::1111', '2a00:1450:4001::200e', '::ffff:8.8.8.8', '64:ff9b::808:808'];
   expect([...addresses, ...others].filter((address) => !isPublicAddress(address))).toEqual([]);
@@ -105,12 +105,12 @@ test.each([
   ['IPv4', fc.ipV4(), 32],
   ['IPv6', fc.ipV6(), 128],
 ] as const)(
-  'webhook addresses: a range of %s contains the addresses with its leading bits (R-I4)',
+  'webhook addresses: an %s range contains exactly the addresses that have its leading bits (R-I4)',
   (_kind, any, max) => {
     fc.assert(
       fc.property(any, any, fc.integer({ min: 0, max }), fc.option(fc.nat(max - 1)), (base, drawn, prefix, bit) => {
         const range = parseRange(`${base}/${prefix}`);
-        // An address that differs from the base in one bit is inside if and only if the bit is behind the prefix.
+        // An address that differs from the base in one bit is in the range if and only if that bit comes after the prefix.
         const other = bit === null ? drawn : flipBit(base, bit);
         fc.pre(!isPublicAddress(other));
         const isInside = bitsOf(base).slice(0, prefix) === bitsOf(other).slice(0, prefix);

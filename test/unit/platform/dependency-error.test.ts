@@ -20,9 +20,12 @@ describe('platform: dependency errors', () => {
     expect(isDependencyError(new Error(message))).toBe(true);
   });
 
-  it.each(['23505', '22021', 'ERR_INVALID_ARG_TYPE'])('%s is a bug, not an unavailable dependency (R-A5)', (code) => {
-    expect(isDependencyError(failure(code))).toBe(false);
-  });
+  it.each(['23505', '22021', 'ERR_INVALID_ARG_TYPE'])(
+    '%s does not mean that a dependency is unavailable (R-A5)',
+    (code) => {
+      expect(isDependencyError(failure(code))).toBe(false);
+    },
+  );
 
   it.each([
     ['42P01', '42P01'],

@@ -47,8 +47,8 @@ const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8
   ['of unknown length', (sent) => readBytes(requestOf(sent, {}), MAX_BYTES)],
 ];
 
-describe.each(WAYS)('http body: %s', (_, read) => {
-  it('is concatenated unchanged from chunks of any size (R-A4)', async () => {
+describe.each(WAYS)('http: a body %s', (_, read) => {
+  it('is read unchanged from chunks of any size (R-A4)', async () => {
     const size = fc.oneof(fc.nat(100), fc.integer({ min: 1 << 18, max: 1 << 20 }));
     await fc.assert(
       fc.asyncProperty(size, fc.array(fc.nat()), async (length, ends) => {
@@ -60,7 +60,7 @@ describe.each(WAYS)('http body: %s', (_, read) => {
     );
   });
 
-  it('that is truncated is invalid_input, not dependency_unavailable (R-A5)', async () => {
+  it('is refused with invalid_input, not dependency_unavailable, when it is truncated (R-A5)', async () => {
     const bytes = new Uint8Array(1 << 19);
     await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({
       ...{ code: 'invalid_input', message: 'the body was not received completely' },
@@ -68,7 +68,7 @@ describe.each(WAYS)('http body: %s', (_, read) => {
   });
 });
 
-describe('http body: gzip', () => {
+describe('http: a gzip body', () => {
   it('is inflated to the bytes that were compressed (R-A4)', async () => {
     const bytes = new Uint8Array(3 << 20).map((_byte, index) => index % 251);
     const packed = new Uint8Array(gzipSync(bytes));
@@ -90,7 +90,7 @@ describe('http body: gzip', () => {
     ['is invalid', Uint8Array.from([1, 2, 3]), false, 'the body is not valid gzip'],
     ['ends early', Uint8Array.from(gzipSync('x').subarray(0, 15)), false, 'the body is not valid gzip'],
     ['is cut off with its connection', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
-  ])('that %s is refused with its cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
+  ])('that %s is refused with an error that names the cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
     const cuts = breaksOff ? [bytes.length - 4] : [];
     const reading = readBytes(requestOf({ bytes, cuts, breaksOff }, GZIP), MAX_BYTES);
     await expect(reading).rejects.toMatchObject({ code: 'invalid_input', message });

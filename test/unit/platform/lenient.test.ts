@@ -65,7 +65,7 @@ describe('lenient reading: filters of a listing', () => {
   const refusalOf = (query: string) => errorOf(query)?.message;
 
   it.each(['id=1', 'ids=1', 'siteId=1', 'filter.SITEIDS=1', 'siteIds%5B0%5D=1'])(
-    '%s is a name of siteIds (R-A12)',
+    '%s gives siteIds the value 1 (R-A12)',
     (query) => {
       expect(LIST.parse(`http://h?${query}`).siteIds).toEqual([1]);
     },

@@ -94,7 +94,7 @@ describe('platform: read ahead', () => {
     ).rejects.toThrow('the client has left');
   });
 
-  test('an error of the producer follows the items before it', async () => {
+  test('a consumer receives the items produced before an error, then the error', async () => {
     const failing = readAhead(
       async function* () {
         yield ITEM;

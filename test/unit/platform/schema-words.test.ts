@@ -21,7 +21,7 @@ function problemsOf(value: unknown): Record<string, string> {
   throw new Error('nothing was refused');
 }
 
-it('schema errors: for a wrong type, the message names the expected and the received kind (R-A5)', () => {
+it('schema errors: for a wrong type, the message is the text of the schema, or names the expected and the received type (R-A5)', () => {
   expect(problemsOf({ name: 7, count: 'x', isOn: null, own: 1 })).toEqual({
     '$.name': 'must be a string, got a number',
     '$.count': 'must be a number, got a string',
@@ -31,7 +31,7 @@ it('schema errors: for a wrong type, the message names the expected and the rece
   });
 });
 
-it('schema errors: for a wrong size, the message names the limit; for a fraction, it requires an integer (R-A5)', () => {
+it('schema errors: for a size or number out of range, the message names the limit; for a fraction, it requires an integer (R-A5)', () => {
   expect(problemsOf({ name: 'long', count: 0, ids: [1, 2], isOn: true, own: '' })).toEqual({
     '$.name': 'must have at most 3 characters',
     '$.count': 'must be at least 1',

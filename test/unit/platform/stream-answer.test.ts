@@ -32,13 +32,13 @@ async function answer(pieces: readonly (string | Error)[], wholeBytes?: number) 
   return { status, type: headers.get('content-type'), text: () => response.text(), isStreamed: wasStreamed };
 }
 
-describe('streamed answers: pieces', () => {
+describe('streamed answers', () => {
   test.each([
-    ['that fit the limit are sent whole', ['date\n', '1\n'], 7, false],
-    ['without bytes are sent whole', [], 7, false],
-    ['that exceed the limit by a byte are streamed', ['date\n', '12\n'], 7, true],
-    ['are streamed by default', ['date\n'], undefined, true],
-  ] as const)('%s, without loss and in order (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {
+    ['pieces that fit the limit are sent whole, in order', ['date\n', '1\n'], 7, false],
+    ['an answer without pieces is sent whole', [], 7, false],
+    ['pieces that exceed the limit by a byte are streamed in order', ['date\n', '12\n'], 7, true],
+    ['an answer without a limit is streamed', ['date\n'], undefined, true],
+  ] as const)('%s (R-G4)', async (_what, pieces, wholeBytes, isStreamedAnswer) => {
     const { status, type, text, isStreamed } = await answer(pieces, wholeBytes);
     expect({ status, type, text: await text(), isStreamed }).toEqual({
       ...{ status: 200, type: 'text/csv' },
@@ -46,7 +46,7 @@ describe('streamed answers: pieces', () => {
     });
   });
 
-  test('of an answer that fails before it has begun are replaced by the error (R-G4)', async () => {
+  test('an error before the answer has begun is sent instead of the pieces (R-G4)', async () => {
     const { status, text } = await answer(['date\n', new Error('the database ended the statement')], 7);
     expect({ status, text: await text() }).toEqual({ status: 500, text: 'the database ended the statement' });
   });

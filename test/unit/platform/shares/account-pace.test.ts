@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // 300 ms of work exceed the credit by 200 ms. At a share of a half, that needs a pause of 400 ms.
+    // 300 ms of work exceed CREDIT_MS by 200 ms. At a share of a half, the account must pause for 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

@@ -170,7 +170,7 @@ async function ask(asked: Question, [client, reader]: readonly [TestClient, Grpc
   return { rest: rest.status === 200 ? fromRest(rest.body) : rest.body.code, grpc };
 }
 
-it('grpc ReadLast: returns or refuses the same as GET /data for the last points (R-G1, R-G2, R-J1, R-J3)', async () => {
+it('grpc: ReadLast gives the same points or the same error code as GET /data for the last points (R-G1, R-G2, R-J1, R-J3)', async () => {
   let filled = 0;
   const check = async (asked: Question, caller: number) => {
     const reader = readers[caller];

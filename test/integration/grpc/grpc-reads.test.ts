@@ -75,7 +75,7 @@ describe('grpc: ReadLast', () => {
     ]);
   });
 
-  it('selects versions by VersionTag, tag and asOf, and converts units (R-C8, R-G2)', async () => {
+  it('selects versions by VersionTag, tag or as_of_micros, returns every version on request, and converts units (R-C8, R-G2)', async () => {
     const first = await reader.readLast({ variableIds: [versioned], versions: ['V1'] });
     expect(toRows(first)).toEqual([[versioned, micros(day(2)), 2, 'V1']]);
     expect(JSON.parse(first.tags[(first.tagCodes[0] ?? 0) - 1] ?? '')).toEqual({ quality: 'V1', version: 'V1' });
@@ -211,8 +211,8 @@ describe.each<[Method, (id: number) => object]>([
   ['ReadLast', (id) => ({ variableIds: [id] })],
   ['ListVersions', (variableId) => ({ variableId })],
   ['ListRuns', (variableId) => ({ variableId })],
-])('grpc %s', (method, requestOf) => {
-  it("hides another account's and ungranted variables as if they did not exist (R-B9, R-J2, R-J3)", async () => {
+])('grpc: %s', (method, requestOf) => {
+  it('answers for a variable of another account, or of a site that the caller may not see, as if it did not exist (R-B9, R-J2, R-J3)', async () => {
     const user = await api.signIn(`outsider of ${method}`, 'USER', {
       sites: [(await createStructure(api.manager)).siteId],
     });

@@ -103,7 +103,7 @@ async function userIdOf(userName: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** @returns the variable with MANY points. */
+/** @returns the id of the variable with MANY points. */
 async function findMany(): Promise<number> {
   const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
   return rows[0]?.id ?? 0;
@@ -146,7 +146,7 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   };
 }
 
-describe('watch: ends', () => {
+describe('watch: a watch ends', () => {
   it('when its user is locked (R-B5)', async () => {
     const user = await api.signIn('locked', 'USER', { sites: [structure.siteId] });
     const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
@@ -176,7 +176,7 @@ describe('watch: ends', () => {
     });
   });
 
-  it('when its source moves to an inaccessible site, and when its variable is deleted (R-B9, R-C7)', async () => {
+  it('when its variable is deleted, and when its source moves to a site that the user may not see (R-B9, R-C7)', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId);
     const [moved, deleted] = [await createVariable(api.manager, sourceId), await createVariable(api.manager, sourceId)];
@@ -192,7 +192,7 @@ describe('watch: ends', () => {
     expect(await watchers[1]?.ended()).toMatchObject({ code: GrpcStatus.NOT_FOUND });
   });
 
-  it('with UNAVAILABLE within 10 s when the server stops; its cursor resumes on another server (R-J2, R-K2)', async () => {
+  it('with UNAVAILABLE within 10 s when the server stops; a watch with its cursor continues on another server (R-J2, R-K2)', async () => {
     const other = await startGrpcServer(api.parts, '127.0.0.1', 0);
     const otherReader = createGrpcReader(other.address, api.manager.token);
     open.push(otherReader);
@@ -209,7 +209,7 @@ describe('watch: ends', () => {
   });
 });
 
-describe('watch: is refused', () => {
+describe('watch: a watch is refused', () => {
   it('above the maximum number of variables (R-J3)', async () => {
     const sourceId = await createSource(api.manager, structure.siteId);
     for (let count = 0; count <= MAX_VARIABLES; count += 1) await createVariable(api.manager, sourceId);
@@ -234,7 +234,7 @@ describe('watch: is refused', () => {
   });
 });
 
-describe('watch: delivery', () => {
+describe('watch: an open watch', () => {
   it('finds points whose notification was lost (R-J1, R-K3)', async () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await watcher.begun();

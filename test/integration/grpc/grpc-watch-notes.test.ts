@@ -108,8 +108,8 @@ const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom
   maxLength: 5,
 });
 
-describe('watch changes: points after a position', () => {
-  it('are sorted by VersionTimestamp, then date, and include all stored points after it (R-J1)', async () => {
+describe('watch changes: the changes after a position', () => {
+  it('are all stored points after the position, sorted by VersionTimestamp, then date (R-J1)', async () => {
     let value = 0;
     const checkPositions = async (
       isVersioned: boolean,
@@ -184,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: rewrite records', () => {
-  it('are merged into one per day, and after 40 days into a single one; the same points are still found (R-J1)', async () => {
+  it('are merged into one record per day, and after 40 days into a single record; the same points are still found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -214,7 +214,7 @@ describe('watch: rewrite records', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are created by migration 0029 for earlier writes, and find the same points (R-J1)', async () => {
+  it('that migration 0029 creates for earlier writes find the same points as the original records (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

@@ -59,7 +59,7 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
 describe('watch: a watch', () => {
-  it('without a cursor starts at the next commit, and first sends a cursor of that position (R-J1)', async () => {
+  it('without a cursor starts at the next commit, and first sends the cursor of that position (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);
     const watcher = watch({ variableIds: [variableId] });
@@ -191,7 +191,7 @@ describe('watch: a watch', () => {
   });
 });
 
-describe('watch: is refused', () => {
+describe('watch: a watch is refused', () => {
   it.each([
     [{}, 'variable_ids'],
     [{ sourceId: 0 }, 'source_id'],
@@ -213,7 +213,7 @@ describe('watch: is refused', () => {
     }
   });
 
-  it('with NOT_FOUND for variables of another account or without site access (R-B9, R-J2)', async () => {
+  it('with NOT_FOUND for a variable of another account, or of a site that the caller may not see (R-B9, R-J2)', async () => {
     const variableId = await addVariable();
     const user = await api.signIn('outsider', 'USER', { sites: [(await createStructure(api.manager)).siteId] });
     for (const { token } of [api.stranger, user]) {

@@ -76,7 +76,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     'tidemark_outbox_age_seconds',
     'tidemark_calculation_due_age_seconds',
     'tidemark_webhook_due_age_seconds',
-  ])('%s is the age of the items that wait, in seconds', async (name) => {
+  ])('%s shows how many seconds the items have waited', async (name) => {
     const age = (await gauges()).get(name) ?? 0;
     expect(age).toBeGreaterThanOrEqual(120);
     expect(age).toBeLessThan(240);
@@ -84,14 +84,14 @@ describe('metrics: backlog gauges (R-A9)', () => {
 
   // PUSH_BACKLOG may scan its whole table, because push_batch holds no finished batches.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
-    'the query of %s scans no whole table',
+    'the query behind %s scans no whole table',
     async (_name, { sql }) => {
       const { rows } = await store.database.query<{ 'QUERY PLAN': unknown }>(`explain (format json) ${sql}`);
       expect(JSON.stringify(rows)).not.toContain('Seq Scan');
     },
   );
 
-  test('a query that fails or takes too long omits its own gauges and no others', async () => {
+  test('when a query fails or takes too long, its gauges are omitted and the gauges of other queries are present', async () => {
     const broken: BacklogQuery = {
       sql: 'select 1 / 0 as no',
       gauges: [{ column: 'no', name: 'tidemark_no', help: 'no' }],

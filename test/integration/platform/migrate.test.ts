@@ -84,7 +84,7 @@ describe('migrate: schema history', () => {
       expect((await history()).find(({ name }) => name === 'functions')?.hash).not.toBe('old');
     });
 
-    it('a migration that does not get its locks says what to do, and is not recorded as applied (R-A14)', async () => {
+    it('a migration that does not get its locks fails with an error that says what to do, and is not recorded as applied (R-A14)', async () => {
       const migrating = migrate(test.url, LOG, { lockTimeoutMs: 50, pauseMs: 10, tries: 2 });
       await expect(migrating).rejects.toThrow(/functions did not get the locks.* end the long transactions/);
       expect((await history()).find(({ name }) => name === 'functions')?.hash).toBe('old');

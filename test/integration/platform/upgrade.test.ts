@@ -106,7 +106,7 @@ describe('upgrade: the fixture', () => {
     expect(empty).toEqual(Object.keys(EMPTY_TABLES));
   });
 
-  it('keeps its number of rows in every remaining table, except where a migration adds, merges or removes rows', () => {
+  it('keeps its number of rows in every table that still exists, except where a migration adds, merges or removes rows', () => {
     const kept = [...before].filter(([name]) => !(name in RECOUNTED_TABLES));
     expect(kept.filter(([name]) => after.has(name)).map(([name]) => [name, after.get(name)])).toEqual(kept);
   });
@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('answers 404 for a label whose number is one higher than the last of several pushes stored together (R-D7)', async () => {
+  it('answers 404 for the label after the last label of pushes that are stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

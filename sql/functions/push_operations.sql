@@ -89,10 +89,10 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- Returns the variables of each push in some batches: an object that maps the id of an operation to an array with one
+-- Returns the variables of each push in the given batches: an object that maps the id of an operation to an array with one
 -- array of ids per push; null when has_filtered_webhook returns false. The id of a variable is at offset 42 of the 62
 -- bytes of a row (src/points/copy-codec.ts). A large operation that is alone in its batch gets all variables of the
--- batch. A batch that was split from a larger batch also names the variables of the other parts.
+-- batch. When the batch was split from a larger batch, its variables include those of the other parts.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -147,7 +147,7 @@ $$;
 -- Ends operations as Completed, or as Failed with a reason, and announces the end, even if an operation was already
 -- announced when its time-out passed (R-D7). A Failed operation frees its re-send key: the same push sent again is a new
 -- operation. One event holds all operations of an account.
--- `batch_ids` are the batches of the operations, which must still be there; `written` are the variables of a single
+-- `batch_ids` are the batches of the operations; their rows must still exist. `written` are the variables of a single
 -- operation that has no batch.
 create or replace function end_push_operations(
   ids bigint[], end_state text, reason text, batch_ids bigint[] default '{}', written int4multirange default null

@@ -129,7 +129,7 @@ type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'onc
 /** Resolves when the stream accepts the next message, or the signal is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // `events.once` would reject on the `error` event, which is how a call answers with a status.
+  // Not `events.once`, because it rejects on the event `error`, which a call emits to send a status.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);

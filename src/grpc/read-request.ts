@@ -12,7 +12,10 @@ import type { VersionRequest } from '../selection/resolve-version.ts';
 import type { ReadRequest } from '../selection/selection.ts';
 import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
 
-/** Fields shared by requests for points, as proto-loader decodes them: absent optional fields are missing, others have defaults. */
+/**
+ * Fields shared by requests for points, as proto-loader decodes them: an absent `optional` field is missing; any other
+ * absent field has its default.
+ */
 export interface SelectionMessage {
   readonly variableIds: readonly number[];
   readonly sourceId?: number;

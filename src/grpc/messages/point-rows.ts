@@ -56,7 +56,7 @@ function joinIds(columns: readonly Int32Array[]): Int32Array {
   return joined;
 }
 
-/** @returns the length, in bytes, of the VersionTags and tags of a message: the only part that the number of points does not bound. */
+/** @returns the size of all VersionTags and tags of a message, in bytes; the number of points limits only the other fields. */
 export function textBytes({ versions, tags }: Pick<PointRowsMessage, 'versions' | 'tags'>): number {
   return [...versions, ...tags].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
 }

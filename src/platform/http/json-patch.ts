@@ -126,7 +126,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** @returns why the operation cannot be applied; undefined for a possible operation and for `test`. */
+/** @returns why the operation cannot be applied; undefined when it can be applied, and for `test`. */
 function findProblem(document: unknown, operation: PatchOperation): Problem | undefined {
   if (operation.op === 'test') return undefined;
   const { path } = operation;

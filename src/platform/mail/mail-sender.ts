@@ -30,7 +30,7 @@ export interface MailSenderOptions {
   readonly transport: MailTransport | undefined;
   /** Texts by kind of mail. A mail of another kind is logged and not sent. */
   readonly texts: MailTexts;
-  /** Preparation of a mail, by its kind. A kind without an entry is rendered from its stored data. */
+  /** Preparation of a mail, by its kind. A mail whose kind has no entry is rendered from its stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
   /** Milliseconds between polls for mails that are due. */
   readonly intervalMs: number;

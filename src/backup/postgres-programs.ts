@@ -41,7 +41,10 @@ export function postgresPrograms(url: string | undefined, environment: Environme
     const child = spawn(name, argv, { env, stdio: ['ignore', output, output] });
     const ended = once(child, 'close').catch((error: unknown) => {
       const { message } = error as Error;
-      throw new DomainError('conflict', `${name} cannot run (${message}); install postgresql-client-17 of Debian`);
+      throw new DomainError(
+        'conflict',
+        `${name} cannot run (${message}); install the Debian package postgresql-client-17`,
+      );
     });
     return { child, ended };
   };

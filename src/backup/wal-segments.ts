@@ -1,6 +1,6 @@
 /**
  * Names of WAL segments: eight hexadecimal digits for the timeline, eight for the upper and eight for the lower part of
- * the segment's number. A backup directory holds one timeline, so names sort like positions. Pure functions.
+ * the segment's number. A backup directory holds one timeline, so names sort in the order of positions. Pure functions.
  */
 
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})$/;

@@ -51,7 +51,7 @@ const STEP_TIMEOUT_MS = 300_000;
  * between the first and last date of a rollup would be refused.
  */
 const SETTLE_SEC = 86_400;
-/** When a writer holds the lock of the variable for longer, the next run of the job rolls the variable up. */
+/** When a writer holds the lock of a variable for longer than this, the next run of the job rolls the variable up. */
 const LOCK_TIMEOUT = `set local lock_timeout = '5s'`;
 
 const ACTIVE_ACCOUNTS = `select distinct account_id as "accountId" from retention where is_active order by account_id`;

@@ -36,7 +36,7 @@ export interface AdminServices {
    * @param accountId default: all accounts.
    */
   readonly describeRetention: (accountId: number | undefined) => Promise<readonly string[]>;
-  /** @returns lines about the variables that share a mappingConfig within a source. Works before the migrations ran. */
+  /** @returns lines about the variables that share a mappingConfig within a source. Works on a database that is not migrated yet. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /** @returns lines about the variables whose readings are divided by a divider. */
   readonly describeDividers: () => Promise<readonly string[]>;
@@ -127,7 +127,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
-  /** The operator, for the audit trail; an entry without an account is only readable by ADMIN users. */
+  /** @returns the operator as the actor of audit entries. Without `accountId`, only ADMIN users may read the entries. */
   readonly auditor: (accountId?: number) => AuditActor;
 }
 

@@ -120,7 +120,7 @@ describe('rollups: aggregates', () => {
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('points before the boundary are deleted with their history; a step counts what it removed', async () => {
+  test('points before the boundary are deleted with their history, and the deleted points and versions are counted', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });

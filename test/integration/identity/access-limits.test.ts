@@ -177,7 +177,7 @@ describe('identity: rate limits', () => {
     expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'rate_limited' });
   });
 
-  it('add up in Redis what each process counts in memory, so that all processes see it (R-B15)', async () => {
+  it('add up in Redis what each process counts in memory, so that every process sees the sum; without Redis, a process counts alone (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
@@ -230,7 +230,7 @@ describe('identity: rate limits', () => {
     return statuses;
   };
 
-  it('on tokens are per client address; behind one proxy, that is the last address in X-Forwarded-For (R-B15)', async () => {
+  it('on tokens are per client address, which is the last address in X-Forwarded-For behind one proxy (R-B15)', async () => {
     // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));

@@ -51,7 +51,7 @@ describe('identity: a bearer token', () => {
     });
   });
 
-  it('that is missing, or uses another scheme, is 401 with a challenge (R-A5)', async () => {
+  it('that is missing, or replaced by HTTP Basic, is 401 with a Bearer challenge (R-A5)', async () => {
     const missing = await call('/account/me', undefined);
     expect(missing).toMatchObject({
       status: 401,
@@ -158,11 +158,12 @@ describe('caller: permissions', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('a USER as the caller of a request has the granted sites only (R-B9)', async () => {
+  it('the caller of a request by a USER has access to the granted sites only (R-B9)', async () => {
     const userId = await newUser('sited');
-    await grantSiteAccess(identity.database, { userId, siteId: await newSite('East'), level: 'Read' });
+    const [siteId] = [await newSite('East'), await newSite('West')];
+    await grantSiteAccess(identity.database, { userId, siteId, level: 'Read' });
     const { body } = await call('/account/me', await tokenOf('sited'));
-    expect(body.sites).toHaveLength(1);
+    expect(body.sites).toMatchObject([{ siteId }]);
     expect((await call('/account/me', await tokenOf('uma'))).body.sites).toEqual([]);
   });
 });

@@ -146,7 +146,7 @@ describe('identity: sessions and tokens of a changed password', () => {
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant');
   });
 
-  it('a password grant in progress during the change is refused (R-B11)', async () => {
+  it('a password grant is refused when the password changes while the grant is in progress (R-B11)', async () => {
     const userId = await addPusher('race');
     const client = await api.database.connect();
     try {

@@ -141,7 +141,7 @@ describe.skipIf(program === undefined)(
         await shot('signed-in');
       });
 
-      it('changing a password requires the current one five minutes after sign-in (§5, R-B13)', async () => {
+      it('changing a password requires the current one from five minutes after sign-in (§5, R-B13)', async () => {
         await openChange(FIRST);
         await tab.untilTitle(texts.changeTitle);
         await shot('change-password');

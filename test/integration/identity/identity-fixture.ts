@@ -21,7 +21,7 @@ import { addAccount, addClient, addUser, PASSWORD } from '../../support/fixtures
 import { createTestDatabase } from '../../support/services/stack.ts';
 
 const SILENT = createLog('silent', 'test');
-/** A client whose secret has characters that forms and headers encode. */
+/** A client whose secret has characters that form-encoding changes. */
 export const CLIENT = { clientId: 'demo', secret: 's3cret/with+signs' };
 export { PASSWORD };
 

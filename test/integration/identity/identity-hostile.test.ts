@@ -74,7 +74,7 @@ describe('identity: cookies', () => {
 });
 
 describe('identity: a wrong password', () => {
-  it('causes the same statements for an existing, an unknown and a blocked user (R-B11)', async () => {
+  it('causes the same SQL statements for an existing, an unknown and a blocked user (R-B11)', async () => {
     await addPerson(api, 'known');
     const work = async (userName: string) => {
       const statements: string[] = [];
@@ -158,7 +158,7 @@ describe('identity: requesting a new password', () => {
     expect(await ask('nobody')).toBe(answer);
   });
 
-  it('reaches the owner of an address even when another user has the address as user name (R-B11)', async () => {
+  it('mails a link to the owner of an address, even when the address is the user name of another user (R-B11)', async () => {
     await addPerson(api, 'olga', { email: 'olga@north.example' });
     await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
     await ask('olga@north.example');
@@ -166,7 +166,7 @@ describe('identity: requesting a new password', () => {
     expect(linkIn(await mailbox.next('spy@evil.example'))).toContain('/reset-password?token=');
   });
 
-  it('queues no mail to a user for whom three were queued in the last 15 minutes (R-B11, R-B15)', async () => {
+  it('queues at most three mails to a user within 15 minutes (R-B11, R-B15)', async () => {
     await addPerson(api, 'busy', { email: 'busy@north.example' });
     const answer = await ask('busy');
     for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(answer);

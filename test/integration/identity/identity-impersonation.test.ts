@@ -38,7 +38,7 @@ async function impersonate(form = {}): Promise<TestClient> {
 }
 
 describe('identity: impersonation', () => {
-  it('issues a token of the user with the ADMIN as act, and no refresh token (R-B14)', async () => {
+  it('gives a token of the user with the ADMIN in the claim act, and no refresh token (R-B14)', async () => {
     const { body } = await exchange({ requested_subject: 'UMA' });
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -113,27 +113,32 @@ describe('identity: impersonation', () => {
     }
   });
 
-  it('may name an account of the user only (R-B4)', async () => {
-    expect((await exchange({ account: String(api.accountId) })).status).toBe(200);
+  it('accepts a requested account of the user, and refuses another account (R-B4)', async () => {
+    const { body } = await exchange({ account: String(api.accountId) });
+    expect(decodeJwt(String(body.access_token)).account).toBe(api.accountId);
     expect(await exchange({ account: String(api.otherAccountId) })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 });
 
 describe('identity: impersonation is refused', () => {
   it.each([
-    ['the subject token is of a MANAGER', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
+    [
+      'the subject token belongs to a MANAGER',
+      async () => ({ subject_token: api.manager.token ?? '' }),
+      'invalid_grant',
+    ],
     ['the subject token is not a token', async () => ({ subject_token: 'x' }), 'invalid_grant'],
     ['the requested user is an ADMIN', async () => ({ requested_subject: ada }), 'invalid_grant'],
     ['the requested user does not exist', async () => ({ requested_subject: 'nobody' }), 'invalid_grant'],
     ['no user is requested', async () => ({ requested_subject: '' }), 'invalid_request'],
     ['the type of the subject token is unknown', async () => ({ subject_token_type: 'x' }), 'invalid_request'],
     [
-      'the subject token is of an impersonation',
+      'the subject token comes from an impersonation',
       async () => ({ subject_token: (await impersonate()).token ?? '' }),
       'invalid_grant',
     ],
     [
-      'the client may not use the grant',
+      'the client may not use token exchange',
       async () => ({ client_id: 'demo', client_secret: 's3cret' }),
       'unauthorized_client',
     ],

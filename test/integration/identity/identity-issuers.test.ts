@@ -72,12 +72,12 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     return (await client.get('/account')).status;
   };
 
-  it('tokens of both are accepted by the same service (§5, R-B1)', async () => {
+  it('one service accepts tokens of both issuers (§5, R-B1)', async () => {
     expect((await (await signInPerson(api, 'uma')).get('/account')).status).toBe(200);
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('sub is the user’s id when users were copied with their ids (§5, R-B5)', async () => {
+  it('a sub that is the id of a user identifies this user; a token with another sub or account is refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
@@ -96,7 +96,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('a sub is linked to the user with its address only with EXTERNAL_USERS=email, and stays linked when another user gets the address (R-B5)', async () => {
+  it('a sub is linked to the user with the token’s mail address only with EXTERNAL_USERS=email, and stays linked when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

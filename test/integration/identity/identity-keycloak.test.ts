@@ -80,21 +80,21 @@ describe('Keycloak: a created user', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('is not linked to an unrelated user of Keycloak with that name (R-B2, R-B8)', async () => {
+  it('is linked to a user of the same name at Keycloak only if the operator has marked that user (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(inKeycloak('boss')).toEqual({ ...boss, attributes: {} });
-    // With this attribute, the operator lets the service take the user over.
+    // With this attribute, the operator lets the service take over the user.
     keycloak.users.set('boss-id', { ...boss, attributes: { tidemark: ['true'] } });
     expect((await create('boss')).status).toBe(200);
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
-  it('gets no temporary password after the user has chosen a password (R-B10)', async () => {
+  it('is sent no temporary password after the user has chosen a password (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
-    // The mail may arrive before the sender has stored its result.
+    // The mail may arrive before the sender has stored the state `Sent`.
     await eventually('the end of the mail', async () => (await stateOf('quick@north.example')) === 'Sent');
     const user = inKeycloak('quick');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), requiredActions: [] });
@@ -141,7 +141,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(keycloak.calls).toHaveLength(before);
   });
 
-  it('locking disables the user at Keycloak and ends the sessions (R-B11)', async () => {
+  it('locking disables the user at Keycloak and ends the sessions; unlocking enables the user (R-B11)', async () => {
     await create('lock');
     const id = await userIdOf(api, 'lock');
     const client = await signInAt('lock');
@@ -185,7 +185,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
   });
 
-  it('deleting also deletes at Keycloak, and succeeds when the user is missing there (R-B2)', async () => {
+  it('deleting a user also deletes the user at Keycloak, and succeeds when the user is missing there (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
       if (isGone) keycloak.users.delete(inKeycloak('delete')?.id ?? '');
@@ -281,7 +281,7 @@ describe('Keycloak: an invitation of a user of another account', () => {
 });
 
 describe('Keycloak: the account of a token', () => {
-  it('comes from its claim; the service checks the membership in its own database (R-B4, R-B5)', async () => {
+  it('comes from the claim `account`; the service checks the membership in its own database (R-B4, R-B5)', async () => {
     await create('claire');
     const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
     for (const [account, status] of [
@@ -309,7 +309,7 @@ describe('Keycloak: GET /user/updatePasswordLink', () => {
 });
 
 describe('Keycloak: the service account', () => {
-  it('renews its token when it is refused (R-B2)', async () => {
+  it('renews its token when Keycloak refuses the token (R-B2)', async () => {
     keycloak.expireTokens();
     expect((await create('renewed')).status).toBe(200);
     expect(inKeycloak('renewed')).toBeDefined();

@@ -97,7 +97,7 @@ describe('identity: POST /account/user/create', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });
   });
 
-  it('a delayed mail is not sent before its hours have passed (R-B12)', async () => {
+  it('a delayed mail is not sent before the delay has passed (R-B12)', async () => {
     await create({ userName: 'patient', email: 'patient@north.example' }, '?delayToSendEmail=72');
     const { rows } = await api.database.query<{ hours: number; state: string }>(
       `select round(extract(epoch from not_before_date - created_date) / 3600)::int as hours, state from mail
@@ -316,7 +316,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(tokenOf('other', PASSWORD)).resolves.toBeTypeOf('string');
   });
 
-  it('the returned code cannot be exchanged for a token (R-B13)', async () => {
+  it('the code that the page returns cannot be exchanged for a token (R-B13)', async () => {
     await newPerson('pat');
     const browser = appBrowser();
     await signInAs(browser, 'pat');

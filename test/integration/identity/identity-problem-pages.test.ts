@@ -105,7 +105,7 @@ describe('identity: an address of the issuer', () => {
   );
 });
 
-it('identity: an address of a page answers 503 without the database: a page with a reference, or JSON (R-A5, R-A10)', async () => {
+it('identity: while the database is down, addresses of pages answer 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
   await api.databaseGate.shut();
   try {
     for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {

@@ -73,7 +73,7 @@ describe('identity: the password grant', () => {
     expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
   });
 
-  it('a request without a scope gets all scopes of the client; a scope that cannot be granted is named (R-B3)', async () => {
+  it('a request without a scope gets all scopes of the client; refused_scope names a scope that cannot be granted (R-B3)', async () => {
     const all = await tokenForMax();
     expect(all.body.scope).toBe('datahub-api push-data');
     expect(all.body).not.toHaveProperty('refused_scope');
@@ -91,7 +91,7 @@ describe('identity: the password grant', () => {
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
   });
 
-  it('repeats the names of all granted scopes, and gives an ID token for openid, also in a refresh (R-B3, §5)', async () => {
+  it('answers with the scope names of the request, and gives an ID token for openid, also in a refresh (R-B3, §5)', async () => {
     const scope = 'openid opisense-api push-data';
     const first = await tokenForMax({ scope });
     for (const { status, body } of [first, await refresh(first, { scope })]) {
@@ -123,7 +123,7 @@ describe('identity: the password grant', () => {
     expect(user).toMatchObject({ preferred_username: 'max', account: identity.otherAccountId });
   });
 
-  it('grants the requested scopes that the client has, and refuses a request for none of them (R-B6)', async () => {
+  it('grants the requested scopes that the client has, and refuses a request that names no such scope (R-B6)', async () => {
     await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const pusher = { client_id: 'pusher', client_secret: 'p' };
     expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');
@@ -181,14 +181,14 @@ describe('identity: a refresh', () => {
     expect(accountOf(second)).toBe(identity.otherAccountId);
   });
 
-  it('may name another account of the user (R-B3, R-B4)', async () => {
+  it('may name another account of the user, for this refresh only (R-B3, R-B4)', async () => {
     const first = await tokenForMax();
     expect(accountOf(await refresh(first, { account: String(identity.otherAccountId) }))).toBe(identity.otherAccountId);
     expect(accountOf(await refresh(first))).toBe(identity.accountId);
     expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 
-  it('is refused while the user is locked or not a member (R-B5)', async () => {
+  it('is refused while the user is locked or not a member of the account (R-B5)', async () => {
     const uma = await tokenForMax({ username: 'uma' });
     await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
     expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -230,13 +230,13 @@ describe('identity: a refused token request', () => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  it('a wrong client secret in HTTP Basic is answered with a challenge of that scheme (R-B3)', async () => {
+  it('a wrong client secret in HTTP Basic is answered with a Basic challenge (R-B3)', async () => {
     const answer = await identity.requestToken(MAX, { headers: { authorization: basic('demo:50%off') } });
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 
-  it('a client gets no grant that it was not given (R-B3)', async () => {
+  it('a client may use only the grant types for which it is registered (R-B3)', async () => {
     await registerClient(identity.database, {
       clientId: 'refresher',
       secret: 'r',
@@ -247,7 +247,7 @@ describe('identity: a refused token request', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
-  it('a locked user gets no token (R-B11)', async () => {
+  it('a locked user gets no token until the lock ends (R-B11)', async () => {
     const lock = (isLocked: boolean, until: Date | null) =>
       identity.database.query('update app_user set is_locked = $2, locked_until = $3 where id = $1', [
         identity.users.uma,

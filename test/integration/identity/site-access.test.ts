@@ -37,7 +37,7 @@ afterAll(async () => {
 const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${userId}/sites`, sites);
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
 /**
- * Inserts a run of the granted variable that read the other variable and a form.
+ * Inserts a run of the granted variable, whose inputs are the granted variable, the other variable and a form.
  * @returns its id.
  */
 async function addRun(): Promise<number> {
@@ -134,7 +134,7 @@ describe('identity: access to some sources of a site', () => {
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);
   });
 
-  it('accepts sources of that site only, and does not reveal others (R-A5)', async () => {
+  it('accepts sources of that site only, and does not reveal whether another source exists (R-A5)', async () => {
     const elsewhere = await createStructure(api.manager);
     const foreign = await createStructure(api.stranger);
     for (const id of [elsewhere.sourceId, foreign.sourceId, 999_999]) {

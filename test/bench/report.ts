@@ -11,7 +11,7 @@ export interface Figure {
   /** Median of the ratios of all rounds. */
   readonly ratio: number;
   readonly unit: string;
-  /** Medians. */
+  /** Medians of the measurement and of its limit. */
   readonly ours: number;
   readonly limit: number;
   readonly rounds: number;

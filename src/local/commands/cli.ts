@@ -4,8 +4,8 @@ import { SetupError } from '../setup-error.ts';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs a command and exits with the code it returns. After an error it prints the message, or the stack of a bug, and
- * exits with 1.
+ * Runs a command and exits with the code it returns. After a SetupError it prints the message, after any other error the
+ * stack trace, and exits with 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   const exitCode = await command().catch((error: unknown) => {

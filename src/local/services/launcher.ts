@@ -58,9 +58,9 @@ export interface RunningProgram {
 }
 
 /**
- * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment excludes user namespaces, to try
- * kernels that refuse them.
- * @throws {SetupError} when neither works.
+ * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment excludes user namespaces, as a
+ * kernel that refuses them does.
+ * @throws {SetupError} when neither bwrap nor chroot works.
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
   const refusal = findNamespaceRefusal(environment);

@@ -51,7 +51,7 @@ export interface ScriptOutput {
   readonly tagsColumn?: readonly string[];
 }
 
-/** The moment as of which versions are read (R-F5, R-G2). */
+/** The read returns the versions that were known at this moment (R-F5, R-G2). */
 export type KnownAt =
   | { readonly kind: 'label'; readonly label: string; readonly isBefore: boolean }
   | { readonly kind: 'instant'; readonly micros: number }

@@ -29,7 +29,7 @@ interface Running {
   readonly world: StoredWorld;
   readonly roles: RoleProcess;
   readonly browser: Browser;
-  /** Ends the roles when the worker ends without ending them. */
+  /** Ends the roles when the worker exits while they run. */
   readonly onExit: () => void;
 }
 

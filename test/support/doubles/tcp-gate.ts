@@ -13,8 +13,8 @@ export interface TcpGate {
    */
   freeze(only?: 'answers'): void;
   /**
-   * Lets each connection forward about `bytes` more of its answers and then no more, until `shut`: a network that fails
-   * in the middle.
+   * Lets each connection forward about `bytes` bytes of answers from now on, then no answers until `shut`: a network that
+   * fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }

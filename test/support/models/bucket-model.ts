@@ -96,7 +96,7 @@ function startOfAll(points: readonly BucketPoint[], { fromMicros }: Period): num
   return fromMicros ?? Math.min(...points.map(({ dateMicros }) => dateMicros));
 }
 
-/** Minutes and hours are rounded in local time and keep the offset; days begin with their date. */
+/** Minutes and hours are rounded down in local time and keep the offset. Longer buckets begin when their first day begins. */
 function startOf(dateMicros: number, bucket: Exclude<Bucket, 'all'>, timeZoneId: string): number {
   const date = toInstant(dateMicros).toZonedDateTimeISO(timeZoneId);
   if (bucket === 'minute' || bucket === 'hour') {

@@ -137,7 +137,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Files of the last 7 days with errors. A user of the role USER sees only the files that this user sent. */
+/** Files of the last 7 days with errors. A user with the role USER sees only the files that this user sent. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

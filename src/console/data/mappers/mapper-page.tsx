@@ -197,7 +197,7 @@ type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
 /**
  * Tries the expression with the sample when typing pauses; nothing is stored.
- * @returns the trial, and its error by lines of the expression.
+ * @returns the result of the trial, and its error with the line in the expression.
  */
 function useTrial(given: Trial) {
   const [trial] = useDebouncedValue(given, DELAY_MS);

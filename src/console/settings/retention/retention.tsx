@@ -28,7 +28,7 @@ interface RetentionPolicyProps {
   readonly variableId?: number;
 }
 
-/** The retention policy. The API refuses the role USER. */
+/** The retention policy. The API refuses calls of users with the role USER. */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
   if (state.error) return <Problem error={state.error} onRetry={() => void state.refetch()} />;

@@ -214,7 +214,7 @@ function refuseSameBegin(
     const begin = instantMicros(validFrom) ?? Number.NEGATIVE_INFINITY;
     const other = seen.get(begin);
     if (other !== undefined) {
-      const message = `must differ from that of formula ${other}, because the later validFrom decides which formula is valid`;
+      const message = `must differ from the validFrom of formula ${other}, because the later validFrom decides which formula is valid`;
       context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
     }
     seen.set(begin, index);

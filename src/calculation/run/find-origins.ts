@@ -26,10 +26,9 @@ export const FIND_RUNS_AT = `
   order by run.id`;
 
 /**
- * Finds the runs that stored the VersionTimestamps of a variable. The caller must have checked that the variable
- * may be read.
- * @param versionTimestamps microseconds.
- * @returns the runs by VersionTimestamp, without timestamps that no recorded run stored.
+ * Finds the runs that stored versions of a variable. The caller must have checked that the variable may be read.
+ * @param versionTimestamps of the versions, in microseconds.
+ * @returns the run of each VersionTimestamp; a VersionTimestamp that no recorded run stored is left out.
  */
 export async function findRunOrigins(
   queryable: Queryable,

@@ -129,7 +129,7 @@ export class Zygote {
   }
 
   /**
-   * Starts a standby after a pause, unless there is one or one is being started. After a failed start, the next
+   * Starts a standby after a pause, unless a standby exists or is being started. After a failed start, the next
    * replacement of the zygote tries again.
    */
   #prepareStandby(delayMs = this.#standbyDelayMs): void {

@@ -39,7 +39,7 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Handles no further wake-up, and waits for what is running. */
+  /** Handles no further wake-up, and waits for the writes and sweeps in progress. */
   stop(): Promise<void>;
 }
 

@@ -34,7 +34,7 @@ export function parseFileNumber(text: string): number {
   return isOtherBase || trimmed === '' ? Number.NaN : value;
 }
 
-/** Parses an id from 0 to 2147483647, also written as 12.0 (§2). @returns undefined for anything else. */
+/** Parses an id from 0 to 2147483647; 12.0 counts as 12 (§2). @returns undefined for anything else. */
 export function parseFileId(text: string): number | undefined {
   const trimmed = text.trim();
   const id = /^\d{1,10}(\.0+)?$/.test(trimmed) ? Number(trimmed) : Number.NaN;

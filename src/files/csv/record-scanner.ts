@@ -16,8 +16,8 @@ export interface Dialect {
 /** Receives the records in file order. */
 export interface RecordVisitor {
   /**
-   * @param cells valid during the call only. @param cellCount number of cells up to the last that is not empty; 0 when
-   * all are empty.
+   * @param cells valid during the call only. @param cellCount number of cells up to the last cell that is not empty; 0
+   * when all cells are empty.
    */
   record(row: number, cells: RowCells, cellCount: number): void;
   /** @param reason message for the uploader. */

@@ -68,7 +68,8 @@ export async function ingestFile(
 }
 
 /**
- * Returns why the file is Failed. Counts the failure if the content or a bug may have caused it.
+ * Returns why the file is Failed. A `FileRefusal` fails the file at once. Another error counts only if the content or a bug
+ * may have caused it, and fails the file after MAX_FAILURES failures.
  * @throws `error` when the file must be retried.
  */
 async function toRefusal(

@@ -12,13 +12,13 @@ export interface PushContext {
   readonly caller: Caller;
   /** Label of the operation, from the client or generated. */
   readonly label: string;
-  /** True for a push with a label of the client: the same body sent again is then the same operation (R-D7). */
+  /** True for a push with a label from the client: the same body sent again is then the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
   /** Mapper of a push in a custom format; null for the standard format. */
   readonly mapperId: string | null;
-  /** Hash of the client's body, for a push in a custom format with a label of the client. */
+  /** Hash of the client's body, for a push in a custom format with a label from the client. */
   readonly bodyHash?: Uint8Array | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface ReadPush {
 
 /**
  * Parses and validates a body.
- * @param withHash true to compute `bodyHash`, for pushes with a label of the client (R-D7).
+ * @param withHash true to compute `bodyHash`, for pushes with a label from the client (R-D7).
  * @throws {DomainError} malformed_json; invalid_input with the first 100 problems; body_too_large with the
  * exceeded limit (R-D1, R-D10).
  */

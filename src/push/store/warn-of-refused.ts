@@ -11,7 +11,8 @@ const FIND_OPERATIONS = `
 const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
 
 /**
- * Adds warnings to the operations of the refused tuples, which it finds by the positions of the tuples in the batches.
+ * Adds warnings to the operations of the refused tuples. Finds these operations by the positions of the tuples in the
+ * batches.
  * @param batchIds batches whose points this transaction writes, in the order of `batches`;
  * they must not be deleted yet.
  */

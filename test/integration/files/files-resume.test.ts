@@ -235,7 +235,7 @@ function makeMemoryBomb(): Buffer {
 
 it('files: the files of an account are processed in the order in which their uploads were answered', async () => {
   const line = (value: number) => `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,${value}\n`;
-  // Begins first, but is answered last.
+  // The upload of slow.csv begins first, but is answered last.
   const content = new TransformStream<Uint8Array, Uint8Array>();
   const writer = content.writable.getWriter();
   const slow = stack.post('/storage?filename=slow.csv', content.readable, { 'content-type': 'text/csv' });
@@ -257,7 +257,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: rows are written only after the pushes to the same variables that were accepted earlier (R-D6)', async () => {
+it('files: the rows of a file are written only after earlier accepted pushes to the same variables (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

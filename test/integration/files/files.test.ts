@@ -30,7 +30,7 @@ beforeAll(async () => {
   stack = await startFileStack(MAX_BYTES);
   stack.startIngester({ maxRows: 200_000 });
   const siteId = await createSite(stack.api.manager, { timeZoneId: 'Europe/Brussels' });
-  // Keeps new ids above 7, the id that the fixtures use.
+  // Keeps the ids of new variables above 7, the id that the fixtures use.
   await stack.api.database.query(`select setval(pg_get_serial_sequence('variable', 'id'), 100)`);
   sourceId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
 });
@@ -68,7 +68,7 @@ describe('files: POST /storage', () => {
     expect(await read(variableId)).toMatchObject([{ date: '2026-02-28T23:15:00Z', rawValue: 1.5 }]);
   });
 
-  it('accepts the file as the body, and gzip (R-E1, R-A4)', async () => {
+  it('accepts the file as the body, plain or as gzip (R-E1, R-A4)', async () => {
     const variableId = await newVariable();
     const csv = `${HEADER}\n${variableId},${DATE}Z,1\n`;
     const plain = await stack.post('/storage?filename=a.csv', csv, { 'content-type': 'text/csv; charset=utf-8' });
@@ -193,7 +193,7 @@ describe('files: an uploaded file', () => {
     const siteId = await createSite(stack.api.manager);
     const twinId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
     for (const id of [sourceId, twinId]) await createVariable(stack.api.manager, id, { mappingConfig: 'twin' });
-    // Its mapping configuration is also that of a variable of another source.
+    // Two sources have a variable with the mapping configuration `shared`.
     const otherId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-2' });
     const shared = await createVariable(stack.api.manager, otherId, { mappingConfig: 'shared' });
     await createVariable(stack.api.manager, sourceId, { mappingConfig: 'shared' });
@@ -216,7 +216,7 @@ describe('files: an uploaded file', () => {
     expect(await read(shared)).toMatchObject([{ rawValue: 6 }]);
   });
 
-  it('writes only to variables its uploader may push to, and is hidden from other users and accounts (R-B9)', async () => {
+  it('writes only to variables that its uploader may push to, and is hidden from other users and accounts (R-B9)', async () => {
     const variableId = await newVariable();
     const otherSite = await createSite(stack.api.manager);
     const user = await stack.api.signIn('uma', 'USER', { sites: [otherSite] });
@@ -303,7 +303,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('can be followed by a limited number of streams of a user; one more gets 429 until a client disconnects (R-A14)', async () => {
+  it('may have 3 event streams of one user; one more stream gets 429 until a client disconnects (R-A14)', async () => {
     const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
     await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
     const follow = async () => {

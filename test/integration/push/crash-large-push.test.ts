@@ -184,8 +184,8 @@ describe('push: an ingester killed inside a transaction', () => {
       25_000,
     );
     expect(await stored()).toBe(BATCHES * READINGS);
-    // A second write of a date without a VersionTag adds an earlier version. So each date pushed twice has one earlier version,
-    // and a batch written twice would add more.
+    // Without a VersionTag, a second write of a date keeps the first value as an earlier version. So each date that was pushed
+    // twice has one earlier version, and a batch written twice would add more.
     expect(await count('select count(*) as count from point_version where variable_id = $1', variableId)).toBe(
       (BATCHES / 2) * READINGS,
     );

@@ -1,7 +1,7 @@
 /**
  * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file answered
- * 200 is readable in the end, nothing is Failed, and a refused request is a 503 that says nothing of the database, or a
- * closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an hour:
+ * 200 is readable in the end, nothing is Failed, and a refused request gets a 503 that does not mention the database, or
+ * a closed connection (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form takes about an hour:
  * `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -63,8 +63,8 @@ const ledger: Ledger = { readings: new Map(), files: [], refusals: 0 };
 const dateOf = (index: number) => new Date(START_MS + index * 60_000).toISOString().replace('.000', '');
 
 /**
- * @param answer undefined: the connection was closed, as after a refusal that came before the end of the body.
- * @returns whether the request was accepted. A refusal must be one that a client understands and repeats.
+ * @param answer undefined when the connection was closed, for example by a refusal before the whole body was sent.
+ * @returns whether the request was accepted. An answer that refuses the request must be a 503 with Retry-After.
  */
 function isAccepted(answer: Awaited<ReturnType<ApiClient['send']>> | undefined): boolean {
   if (answer?.status === 200) return true;
@@ -87,7 +87,7 @@ const closed = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
-/** Pushes one reading after another; a refused one is repeated with the same label, as shipped clients do. */
+/** Pushes one reading after another; a refused push is repeated with the same label, as shipped clients do. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;
@@ -274,7 +274,7 @@ describe('database faults: everything answered 200 is readable afterwards and no
   );
 
   test.skipIf(disk === undefined)(
-    'when the disk is full and then freed (skipped without rights to mount) (R-A15, R-A5)',
+    'when the disk is full and then freed; skipped where the test may not mount a disk (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain(DISK_FULL);

@@ -15,7 +15,7 @@ let variableId: number;
 beforeAll(async () => {
   api = await startTestApi();
   ({ variableId } = await createStructure(api.manager, { isVersioned: true, versionLimit: 100 }));
-  // The first write adds the row of the variable that the tests lock.
+  // The first write adds the row of the variable in `series`, which the tests lock.
   await push();
   await api.ingest();
 });
@@ -96,7 +96,7 @@ describe('push: a batch that failed at one ingester', () => {
     },
   );
 
-  it('counts no attempt when the failure names another batch or none (R-K3)', async () => {
+  it('counts no failed attempt when the reported failure names another batch or no batch (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

@@ -153,7 +153,7 @@ describe('push: a hostile mapper', () => {
     expect((await client.get('/account/mappers')).status).toBe(200);
   };
 
-  describe('that ends only by its time limit', () => {
+  describe('with a time limit of 2.5 s', () => {
     let impatient: TestApi;
     beforeAll(async () => {
       impatient = await startMapperApi(2500);
@@ -163,7 +163,7 @@ describe('push: a hostile mapper', () => {
     it.each([
       ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))'],
       ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)'],
-    ])('because it %s, fails with the reason in the answer, and the API still answers (R-D9)', (_what, expression) =>
+    ])('that %s fails with the reason in the answer, and the API still answers (R-D9)', (_what, expression) =>
       expectToFailAlone(expression, 'must end within 2500 ms', impatient.manager),
     );
   });
@@ -191,7 +191,7 @@ describe('push: a hostile mapper', () => {
     '$.__proto__.polluted',
     '$ ~> |$|{"__proto__":{"polluted":1}}|',
     '$.constructor.constructor("return 1")()',
-  ])('does not change the prototype of objects in the API by %s (R-D9)', async (expression) => {
+  ])('does not change the prototype of objects in the API with the expression %s (R-D9)', async (expression) => {
     const guid = await addMapper(`[(${expression}; [])]`);
     const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
     expect([200, 400]).toContain(answer.status);

@@ -38,7 +38,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** @returns the operations of a label in DataPushCompleted, in order. */
+/** @returns the operations of a label as the events DataPushCompleted have them, in order. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told
@@ -86,7 +86,7 @@ describe('push: an operation', () => {
     await blocker.query('commit');
     blocker.release();
     await ingesting;
-    // On a busy machine the mark comes seconds late, but its date is the start of the write.
+    // On a busy machine the operation may be marked seconds late, but `startedDate` is the start of the write.
     const { state, startedDate } = (await find(label)).body;
     expect({ state, startedDate }).toEqual({ state: 'Completed', startedDate: rows[0]?.begin });
     const versions = await api.manager.get<{ versionTimestamp: string }[]>(
@@ -137,7 +137,7 @@ describe('push: an operation', () => {
     ['the newest operation of its label', '', 1],
     ['every operation of its label', '?all=true', 2],
   ])(
-    'that is Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',
+    'that is Failed is written by a replay of %s, and then announced as Completed (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {
       await api.ingest();
       const label = newLabel();
@@ -359,7 +359,7 @@ describe('push: the query string of a shipped client', () => {
 });
 
 describe('push: an operation is visible', () => {
-  it('to its user and the managers of the account; others get 404 (R-D7)', async () => {
+  it('to the user who pushed and to the managers of the account; other users get 404 (R-D7)', async () => {
     const { siteId, variableId: granted } = await createStructure(api.manager);
     const sites = [siteId];
     const [pusher, other] = [await api.signIn('pia', 'USER', { sites }), await api.signIn('otto', 'USER', { sites })];

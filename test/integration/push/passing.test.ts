@@ -1,4 +1,4 @@
-/** A lock of the test delays a write. Pushes to other variables overtake the write; pushes to its variable wait. */
+/** A lock of the test delays a write. Pushes to other variables overtake the write; pushes to the same variable wait. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -115,7 +115,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while another push of the account rewrites stored points', () => {
-  test('a small push overtakes the rewrite, although its batch has a push to the rewritten variable (R-D6)', async () => {
+  test('a small push overtakes the rewrite, although it shares a batch with a push to the rewritten variable (R-D6)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     await blocker.query(BEGIN_HOLDING);
     await hold(rewritten);

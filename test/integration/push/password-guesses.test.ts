@@ -74,14 +74,14 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
-    // A right password forgets the wrong ones.
+    // This right password resets the count of wrong passwords from the same address.
     expect(await isAccepted('three', '192.0.2.3')).toBe(true);
     await guess('three', MANY, () => '192.0.2.3');
     expect(await isAccepted('three', '192.0.2.3')).toBe(false);
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block addresses that never had the right password, but not the address of the device (R-B11)', async () => {
+  it('from many addresses block addresses that never sent the right password, but not the address of the device (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY, (index) => `203.0.113.${index}`);
@@ -90,7 +90,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('four')).rejects.toThrow('invalid_grant');
   }, 30_000);
 
-  it('that a device repeats count once (R-B11)', async () => {
+  it('count once when a device repeats the same password (R-B11)', async () => {
     await addDevice('five');
     for (let count = 0; count < 3 * MAX_FAILURES; count += 1) await push('five', 'old password', '192.0.2.5');
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);

@@ -97,7 +97,7 @@ describe('push: HTTP Basic', () => {
     expect(await push(encoded(`paul:${PASSWORD}`))).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('of a locked user, or one who must change the password, is 401 (R-B5, R-B10, R-B11)', async () => {
+  it('of a locked user, or of a user who must change the password, is 401 (R-B5, R-B10, R-B11)', async () => {
     const [locked, fresh] = [await addPusher('lola'), await addPusher('fred')];
     expect((await push(encoded(`lola:${PASSWORD}`))).status).toBe(200);
     await api.database.query('update app_user set is_locked = true where id = $1', [locked]);

@@ -60,7 +60,7 @@ describe('push: a large push of new dates', () => {
     expect(rows).toEqual([{ type: 'DataPointsWritten' }, { type: 'DataPushCompleted' }]);
   });
 
-  it('is queued behind a batch that waits to be written (R-D6)', async () => {
+  it('is queued behind a waiting batch of the same variable (R-D6)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     await push([{ variableId, data: readings(1, 5, LARGE - 1) }]);

@@ -72,7 +72,7 @@ describe('push: an accepted push', () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
-    // An ingester leaves a batch that another ingester has locked, and later batches of the same variable.
+    // An ingester skips a batch that another ingester has locked, and later batches of the same variable.
     const counts = await Promise.all([drain(), drain(), drain(), drain()]);
     expect(Math.max(...counts)).toBe(1);
     await api.ingest();
@@ -255,7 +255,7 @@ describe('push: a target', () => {
     });
   });
 
-  it('found for a user with all sites is not found for a USER without sites, whoever pushes first (R-B9)', async () => {
+  it('that a MANAGER may push to is not found for a USER without sites, whoever pushes first (R-B9)', async () => {
     const nobody = await api.signIn('siteless', 'USER', { sites: [] });
     const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
     const found = async (variableId: number, client = api.manager) =>
@@ -265,7 +265,10 @@ describe('push: a target', () => {
   });
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
-  /** Adds two sources. One identifier of a pair matches variables of both, except where a test gives it alone. */
+  /**
+   * Adds two sources. Both have a variable with `map-1` and type 7, and a variable of type 8, so a test that gives two
+   * identifiers fails when only one of the two is applied. Only `map-2` is unique.
+   */
   async function identified() {
     if (made) return made;
     const siteId = await createSite(api.manager);
@@ -325,7 +328,7 @@ describe('push: an invalid body', () => {
     expect(await countWaiting()).toBe(0);
   });
 
-  it('is refused with 100 problems when it has more (R-D1)', async () => {
+  it('is refused with 100 problems when it has more than 100 (R-D1)', async () => {
     const data = Array.from({ length: 50 }, () => ({}));
     const { body } = await push([{ data, role: 'ADMIN', userId: 'me' }]);
     expect((body as { details: unknown[] }).details).toHaveLength(100);

@@ -32,7 +32,7 @@ describe('ingester: lanes that overtake a long write', () => {
     const opened = lanes.open(1, long.promise);
     await eventually('both lanes', async () => asked.length === 2);
     expect(asked).toEqual([false, true]);
-    // A later write of the account finds the lanes at work and opens no others.
+    // The lanes are busy when a later write of the account begins, so no further lane is opened.
     const other = Promise.withResolvers<void>();
     const openedAgain = lanes.open(1, other.promise);
     writes[1]?.resolve(1);

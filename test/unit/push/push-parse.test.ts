@@ -47,7 +47,7 @@ const tags = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Objects with optional members in any case, and sometimes one further member, which may repeat another. */
+/** Generates objects with optional members, in any letter case, and sometimes one more member, repeated or unknown. */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>
     fc.option(fc.tuple(spelled(name), arbitrary), { nil: undefined, freq: 4 }),
@@ -91,7 +91,7 @@ const element = fc.oneof(
   { weight: 1, arbitrary: members({ accountId: id, USERID: id, role: text, data: fc.constant([]) }) },
   { weight: 1, arbitrary: fc.jsonValue() },
 );
-/** Valid elements. */
+// Generators of valid elements.
 const good = fc.constantFrom('', 'V1', 'é');
 const goodTags = fc.option(fc.dictionary(fc.constantFrom('a', 'version', '__proto__'), good));
 const goodLabels = { version: fc.option(good), tags: goodTags };
@@ -171,7 +171,7 @@ describe('push: a parsed body', () => {
       }),
       { numRuns: runs },
     );
-    // The property must generate accepted and refused bodies.
+    // Shows that the generator makes both accepted and refused bodies.
     expect(accepted).toBeGreaterThan(runs / 10);
     expect(accepted).toBeLessThan(runs / 2);
   }, 60_000);
@@ -225,7 +225,7 @@ const rawTail = fc.constantFrom(
 );
 const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
-/** Readings as texts, also in spellings that JSON.stringify never produces. */
+/** Generates readings as JSON texts, also in spellings that JSON.stringify never produces. */
 const rawReading = fc
   .tuple(
     usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),

@@ -17,11 +17,11 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-test('mapper: a process that cannot be started frees its permit for the next push (R-D9)', async () => {
+test('mapper: a process that cannot be started frees its permit for the next run (R-D9)', async () => {
   const limits = { timeoutMs: 1000, memoryMebibytes: 64, processes: 1 };
   const mappers = openMapperRunner(limits, createLog('silent', 'test'));
   const request = { kind: 'check', expression: '$' } as never;
   await expect(mappers.run({ accountId: 1 }, request)).rejects.toBe(tooManyFiles);
-  // A lost permit would answer queue_full after 5 s.
+  // If the first run had kept the permit, this run would be refused with queue_full after 5 s.
   await expect(mappers.run({ accountId: 1 }, request)).rejects.toBe(tooManyFiles);
 });

@@ -100,7 +100,7 @@ describe('push: a body in a custom format', () => {
     expect(body).toMatchObject([{ mapperId: guid, accepted: { readings: 1 } }]);
   });
 
-  it('is validated like any push after mapping (R-D1)', async () => {
+  it('is validated after mapping, like any push (R-D1)', async () => {
     const guid = await addMapper('{"variableId": 1, "data": [{"date": "x", "value": 1}]}');
     expect(await pushRaw(guid, 'application/json', '{}')).toMatchObject({
       status: 400,

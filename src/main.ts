@@ -195,8 +195,8 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
 const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
 
 /**
- * Shows why the process ends with 1: the message of an error that the operator can correct, else a log line with the
- * stack.
+ * Shows why the process ends with exit code 1: the message of an error that the operator can correct, else a log line
+ * with the stack.
  */
 function report(error: unknown): void {
   if (!EXPECTED.some((kind) => error instanceof kind)) {

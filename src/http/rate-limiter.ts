@@ -18,8 +18,8 @@ export interface RateLimiter {
    */
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
-   * Counts a request in memory at once, and in Redis together with others within 0.2 s: processes may exceed the limit by
-   * the requests of these 0.2 s.
+   * Counts a request in memory at once, and within 0.2 s in Redis, together with other requests: processes may exceed
+   * the limit by the requests of these 0.2 s.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
@@ -43,7 +43,10 @@ export interface RateLimiterOptions {
  * Redis delays requests less.
  */
 const COMMAND_TIMEOUT_MS = 500;
-/** Maximum keys of one process. Beyond it, the least recently used key is dropped, and this process forgets its requests. */
+/**
+ * Maximum keys of one process. Beyond it, the least recently used key is dropped, and this process forgets the requests
+ * of that key.
+ */
 export const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;

@@ -1,6 +1,6 @@
 /**
- * Answers input that is not HTTP or breaks Node's limits. The body of the answer has the form of all errors (R-A5), and
- * the connection is closed, because the start of the next request is unknown.
+ * Answers input that is not HTTP or exceeds Node's limits of size and time. The body of the answer has the form of all
+ * errors (R-A5), and the connection is closed, because the start of the next request is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_URL: {
     status: '400 Bad Request',
     message:
-      'the URL must be valid and consist of printable ASCII characters; encode others as %XX of their UTF-8 bytes',
+      'the URL must be valid and consist of printable ASCII characters; encode each UTF-8 byte of other characters as %XX',
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',

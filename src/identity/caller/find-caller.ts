@@ -168,8 +168,8 @@ async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Pr
 /**
  * Finds the ADMIN who impersonates the user of a token (R-B14).
  * @returns undefined without impersonation.
- * @throws {DomainError} invalid_token when another issuer names the impersonator, or when that user is not an unlocked
- * ADMIN
+ * @throws {DomainError} invalid_token when a token of another issuer names an impersonator, or when the impersonator is
+ * not an unlocked ADMIN.
  */
 async function findActor(
   { database, ownIssuer }: CallerCacheOptions,

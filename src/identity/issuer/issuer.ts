@@ -183,7 +183,7 @@ async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>
 
 function logErrors(provider: Provider, log: Log): void {
   provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) =>
-    log.error({ err: error, requestId: ctx.get('x-request-id') || undefined }, 'issuer failed'),
+    log.error({ err: error, requestId: ctx.get('x-request-id') || undefined }, 'the token issuer failed'),
   );
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
     log.info(
@@ -198,7 +198,7 @@ function logErrors(provider: Provider, log: Log): void {
   );
   // Without a listener Koa prints unhandled errors itself; its typings omit the event.
   const koa: EventEmitter = provider;
-  koa.on('error', (error: Error) => log.error({ err: error }, 'issuer failed'));
+  koa.on('error', (error: Error) => log.error({ err: error }, 'the token issuer failed'));
 }
 
 function handlerOf(provider: Provider, url: string, aliases: readonly string[]): Issuer['handle'] {

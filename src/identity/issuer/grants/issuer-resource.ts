@@ -1,4 +1,7 @@
-/** The one resource of all tokens: API, push and gRPC; scopes distinguish them (R-B6). */
+/**
+ * The one resource of all tokens. It covers API, push and gRPC; the scopes of a token decide where the token is accepted
+ * (R-B6).
+ */
 import type { Client, ResourceServer } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';
 import { SIGNING_ALGORITHM } from '../../keys/signing-keys.ts';

@@ -46,7 +46,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Generators of clients treat a member with a default as always present.
+  // Generators of clients treat a member with a default as always present; a member whose default is null may be
+  // absent.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod assumes that the examples of a transformed schema are outputs; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;

@@ -84,7 +84,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (!enabled)
         throw new DomainError(
           'conflict',
-          'the user is locked; unlock the user before sending a link to a new password',
+          'the user is locked; unlock the user, then send the link to choose a new password',
         );
       const link = { lifespanSec: PASSWORD_RESET_TTL_SEC, clientId: accountClientId, redirectUri: undefined };
       await admin.sendActions(id, [UPDATE_PASSWORD], link);

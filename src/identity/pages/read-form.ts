@@ -5,7 +5,10 @@ const MAX_BYTES = 16_384;
 
 export type Form = Readonly<Record<string, string>>;
 
-/** @returns undefined unless the body is a urlencoded form of at most 16 KiB. A repeated field has its last value. */
+/**
+ * @returns the fields, a repeated one with its last value; undefined when the body is not a urlencoded form, or is
+ * larger than 16 KiB.
+ */
 export async function readForm(request: IncomingMessage): Promise<Form | undefined> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return undefined;
   const chunks: Buffer[] = [];

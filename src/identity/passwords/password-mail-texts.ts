@@ -1,4 +1,7 @@
-/** Texts of the mails about passwords: the link to a new password (R-B11) and the notice of a changed one (R-B13). */
+/**
+ * Texts of the mails about passwords: the link to choose a new password (R-B11), and the notice of a changed password
+ * (R-B13).
+ */
 import type { MailTexts, MailTranslations } from '../../platform/mail/mail-text.ts';
 
 const PASSWORD_RESET: MailTranslations = {

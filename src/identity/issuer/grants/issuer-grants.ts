@@ -129,8 +129,8 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
 }
 
 /**
- * Scopes of a token: the requested scopes that the client may have.
- * @throws invalid_scope when the client may have none of them.
+ * Decides the scopes of a token by `planScopes`.
+ * @throws invalid_scope when the client may have none of the requested scopes.
  */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);

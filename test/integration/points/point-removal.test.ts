@@ -89,7 +89,7 @@ describe('points: deletion', () => {
     ['the last points', { fromMicros: at(2) }],
     ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
   ] as const)(
-    'of %s does not change what later writes do with versions, the version limit and VersionTags (R-F1–F3)',
+    'of %s does not affect later writes: they replace the version with the same VersionTag, apply the version limit and get later VersionTimestamps (R-F1–F3)',
     async (_case, period) => {
       const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
       const write = (value: number, tag: string | null = null) =>
@@ -97,21 +97,22 @@ describe('points: deletion', () => {
           variableId,
           [0, 1, 2].map((hour): WrittenPoint => [at(hour), value, tag]),
         );
-      const first = await write(1, 'A');
-      await write(2, 'B');
+      await write(1, 'A');
+      const before = await write(2, 'B');
       await remove({ variableIds: [variableId], ...period });
       for (const [value, tag] of [
         [3, 'B'],
         [4, 'C'],
         [5, 'D'],
         [6, null],
+        [7, 'D'],
       ] as const)
         await write(value, tag);
       const versions = await store.readAll(variableId);
       expect(versions.map(({ date, value }) => [date, value])).toEqual(
-        [0, 1, 2].flatMap((hour) => [4, 5, 6].map((value) => [at(hour), value])),
+        [0, 1, 2].flatMap((hour) => [4, 6, 7].map((value) => [at(hour), value])),
       );
-      for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(first.versionTimestamp);
+      for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(before.versionTimestamp);
     },
   );
 
@@ -127,7 +128,7 @@ describe('points: deletion', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('increments series.purge_count, and a preview does not (R-F8)', async () => {
+  it('increments series.purge_count; counting the points to delete does not (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -179,7 +180,7 @@ describe('points: purging versions', () => {
     expect(await valuesOf(variableId)).toHaveLength(21);
   });
 
-  it('does not stop later writes from applying the limit (R-F3)', async () => {
+  it('is followed by writes that apply the limit (R-F3)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 2');
     await purge(variableId);
@@ -203,7 +204,7 @@ describe('points: purging versions', () => {
     for (const id of [first, second]) expect(await valuesOf(id)).toHaveLength(12);
   });
 
-  it('continues with others when one fails, and retries it after growing delays (R-F7)', async () => {
+  it('continues with other variables when one variable fails, and retries this variable after growing delays (R-F7)', async () => {
     const [broken, sound] = [await addMany(), await addMany()];
     for (const id of [broken, sound]) await setSeries(id, 'version_limit = 2');
     for (const id of [broken, sound]) {

@@ -45,7 +45,7 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Each period is a separate index scan; more periods than this are read as one period.
+// Each period is a separate index scan. More than this number of periods are read as one period.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>

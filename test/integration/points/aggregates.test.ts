@@ -162,7 +162,7 @@ describe('points: aggregates', () => {
     [{ quantityType: 'Instantaneous' }, 'avgValue'],
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
-  ])('the default aggregate of %j is %s (R-C8)', async (members, member) => {
+  ])('without an aggregation, a variable with %j is returned with %s (R-C8)', async (members, member) => {
     const variableId = await withReadings(readings, members);
     expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
   });
@@ -183,7 +183,7 @@ describe('points: aggregates', () => {
     expect(await sum('&version=V1')).toEqual([2]);
   });
 
-  test('are paged and counted by bucket, and empty for an empty series (R-G1, R-A7)', async () => {
+  test('are paged and counted by bucket; a variable without points has no buckets (R-G1, R-A7)', async () => {
     const variableId = await everyStep('2026-03-01T00:00:00Z', '2026-03-05T00:00:00Z', 60);
     const path = `/data?variableId=${variableId}&granularity=day&aggregation=COUNT&pagingOrder=DESC&pageNumber=1&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
@@ -194,7 +194,7 @@ describe('points: aggregates', () => {
     expect(await read(emptyId, 'granularity=All')).toEqual([]);
   });
 
-  test('refuse an unknown granularity or aggregation and name the parameter (R-A5)', async () => {
+  test('are refused when the granularity or aggregation is unknown, and the error names the parameter (R-A5)', async () => {
     const variableId = await withReadings(readings);
     for (const [name, value] of [
       ['granularity', 'Fortnight'],
@@ -243,7 +243,7 @@ describe('points: gaps between buckets', () => {
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('extend to the bounds of the period (R-G1)', async () => {
+  test('include the buckets before the first and after the last point, up to the bounds of the period (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],
@@ -262,7 +262,7 @@ describe('points: gaps between buckets', () => {
   });
 
   test.each(['ASC', 'DESC'])(
-    'an empty period has no rows, and with includeToBoundary one row: order %s (R-G1)',
+    'with fill=null in the order %s, an empty period has no rows, but one row with includeToBoundary (R-G1)',
     async (order) => {
       const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
       const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
@@ -322,7 +322,7 @@ describe('points: gaps between buckets', () => {
     expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
   });
 
-  test('are refused when there are too many to fill (R-G1, R-A5)', async () => {
+  test('are refused when the period has more than 5,000,000 buckets (R-G1, R-A5)', async () => {
     const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

@@ -66,7 +66,7 @@ const writeHours = (variableId: number, base: number, count = 24) =>
     Array.from({ length: count }, (_, hour): WrittenPoint => [DAY + hour * 3_600_000_000, base + hour]),
   );
 
-it('points: with the Apache edition of TimescaleDB, no call compresses a chunk', async (test) => {
+it('points: with the Apache edition of TimescaleDB, compressChunks compresses no chunk', async (test) => {
   if (await isCommunity()) test.skip('the Community edition is installed (TIMESCALEDB_BUILD)');
   const variableId = await store.addVariable({ isVersioned: true });
   await writeHours(variableId, 1);
@@ -79,7 +79,7 @@ it('points: with the Apache edition of TimescaleDB, no call compresses a chunk',
 });
 
 describe('points: with the Community edition of TimescaleDB', () => {
-  it('a chunk without writes is compressed, later corrections too, and all its versions are the same as before (R-F5)', async (test) => {
+  it('a chunk without writes is compressed, later corrections are compressed too, and no version changes (R-F5)', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
@@ -105,7 +105,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     );
   });
 
-  it('a small compressed chunk keeps one page per index and neither free space nor visibility maps, also after corrections, and its measured size is exact', async (test) => {
+  it('a small compressed chunk keeps one page per index and neither free space nor visibility maps, also after corrections; measureStorage returns its exact size', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2, 3]) await writeHours(variableId, base, 2000);
@@ -130,7 +130,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(measured).toBeCloseTo(rows[0]?.bytes ?? 0, 0);
   });
 
-  it('batches of current points stay inline when they exceed 2 kB', async (test) => {
+  it('batches of current points that exceed 2 kB are not moved to the TOAST table', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     const start = Date.UTC(1999, 6, 1) * 1000;
@@ -161,7 +161,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     expect(await store.read(variableId)).toHaveLength(480);
   });
 
-  it('a chunk that was just written is not compressed, and one in use is compressed by a later call', async (test) => {
+  it('a chunk that was just written is not compressed; a chunk in use is compressed by a later call', async (test) => {
     if (!(await isCommunity())) test.skip('TIMESCALEDB_BUILD names no build of the Community edition');
     const variableId = await store.addVariable({ isVersioned: false });
     await store.write(variableId, [[Date.UTC(2010, 0, 1) * 1000, 1]]);

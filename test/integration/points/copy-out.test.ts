@@ -59,10 +59,10 @@ const copying = (rows: string, format = 'binary') => `copy (${rows}) to stdout (
 
 describe('points: rows of CopyOut', () => {
   test.each([
-    ['none', 'select 1 where false'],
-    ['one', 'select 1'],
+    ['no row', 'select 1 where false'],
+    ['one row', 'select 1'],
     ['many small rows', 'select n, n::float8 from generate_series(1, 200000) n'],
-    ['some longer than one read of a socket', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
+    ['rows longer than one read of a socket', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
     ['rows of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
     ['empty rows', `select ''::text from generate_series(1, 1000) n`],
   ])('equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {

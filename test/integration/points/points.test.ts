@@ -188,8 +188,8 @@ describe('points: a write at a variable and date', () => {
   });
 });
 
-describe('points: turning isVersioned', () => {
-  it('off keeps the versions of a date readable until the next write at the date replaces them (R-C6, R-F4)', async () => {
+describe('points: a variable whose isVersioned changes', () => {
+  it('to false keeps the versions of a date readable until the next write at the date replaces them (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -214,7 +214,7 @@ describe('points: turning isVersioned', () => {
     ]);
   });
 
-  it('on starts from the single stored row (R-F4)', async () => {
+  it('to true keeps the stored row of a date as its first version (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -241,7 +241,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('with VersionTags returns the latest of them per date, whatever their names (§9.2)', async () => {
+  it('by VersionTags returns, per date, the latest version with one of these VersionTags, whatever the order of their names (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

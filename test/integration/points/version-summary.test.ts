@@ -23,7 +23,7 @@ const writePeriods = (variableId: number, step: number) =>
 
 const REFRESH = 'select refresh_version_summary($1)';
 
-/** @returns the listings that wait for a lock, with the number of their write locks on the table of summaries. */
+/** @returns the listings that wait for a lock, with the number of their write locks on `version_summary`. */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
     `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted
@@ -35,7 +35,7 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
   return rows;
 }
 
-it('points: a listing of versions that waits for another listing holds no write lock on the table of summaries (R-F8)', async () => {
+it('points: a listing of versions that waits for another listing holds no write lock on version_summary (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
   const { second } = await withTransaction(store.database, async (first) => {
@@ -48,7 +48,7 @@ it('points: a listing of versions that waits for another listing holds no write 
   await second;
 });
 
-it('points: listings of versions are right after concurrent listings and writes (R-F8)', async () => {
+it('points: listings of versions are correct after concurrent listings and writes (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const list = () => listVersions(store.database, variableId);
   for (const step of [1, 2, 3, 4]) {

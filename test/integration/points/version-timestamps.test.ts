@@ -100,7 +100,7 @@ describe('points: an as-of read', () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
-    // The writer's advisory lock names the second in which it began.
+    // The advisory lock of a writer contains the second in which the writer began.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));
     await awaitWriters(store.database, store.accountId, before, undefined, 0);
@@ -111,7 +111,7 @@ describe('points: an as-of read', () => {
   it('waits for open writes, but not for writes that begin later (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
-    // A future instant: every writer began at or before it.
+    // The awaited instant is in the future, so both writers begin before this instant.
     let hasEnded = false;
     const waiting = awaitWriters(store.database, store.accountId, (await clockMicros()) + DAY).finally(() => {
       hasEnded = true;

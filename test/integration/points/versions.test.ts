@@ -129,7 +129,7 @@ describe('points: the list of versions of a variable', () => {
     expect([counts(body), headers.get('x-total-count')]).toEqual([[['V1', 1]], '3']);
   });
 
-  test('answers 404 for missing, ungranted and foreign variables (R-A5, R-B9)', async () => {
+  test('answers 404 for a variable that does not exist, of an ungranted site or of another account (R-A5, R-B9)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const path = `/variables/${variableId}/versions`;
     const insider = await api.signIn('versions-insider', 'USER', { sites: [siteId] });

@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('an as-of read before the oldest kept version is empty and says from which instant states are complete (R-F9)', async () => {
+  test('an as-of read before the oldest kept version has no rows, and the header names the instant from which states are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -87,7 +87,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
 
-  test('for several variables, the header lists those with a cut history, latest cut first (R-F9)', async () => {
+  test('for several variables, the header lists the variables with a cut history, latest cut first (R-F9)', async () => {
     const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) await push(later, value);
     const [last] = await stampsOf(later);

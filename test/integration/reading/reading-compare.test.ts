@@ -72,7 +72,7 @@ describe('reading: comparison', () => {
     expect(Object.keys(compared).at(-1)).toBe('summary');
   });
 
-  test('accepts instants and VersionTags; the right side defaults to the latest (R-G6)', async () => {
+  test('accepts instants and VersionTags; the right side defaults to the latest versions (R-G6)', async () => {
     const asOf = `leftAsOf=${encodeURIComponent(between)}`;
     expect(triples(await compare(`${asOf}&rightVersion=V2`))).toEqual(V1_TO_V2);
     expect(triples(await compare(asOf))).toEqual([
@@ -89,7 +89,7 @@ describe('reading: comparison', () => {
     ]);
   });
 
-  test('pages its rows; the summary covers all of them (R-G6)', async () => {
+  test('pages its rows; the summary covers the rows of all pages (R-G6)', async () => {
     const all = await compare('leftVersion=V1&rightVersion=V2');
     const page = await compare('leftVersion=V1&rightVersion=V2&itemsPerPage=3&pageNumber=1');
     expect(page.rows).toEqual(all.rows.slice(3));
@@ -98,7 +98,7 @@ describe('reading: comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('answers x-total-count of all pages for JSON and CSV (R-A7)', async () => {
+  test('has the number of rows of all pages in x-total-count, as JSON and as CSV (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };
@@ -130,7 +130,7 @@ describe('reading: comparison', () => {
     expect(compared.summary).toMatchObject({ points: 2, added: 0, meanAbsoluteDifference: 1000 });
   });
 
-  test('of versions without points has no rows and no mean (R-G6)', async () => {
+  test('of versions without points has no rows and no mean difference (R-G6)', async () => {
     const { rows, summary } = await compare('leftVersion=V8&rightVersion=V9');
     expect(rows).toEqual([]);
     expect(summary).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });

@@ -14,7 +14,7 @@ let sourceId: number;
 beforeAll(async () => {
   api = await startTestApi();
   siteId = (await createStructure(api.manager)).siteId;
-  // In another zone than UTC, so that the tests tell apart UTC and the zone of the source.
+  // The zone of the source is not UTC, so that the tests show which of the two zones is applied.
   sourceId = await createSource(api.manager, siteId, { timeZoneId: 'America/New_York' });
 });
 afterAll(() => api?.close());
@@ -40,7 +40,7 @@ async function valuesOf(variableId: number, query = ''): Promise<readonly number
 const remove = (body: unknown, client = api.manager) => client.send<Removed>('DELETE', '/data', body);
 
 describe('points: deletion', () => {
-  test('removes every version of a period, begin inclusive and end exclusive, and counts dates (R-G5)', async () => {
+  test('removes every version of a period, start inclusive and end exclusive, and counts dates (R-G5)', async () => {
     const variableId = await withDays(1, 2, 3, 4);
     const { status, body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), toDateUtc: day(4) });
     expect({ status, body }).toEqual({
@@ -63,7 +63,7 @@ describe('points: deletion', () => {
     expect(body).toEqual([expect.objectContaining({ userName: 'max', details, requestId: expect.any(String) })]);
   });
 
-  test('without a period removes all points of the variables, each listed once (R-G5)', async () => {
+  test('without a period removes all points of the variables, and lists each variable once (R-G5)', async () => {
     const [first, second, empty] = [await withDays(1, 2), await withDays(3), await withDays()];
     const { body } = await remove({ variableIds: [second, first, empty, second] });
     expect(body.results).toEqual([
@@ -131,7 +131,7 @@ describe('deleting points: an invalid request', () => {
     ['no list of variables', {}, 400],
     ['an id that is not a number', { variableIds: ['x'] }, 400],
     ['an invalid date', { variableIds: [1], fromDateUtc: 'yesterday' }, 400],
-    ['an end before the begin', { variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) }, 400],
+    ['an end before the start', { variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) }, 400],
     ['a flag that is neither true nor false', { variableIds: [1], whatIf: 'maybe' }, 400],
     ['an unknown variable', { variableIds: [2_000_000_000] }, 404],
   ])('with %s is refused: %j, %i (R-A5)', async (_what, body, status) => {
@@ -147,7 +147,7 @@ describe('deleting points: an invalid request', () => {
     });
   });
 
-  test('removes nothing when one of several variables does not exist (R-G5, R-A5)', async () => {
+  test('removes nothing when one of several variables does not exist or belongs to another account (R-G5, R-A5)', async () => {
     const variableId = await withDays(1);
     const strange = (await createStructure(api.stranger)).variableId;
     for (const other of [2_000_000_000, strange]) {

@@ -91,7 +91,7 @@ describe('read formats: rows', () => {
     ]);
   });
 
-  test('of -0.0 keep the sign in JSON and CSV (R-G3, §2)', async () => {
+  test('with the value -0.0 keep its sign in JSON and CSV (R-G3, §2)', async () => {
     const { variableId } = await createStructure(api.manager);
     const raw = `[{"variableId":${variableId},"data":[{"date":1774742400000,"value":-0.0}]}]`;
     await api.manager.send('POST', '/api/data', undefined, { raw });
@@ -122,7 +122,7 @@ describe('read formats: rows', () => {
     expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
   });
 
-  test('of Parquet have typed columns, nulls, and dates to the microsecond; an empty answer is a file (R-A13)', async () => {
+  test('of Parquet have typed columns, nulls, and dates to the microsecond; an answer without rows is a Parquet file too (R-A13)', async () => {
     const read = async (query: string) => {
       const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}${query}`, PARQUET);
       expect([status, headers.get('content-type')]).toEqual([200, PARQUET]);
@@ -152,7 +152,7 @@ describe('read formats: rows', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('of JSON by columns are answered to POST too; with displayLevel Columns, CSV has the columns of displayLevel Normal (R-G1)', async () => {
+  test('of JSON by columns are also returned by POST; with displayLevel Columns, CSV has the columns of displayLevel Normal (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -162,7 +162,7 @@ describe('read formats: rows', () => {
     expect(csv.body).toContain('variableId,date,rawValue,unitId,version,versionTimestamp,tags');
   });
 
-  test('have the same number, and in samples the same values, in JSON, CSV, Arrow and Parquet (R-G4)', async () => {
+  test('of one read have the same number in JSON, CSV, Arrow and Parquet, and sampled rows have the same values (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW, PARQUET];
     const answers: RawAnswer[] = [];
@@ -208,7 +208,7 @@ describe('read formats: rows', () => {
     }
   });
 
-  test('of aggregates have a column for each aggregate, empty where a variable uses another (R-G3)', async () => {
+  test('of aggregates have a column for each aggregate, empty for a variable that uses another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();
@@ -237,7 +237,7 @@ describe('read formats: rows', () => {
     expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
   });
 
-  test('are answered to POST as CSV too (R-G1, R-G4)', async () => {
+  test('of CSV are also returned by POST (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
     const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
     expect(parseCsv(bytes.toString())).toHaveLength(2);

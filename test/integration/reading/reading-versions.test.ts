@@ -135,9 +135,9 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
 });
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
-  // One day before the first date, the local time occurs twice; one day before the second date, the local time is
-  // skipped. Samoa skipped a whole day. For Winnipeg in 2027, the tz databases of Node and of the server differed when
-  // this test was written (2026).
+  // One day before the date of the first case, the same local time occurs twice; one day before the date of the second
+  // case, it is skipped. Samoa (Pacific/Apia) skipped a whole day. For Winnipeg in 2027, the tz databases of Node and of
+  // PostgreSQL differed when this test was written (2026).
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],
@@ -146,7 +146,7 @@ describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () =
     ['Pacific/Apia', '2011-12-31T10:00:00Z', 'P1D', '2011-12-30T10:00:00Z'],
     ['America/Winnipeg', '2027-03-14T18:00:00Z', 'P1D', '2027-03-13T19:00:00Z'],
   ])(
-    'in %s, a read of %s with horizon %s includes versions until %s (R-G2, R-D4)',
+    'in %s, a read of the date %s with horizon %s includes versions until %s (R-G2, R-D4)',
     async (timeZoneId, date, horizon, bound) => {
       const { variableId } = await createStructure(api.manager, { isVersioned: true });
       await push(variableId, 'V1', {}, { [date]: 1 });
@@ -199,7 +199,7 @@ describe('version selection: aggregates use the selected versions (R-G2)', () =>
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('gaps are null over REST and NaN over gRPC; incomplete buckets over gRPC are NaN too (R-J1, R-G1)', async () => {
+  test('gaps are null over REST and NaN over gRPC; buckets with fewer points than min_count are NaN too (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);

@@ -180,7 +180,7 @@ describe('reading: rows', () => {
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('in timeZoneId carry the offset, which distinguishes the two occurrences of the repeated hour (R-A8, R-G1)', async () => {
+  it('with timeZoneId have dates with an offset, which distinguishes the two occurrences of the repeated hour (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));
@@ -198,7 +198,7 @@ describe('reading: rows', () => {
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
   });
 
-  it('are selected by dates without a zone, read in the zone of the only source, or in UTC for two sources; the answer names the zone (R-A11)', async () => {
+  it('are selected by dates without a zone in the zone of the source, or in UTC when there are two sources; the answer names the applied zone (R-A11)', async () => {
     const siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
     const inLisbon = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Lisbon' });
     const inBrussels = await createSource(api.manager, siteId);
@@ -242,7 +242,7 @@ describe('reading: rows', () => {
 describe('reading: an invalid request', () => {
   it.each([
     ['no variable and no source', '', 400],
-    ['the end before the begin', `variableId=V&from=${day(3)}&to=${day(1)}`, 400],
+    ['an end before the start', `variableId=V&from=${day(3)}&to=${day(1)}`, 400],
     ['an invalid date', 'variableId=V&from=yesterday', 400],
     ['an unknown zone', 'variableId=V&timeZoneId=Mars/Base', 400],
     ['an id that is not a number', 'variableId=x', 400],

@@ -19,7 +19,7 @@ describe('chunk rules: chunks', () => {
     );
   });
 
-  it('number 263 for all valid dates; those from 1989-12-07 to 2049-09-23 (exclusive) are 91 days long, others 80 times as long', () => {
+  it('are 91 days long from 1989-12-07 to 2049-09-23 (exclusive) and 80 times as long otherwise; 263 chunks contain all valid dates', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));

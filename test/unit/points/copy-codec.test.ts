@@ -1,4 +1,4 @@
-/** Bytes of encoded points, against COPY BINARY as PostgreSQL documents it. */
+/** Compares the bytes of encoded points with COPY BINARY as PostgreSQL documents it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';

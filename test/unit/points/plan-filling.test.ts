@@ -1,4 +1,4 @@
-/** For which periods a read may fill gaps (R-G1). */
+/** The longest period in which a read may fill gaps (R-G1). */
 import { expect, test } from 'vitest';
 import type { Buckets } from '../../../src/points/buckets/bucket.ts';
 import { MAX_FILLED } from '../../../src/points/buckets/fill-buckets.ts';
@@ -8,7 +8,7 @@ import type { PointSelection } from '../../../src/points/point.ts';
 const MINUTE = 60_000_000;
 const START = Date.UTC(2000, 0, 1) * 1000;
 
-test('points: filling gaps in a period of more than 5,000,000 buckets (MAX_FILLED) is refused, except in a page (R-G1)', () => {
+test('points: filling gaps in a period of more than 5,000,000 buckets (MAX_FILLED) is refused, unless the read has a limit (R-G1)', () => {
   const buckets: Buckets = {
     ...{ bucket: 'minute', timeZoneId: 'UTC', fill: 'null' },
     functionOf: () => 'sum',

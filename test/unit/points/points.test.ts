@@ -82,7 +82,7 @@ describe('points: label rules', () => {
     [undefined, { a: 'b' }, '{"a":"b"}'],
     [undefined, {}, null],
   ])(
-    'with the version %s, the tags %j are stored as %s: a version that they have already stays (§9.2 rule 1, R-D3)',
+    'with the version %s, the tags %j are stored as %s; an existing tag `version` stays (§9.2 rule 1, R-D3)',
     (version, tags, text) => {
       expect(toLabels(version, tags)).toEqual({ version, tags: text });
     },

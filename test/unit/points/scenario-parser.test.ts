@@ -59,7 +59,7 @@ describe('scenario parser', () => {
     ]);
   });
 
-  // A scenario that checks nothing and a command without a meaning are errors, which name the line and the rule.
+  // Each error names the line and the rule.
   it.each([
     ['a scenario without an expectation', ['push A { 2026-01-01 1 }'], 'f:1: a scenario must expect something'],
     ['an unknown command', ['reed A -> none'], 'f:3: a command must be one of'],

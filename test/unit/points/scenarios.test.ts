@@ -7,7 +7,7 @@ import { parseScenarios } from '../../scenarios/engine/parser.ts';
 import { playScenario } from '../../scenarios/engine/play.ts';
 
 describe.each(SCENARIO_FILES)('scenarios in the model: $name', ({ name, path }) => {
-  // Not `it.each`, which cuts a title after 40 characters.
+  // A loop instead of `it.each`, because `it.each` cuts a title after 40 characters.
   for (const scenario of parseScenarios(name, readFileSync(path, 'utf8'))) {
     it(scenario.title, async () => {
       await playScenario(openModelWorld(), scenario);
@@ -15,6 +15,6 @@ describe.each(SCENARIO_FILES)('scenarios in the model: $name', ({ name, path }) 
   }
 });
 
-it('scenarios: the search finds more than five files (§9.2)', () => {
+it('scenarios: more than five scenario files are found (§9.2)', () => {
   expect(SCENARIO_FILES.length).toBeGreaterThan(5);
 });

@@ -8,7 +8,7 @@ const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
 describe('points: the runs of variables of a write', () => {
-  it('give back the positions of the readings of each included variable, whatever the batches', () => {
+  it('contain the positions of the readings of each included variable, however the readings are split into batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),

@@ -74,7 +74,7 @@ const plan = (batches: readonly (readonly PointEntry[])[], ...known: readonly Se
 const byText = (rows: readonly string[]) => [...rows].sort();
 
 describe('write plan', () => {
-  // Dates on both sides of a chunk boundary, on a grid and off it.
+  // Dates on both sides of a chunk boundary; most, but not all, at quarter hours.
   const entry = fc.record({
     variableId: fc.integer({ min: 1, max: 4 }),
     dateMicros: fc.oneof(
@@ -128,7 +128,7 @@ describe('write plan', () => {
     );
   });
 
-  it('assigns VersionTimestamps that ascend within a date and exceed all earlier ones (R-F1)', () => {
+  it('assigns VersionTimestamps that ascend within a date and exceed all earlier VersionTimestamps of the variable (R-F1)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('replaces a stored version with the same VersionTag only when one can exist (R-F2)', () => {
+  it('replaces a stored version with the same VersionTag only when such a version can exist (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

@@ -26,7 +26,7 @@ test('zone offsets: spans have the offsets of Temporal for any period (R-G1)', (
   );
 });
 
-test('zone offsets: a period without a clock change is one span, and equal neighbours are joined (R-G1)', () => {
+test('zone offsets: a period without a clock change is one span; mergeSpans joins adjacent spans with the same result (R-G1)', () => {
   const [june, july] = [Date.UTC(2026, 5, 1) * 1000, Date.UTC(2026, 6, 1) * 1000];
   expect(offsetSpans('Europe/Brussels', june, july).map(({ offset }) => offset)).toEqual([2 * HOUR]);
   const year = offsetSpans('Europe/Brussels', Date.UTC(2026, 0, 1) * 1000, Date.UTC(2027, 0, 1) * 1000);
@@ -35,7 +35,7 @@ test('zone offsets: a period without a clock change is one span, and equal neigh
   expect(mergeSpans(year, (offset) => offset % HOUR)).toHaveLength(1);
 });
 
-test('zone offsets: a period has exactly the spans that it touches, also where it is open or ends at a clock change (R-G1)', () => {
+test('zone offsets: a period has exactly the spans that it touches, also an open period or one that ends at a clock change (R-G1)', () => {
   const [spring, autumn] = [Date.UTC(2026, 2, 29, 1) * 1000, Date.UTC(2026, 9, 25, 1) * 1000];
   const startsOf = (from?: number, to?: number) => offsetSpans('Europe/Brussels', from, to).map((span) => span.from);
   const all = startsOf();

@@ -153,7 +153,7 @@ describe('read parameters: values given outside a query (R-G2)', () => {
     }
   });
 
-  test('are read as the parameter of the same name', () => {
+  test('are parsed like the query parameter of the same name', () => {
     expect(parseTimeZone('romance standard time', LOCATION)).toBe('Europe/Paris');
     expect(parseRelativeVersion('last day', LOCATION)).toEqual(DAY);
     expect(parseHorizon('P1D', LOCATION)).toEqual(DAY);

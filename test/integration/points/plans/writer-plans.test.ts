@@ -132,7 +132,7 @@ it('points: chunks in the database have the bounds that chunk-rules computes', a
 
 describe('points: statements of a write on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'those of the step "%s" find single dates and ranges of dates by index scans',
+    'find single dates and runs of dates by index scans: the set "%s"',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -151,7 +151,7 @@ describe('points: statements of a write on stored rows', () => {
     },
   );
 
-  it('the one for the version limit counts the versions of a range of dates in one pass in a chunk without statistics (R-F3)', async () => {
+  it('count the versions of a run of dates in one pass, also in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -231,7 +231,7 @@ describe('points: only the affected chunks are locked', () => {
     expect(await countLocked(write)).toBe(2 * dates.length);
   });
 
-  it('by deleting a period, and by counting it first (R-G5)', async () => {
+  it('by counting the points of a period and by deleting them (R-G5)', async () => {
     const removal = { variableIds: ids.slice(0, 1), fromMicros: FROM, toMicros: FROM + HOUR };
     expect(await countLocked((transaction) => findRemoved(transaction, removal))).toBe(1);
     expect(await countLocked((transaction) => deletePoints(transaction, removal))).toBe(2);

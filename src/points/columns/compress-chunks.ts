@@ -151,8 +151,8 @@ const START = `
 // A correction decompresses the whole batches of its dates. So batches of current points have 240 points instead
 // of 1,000: correcting a day writes 80 kB of WAL instead of 180 kB (measured 2026-11). A page fits four batches of
 // 240 points even when values take 7.3 bytes each (random walks with two decimals); of batches with 250 points,
-// only three may fit. A TimescaleDB without the setting makes batches of 1,000. The statement returns a row only
-// for a chunk of current points.
+// only three may fit. A version of TimescaleDB without this setting makes batches of 1,000 points. The statement
+// returns a row only for a chunk of current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)
   from pg_settings settings, point_chunks() chunk

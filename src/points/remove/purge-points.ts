@@ -23,8 +23,9 @@ const removeFrom = (target: string) =>
 export function purgeDeletedVariable(database: Database): Promise<boolean> {
   return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
     await holdGate(transaction);
-    // A running writer has inserted or locked the row of `series`. The insert or the deletion waits for that writer,
-    // and blocks new writers until the commit; after the commit, writers no longer find the variable.
+    // A running writer has inserted or locked the row of `series`, so the insert or the deletion below waits for that
+    // writer. The lock on the row then blocks new writers until the commit. Afterwards, writers no longer find the
+    // variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

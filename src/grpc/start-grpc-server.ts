@@ -24,7 +24,8 @@ export interface GrpcServer {
   stop(graceMs: number): Promise<void>;
 }
 
-const SERVICE_NAME = 'tidemark.v1.DataPoints';
+/** Names under which clients ask for health: the whole server, and its service. */
+const HEALTH_NAMES = ['', 'tidemark.v1.DataPoints'] as const;
 
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': 4 << 20,
@@ -47,14 +48,15 @@ export async function startGrpcServer(services: DataPointsServices, host: string
     ListVersions: listVersionsHandler(services) as UntypedHandleCall,
     ListRuns: listRunsHandler(services) as UntypedHandleCall,
   });
-  const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  const health = new HealthImplementation();
+  for (const name of HEALTH_NAMES) health.setStatus(name, 'SERVING');
   health.addToServer(server);
   new ReflectionService(loadReflectedPackage()).addToServer(server);
   const boundPort = await bind(server, `${host}:${port}`);
   return {
     address: `${host}:${boundPort}`,
     stop: async (graceMs) => {
-      health.setStatus('', 'NOT_SERVING');
+      for (const name of HEALTH_NAMES) health.setStatus(name, 'NOT_SERVING');
       const timer = setTimeout(() => server.forceShutdown(), graceMs);
       const shutDown = new Promise<void>((resolve) => {
         server.tryShutdown(() => resolve());

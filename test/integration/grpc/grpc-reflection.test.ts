@@ -2,7 +2,16 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import {
+  type ClientReadableStream,
+  credentials,
+  loadPackageDefinition,
+  type ServiceClientConstructor,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { protoPath } from 'grpc-health-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -91,4 +100,38 @@ describe('grpc: reflection, read by buf curl without the proto', () => {
     const answer = await call('grpc.health.v1.Health/Check', { service: 'tidemark.v1.DataPoints' });
     expect(answer).toEqual([{ status: 'SERVING' }]);
   });
+});
+
+interface HealthClient {
+  watch(request: object): ClientReadableStream<{ readonly status: string }>;
+  close(): void;
+}
+
+function openHealthClient(address: string): HealthClient {
+  const { grpc } = loadPackageDefinition(loadSync(protoPath, { enums: String })) as unknown as {
+    grpc: { health: { v1: { Health: ServiceClientConstructor } } };
+  };
+  return new grpc.health.v1.Health(address, credentials.createInsecure()) as unknown as HealthClient;
+}
+
+describe('grpc: health of a server that stops', () => {
+  it.each(['', 'tidemark.v1.DataPoints'])(
+    'a health watch of "%s" receives SERVING, then NOT_SERVING (R-J2, R-K2)',
+    async (service) => {
+      const server = await startGrpcServer(api.parts, '127.0.0.1', 0);
+      const client = openHealthClient(server.address);
+      const statuses: string[] = [];
+      await new Promise<void>((resolve) => {
+        const watch = client.watch({ service });
+        watch.on('data', ({ status }) => {
+          statuses.push(status);
+          // The watch holds up the stop until the end of this grace period.
+          if (statuses.length === 1) void server.stop(500);
+        });
+        watch.on('error', () => resolve());
+      });
+      client.close();
+      expect(statuses).toEqual(['SERVING', 'NOT_SERVING']);
+    },
+  );
 });

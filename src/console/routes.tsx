@@ -1,25 +1,31 @@
 /** The routes of the console. Home loads with the first view; another route loads when a link to it is pointed at or opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { parseRunFilter } from './calculated/runs/run-filter.ts';
-import { parseDataSearch } from './data/data-address.ts';
 import { Home } from './home/home.tsx';
-import { parsePeopleSearch } from './people/people-address.ts';
-import { parseSettingsSearch } from './settings/settings-address.ts';
-import { Missing } from './shell/missing.tsx';
-import { RouteProblem } from './shell/route-problem.tsx';
+import { Missing, RouteProblem } from './shell/route-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 import { parseSearch } from './variable/variable-address.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: Missing, errorComponent: RouteProblem });
 const getParentRoute = () => root;
 
+/**
+ * @returns a parser of query parameters. It keeps those of these names that are not empty, as texts; the router parses a
+ * parameter that consists of digits as a number.
+ */
+function keepTexts<Name extends string>(...names: readonly Name[]) {
+  return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {
+    const given = names.filter((name) => search[name] !== undefined && search[name] !== '');
+    return Object.fromEntries(given.map((name) => [name, String(search[name])])) as { [Key in Name]?: string };
+  };
+}
+
 const home = createRoute({ getParentRoute, path: '/', component: Home });
 
 const find = createRoute({
   getParentRoute,
   path: '/console/find',
-  validateSearch: ({ q }: Readonly<Record<string, unknown>>): { readonly q?: string } =>
-    q === undefined || q === '' ? {} : { q: String(q) },
+  validateSearch: keepTexts('q'),
   component: lazyRouteComponent(() => import('./find/find.tsx'), 'Find'),
 });
 
@@ -81,29 +87,31 @@ const newVariable = createRoute({
 const data = createRoute({
   getParentRoute,
   path: '/console/data',
-  validateSearch: parseDataSearch,
+  // The tab, and the file, import, push (by its label) or mapper that is open in it.
+  validateSearch: keepTexts('tab', 'file', 'import', 'label', 'mapper'),
   component: lazyRouteComponent(() => import('./data/data.tsx'), 'DataPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute,
   path: '/console/webhooks',
-  validateSearch: ({ webhook: id }: Readonly<Record<string, unknown>>): { readonly webhook?: string } =>
-    id === undefined || id === '' ? {} : { webhook: String(id) },
+  validateSearch: keepTexts('webhook'),
   component: lazyRouteComponent(() => import('./webhooks/webhooks.tsx'), 'WebhooksPage'),
 });
 
 const people = createRoute({
   getParentRoute,
   path: '/console/people',
-  validateSearch: parsePeopleSearch,
+  // The tab, the user or client that is open in it, and the filters of the audit trail.
+  validateSearch: keepTexts('tab', 'user', 'client', 'action', 'by', 'target', 'from', 'to', 'scope'),
   component: lazyRouteComponent(() => import('./people/people.tsx'), 'PeoplePage'),
 });
 
 const settings = createRoute({
   getParentRoute,
   path: '/console/settings',
-  validateSearch: parseSettingsSearch,
+  // The tab, and the form or catalogue that is open in it.
+  validateSearch: keepTexts('tab', 'form', 'catalogue'),
   component: lazyRouteComponent(() => import('./settings/settings.tsx'), 'SettingsPage'),
 });
 

@@ -5,14 +5,21 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { answerOf, api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
 import { formatMoment } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Pages, Table } from '../../parts/table.tsx';
 import classes from '../../parts/view.module.css';
 import { useSession } from '../../session/session.tsx';
-import type { PeopleSearch } from '../people-address.ts';
+import { en } from '../texts/en.ts';
 import { nameOf } from '../users/user-fields.ts';
-import { ACTIONS, type Action } from './actions.ts';
+
+type Action = components['schemas']['AuditEntry']['action'];
+
+/** `Record` requires a text for every action of the API. */
+const ACTION_TEXTS: Readonly<Record<Action, string>> = en.auditActions;
+/** Actions that can be searched for. */
+const ACTIONS = Object.keys(ACTION_TEXTS) as Action[];
 
 const route = getRouteApi('/console/people');
 const PAGE_ROWS = 100;
@@ -26,7 +33,7 @@ export function Audit() {
   const [page, setPage] = useState(0);
   const { action, by, target, from, to, scope } = search;
   const isFiltered = [action, by, target, from, to].some((filter) => filter !== undefined);
-  const set = (change: PeopleSearch) => {
+  const set = (change: typeof search) => {
     setPage(0);
     // An empty text removes its filter from the address.
     const next = Object.entries({ ...search, ...change, tab: 'audit' }).filter(([, value]) => value !== '');

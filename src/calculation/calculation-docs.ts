@@ -140,7 +140,7 @@ const replay = z
           stored: z.number().nullable(),
         }),
       )
-      .meta({ description: 'The first 100.' }),
+      .meta({ description: 'The first 100 differences.' }),
     warnings: lines,
     durationsMs: durations,
   })

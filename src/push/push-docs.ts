@@ -46,8 +46,10 @@ const outcome = {
   accepted: z.object({ elements: z.int().min(0), readings: z.int().min(0) }),
   rejected: z.array(rejection),
 };
+const WARNINGS =
+  'The first 100 that accepting the push caused. A re-sent push that was written meanwhile may add those of the write.';
 const pushAnswer = z
-  .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: 'The first 100.' }) })
+  .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: WARNINGS }) })
   .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;
 const operation = z
   .object({

@@ -54,7 +54,7 @@ const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE })
 export const AUDIT_QUERY = declareQuery(
   {
     from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),
-    to: momentParameter('Last instant, exclusive. A date without a zone is UTC.'),
+    to: momentParameter('End of the period, exclusive. A date without a zone is UTC.'),
     userId: textParameter(
       'Entries in which this user acted, directly or by impersonating another user, or was impersonated.',
       storableText,

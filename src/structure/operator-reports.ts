@@ -23,7 +23,7 @@ const FIND = `
 
 /**
  * @returns one line for each mappingConfig that several variables of a source have, ignoring white space around it, then
- * advice; one line when there is none.
+ * advice; without such a mappingConfig, one line that says so.
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);
@@ -45,7 +45,7 @@ interface Divided {
   readonly divider: number;
 }
 
-/** @returns one line for each variable with a divider other than 1; one line when there is none. */
+/** @returns one line for each variable with a divider other than 1; without such a variable, one line that says so. */
 export async function describeDividers(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<Divided>(
     `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1

@@ -274,7 +274,7 @@ export function assertInPath(c: Context, resource: Resource, item: ResourceObjec
   );
 }
 
-/** Picks the named members of a resource, in this order. An undefined member is absent from the JSON. */
+/** Picks members of a resource, in the order of `names`. An undefined member is absent from the JSON. */
 export function selectMembers(
   item: Readonly<Record<string, unknown>>,
   names: readonly string[],

@@ -1,8 +1,8 @@
-/** Maps the names of granularities and aggregates (R-C8) to the names of `points/buckets`. */
+/** Maps the names of granularities and aggregates (R-C8) to the names that `points/buckets` uses. */
 import type { AggregateFunction, Bucket } from '../../points/buckets/bucket.ts';
 import type { Aggregate, Granularity } from './enumerations.ts';
 
-/** Bucket length of each granularity; undefined for raw points. */
+/** Bucket of each granularity; undefined for raw points. */
 export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   Raw: undefined,
   Minute: 'minute',
@@ -14,7 +14,7 @@ export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   All: 'all',
 };
 
-/** Aggregate function of each aggregate that clients name. */
+/** Function of `points/buckets` for each aggregate. */
 export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
   SUM: 'sum',
   MIN: 'min',

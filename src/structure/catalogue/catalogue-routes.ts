@@ -1,6 +1,6 @@
 /**
- * Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them; managers add
- * entries by `own-entry-routes.ts`.
+ * Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them; the routes
+ * in `own-entry-routes.ts` let managers add entries.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

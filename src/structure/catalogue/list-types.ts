@@ -1,4 +1,4 @@
-/** Lists the types that an account may use (R-C8): the built-in types, then its own by id. */
+/** Lists the types that an account may use (R-C8): the built-in types, then the types that it added, by id. */
 import type { Queryable } from '../../platform/database/database.ts';
 import { AGGREGATE, type Aggregate, nameOf } from './enumerations.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type VariableType,
 } from './types.ts';
 
-/** Catalogues whose own entries are rows of `catalogue_entry`. */
+/** Catalogues for which the table `catalogue_entry` stores the entries that accounts add. */
 export type EntryCatalogue = 'SiteType' | 'SourceType' | 'EnergyType' | 'EnergyUsage' | 'VariableType' | 'Feature';
 
 export interface CatalogueType {

@@ -1,7 +1,7 @@
 /**
- * The catalogues that an account may extend (R-C8): where the entries of each catalogue are stored, which members they
- * have, and which resources use them. `own-entries.ts` writes them; the routes and their description follow from this
- * table.
+ * The catalogues that an account may extend by its own entries (R-C8): where these entries are stored, which members they
+ * have, and which resources use them. `own-entries.ts` writes the entries; the routes and their description follow from
+ * this table.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -22,7 +22,7 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member of an own entry that clients write. */
+/** A member that clients write in an own entry. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;
@@ -37,7 +37,7 @@ export interface EntryMember {
 export interface OwnCatalogue {
   /** Path of the routes of the catalogue, such as `/units`. */
   readonly path: string;
-  /** What messages call an entry of the catalogue. */
+  /** Word for an entry of the catalogue in messages, such as `unit`. */
   readonly label: string;
   readonly table: 'unit' | 'unit_family' | 'catalogue_entry';
   /** Value of the column `catalogue` in a table that several catalogues share. */
@@ -52,7 +52,7 @@ export interface OwnCatalogue {
 const name: EntryMember = { column: 'name', schema: nameSchema };
 const finite = z.number();
 
-/** @param column column of the resource that holds the id of the entry. */
+/** @param column column in which a resource has the id of the entry that it uses. */
 const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
   `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
 
@@ -86,7 +86,7 @@ const FAMILIES: OwnCatalogue = {
   uses: `select 'unit' as kind, id::text from unit where account_id = $1 and unit_family_id = $2`,
 };
 
-/** `accounts/members/features.ts` lists features with their levels. */
+/** The routes of this table only write own features; `accounts/members/features.ts` lists all features with their levels. */
 export const FEATURE_CATALOGUE = typeCatalogue(
   '/account/features',
   'feature',

@@ -1,7 +1,7 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
  * Offsets are cached per zone and day; on a day with a clock change, per quarter of an hour. A quarter in which the clock
- * changes is not cached, such as 0:00 in Newfoundland, which changed its clock at 0:01 until 2011.
+ * changes is not cached: Newfoundland, for example, changed its clock at 0:01 until 2011.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -22,8 +22,8 @@ export interface LocalDateInstant {
 }
 
 /**
- * Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. A date alone (`isDay`) is
- * given as its midnight; the result is the first instant of the day, of the kind `exact`.
+ * Converts a local date of one zone, in microseconds as if the zone were UTC, to an instant. With `isDay` the argument is
+ * the midnight of a date without a time; the result is the first instant of that day, of the kind `exact`.
  */
 export type LocalClock = (localMicros: number, isDay?: boolean) => LocalDateInstant;
 
@@ -56,14 +56,14 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds a zone by IANA or Windows name, in any case (R-C9). A name that differs from the runtime's name only by case gets
- * the runtime's spelling. Another name is kept when it is spelled as in the tz database and not all in capitals,
- * because the runtime would turn Asia/Kolkata into its old name, which newer tz databases omit. All other IANA names
- * become the runtime's name.
+ * Finds a zone by IANA or Windows name, in any case (R-C9). An IANA name becomes the name that the runtime has for the
+ * zone, with one exception: a name that differs from the runtime's name in more than case is kept when it is spelled as
+ * in the tz database and not all in capitals. The runtime would turn Asia/Kolkata into its old name Asia/Calcutta, which
+ * newer tz databases omit.
  * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
-  // Intl also accepts bare offsets, which R does not.
+  // Intl also accepts offsets such as +01:00; R does not accept them.
   if (/^[+-]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -108,9 +108,9 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Caches the values of a function of time that seldom changes. A day is cached when the function has the same value at
- * its start and its end; on other days, each quarter of an hour for which that holds is cached. No zone changes its
- * clock back and forth within a day.
+ * Caches a function of time whose value seldom changes. A day is cached when the value is the same at its start and at its
+ * end. On other days, a quarter of an hour is cached when the value is the same at its start and at its end. No zone
+ * changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,

@@ -2,13 +2,13 @@
 import type { LinearScale } from '../../points/point.ts';
 
 export interface UnitConversion {
-  /** How many of this unit are one base unit. */
+  /** One base unit is this many of this unit: 0.001 for MWh when the base unit is kWh. */
   readonly divisor: number;
   /** Value in this unit that equals 0 in the base unit. */
   readonly offset: number;
 }
 
-/** Returns the conversion of a value in `from` to `to`; both must be of one family (R-C8). */
+/** Returns the conversion of values from the unit `from` to the unit `to`, which must be of the same family (R-C8). */
 export function scaleBetween(from: UnitConversion, to: UnitConversion): LinearScale {
   const ratio = tidy(to.divisor / from.divisor);
   const isGrowing = Math.abs(ratio) >= 1;
@@ -17,7 +17,7 @@ export function scaleBetween(from: UnitConversion, to: UnitConversion): LinearSc
   return { factor, divisor, shift: tidy(to.offset - (from.offset * factor) / divisor) };
 }
 
-/** Rounds to 15 digits when that is within one rounding error: 0.001, not 0.0010000000000000002. */
+/** Rounds to 15 digits if this changes the value by at most one rounding error: 0.0010000000000000002 gives 0.001. */
 function tidy(value: number): number {
   const short = Number(value.toPrecision(15));
   return Math.abs(short - value) <= Math.abs(value) * Number.EPSILON ? short : value;

@@ -1,4 +1,4 @@
-/** `DELETE` of sites, sources and variables (R-C7), and `GET /deletions/{id}`, by which a hard deletion is followed. */
+/** `DELETE` of sites, sources and variables (R-C7), and `GET /deletions/{id}`, by which clients follow a hard deletion. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -14,7 +14,7 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
  * Deletes a site, source or variable with everything below it.
- * @param hard null: refuse when it has children, or when a calculated variable reads it.
+ * @param hard null: the deletion is refused when the resource has children, or when a calculated variable reads it.
  */
 export type Remove = (
   transaction: Transaction,
@@ -32,7 +32,8 @@ interface Parts {
 
 /**
  * @returns the handler of `DELETE`, which answers 204. With `hardDelete=true`, `Location` names the job that removes the
- * points. Above 500 sources and variables the answer is 202 with the job, which also deletes the structure (R-C7).
+ * points. If there are more than 500 sources and variables to delete, this job also deletes them, and the answer is 202
+ * (R-C7).
  */
 export function deleteHandler({ database, audit }: Parts, resource: Resource, remove: Remove) {
   return async (c: Context<Env>) => {

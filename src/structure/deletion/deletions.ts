@@ -29,7 +29,7 @@ export type DeletionJob = {
   readonly requestedDate: string;
   readonly state: 'Running' | 'Completed';
   readonly variables: { readonly total: number; readonly deleted: number };
-  /** Deleted variables whose points are still to be removed. */
+  /** Number of deleted variables whose points are not removed yet. */
   readonly pointsPending: number;
 };
 

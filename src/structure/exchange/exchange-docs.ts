@@ -47,7 +47,7 @@ const importStatus = z.object({
   whatIf: z.boolean(),
   state: z.enum(['Queued', 'Processing', 'Completed', 'Refused', 'Failed']).meta({
     description:
-      'Poll until it is neither `Queued` nor `Processing`. `Completed`: every row is written, or with `whatIf` could be. `Refused`: there are `problems`, and nothing is written. `Failed`: the document could not be read to its end, or the import failed repeatedly, and nothing is written.',
+      'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every row is written, or could be written if `whatIf` were false. `Refused`: the document has `problems`; nothing is written. `Failed`: the document could not be read to its end, or the import failed repeatedly; nothing is written.',
   }),
   progress: z.object({
     phase: z.enum(['Waiting', 'Reading', 'Comparing', 'Writing', 'Ended']),
@@ -60,7 +60,9 @@ const importStatus = z.object({
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   ignoredMembers: z
     .array(z.string())
-    .meta({ description: 'Members and columns that rows do not have, such as `sites.colour`; the first 100.' }),
+    .meta({
+      description: 'Unknown members and columns of the document, such as `sites.colour`; at most the first 100.',
+    }),
   userName: z.string(),
   uploadedDate: instantSchema,
   startedDate: instantSchema.exactOptional(),
@@ -77,7 +79,10 @@ const importProblem = z
     description: 'Where the document breaks which rule: a JSON path, or a sheet and cell.',
   });
 const shownStatus = z
-  .object({ ...importStatus.shape, problems: z.array(importProblem).meta({ description: 'The first 1,000.' }) })
+  .object({
+    ...importStatus.shape,
+    problems: z.array(importProblem).meta({ description: 'At most the first 1,000 problems.' }),
+  })
   .meta({ id: 'ImportResult' });
 const importedRow = z
   .object({

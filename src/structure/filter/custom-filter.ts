@@ -104,7 +104,8 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
 }
 
 /**
- * Compares JSON: `=` and `<>` as text, the order operators as numbers when the value is an unquoted number, else as text.
+ * Compares JSON: `=` and `<>` as text; `<`, `<=`, `>` and `>=` as numbers when the value is an unquoted number, else as
+ * text.
  */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;
@@ -130,7 +131,7 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 
 /**
  * Compares a list of texts, which matches when one of its texts equals, contains or starts with the value. With a negated
- * operator it matches when none does.
+ * operator it matches when no text does.
  */
 function compareTexts(
   { expression }: Operand,

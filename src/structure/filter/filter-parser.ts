@@ -210,7 +210,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** Reads a value; joins words with points between them, because a decimal number is two words. */
+/** Reads a value. Joins words that points separate, because the tokenizer splits a decimal number at its point. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

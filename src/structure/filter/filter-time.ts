@@ -54,7 +54,7 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
       isEnded = true;
       clearTimeout(timer);
       await cancelling;
-      // A cancelled connection is closed, so that a late cancellation meets no other statement.
+      // A cancelled connection is closed, so that a late cancellation cannot hit its next statement.
       connection.release(cancelling !== undefined);
     },
   };

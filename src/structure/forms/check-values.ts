@@ -74,7 +74,10 @@ function hasMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** @returns true when clientData has values of the form. Only then is a missing required field an old problem. */
+/**
+ * @returns true when clientData has values of the form. When the former clientData has none, every problem is new, even
+ * that of a required field, which is missing before and after the write.
+ */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);
   return values !== undefined && values !== null;

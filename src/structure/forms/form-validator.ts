@@ -52,7 +52,7 @@ export function findFormProblems(
   const problems: FormProblem[] = [];
   for (const error of validate.errors ?? []) {
     const keys = keysOf(form, error);
-    // A message takes longer than its keys, and values may have thousands of unwanted problems.
+    // `describe` takes longer than `keysOf`, and values may have thousands of unwanted problems.
     if (isWanted(keys)) problems.push({ keys, message: describe(form, error) });
     if (problems.length === MAX_PROBLEMS) break;
   }

@@ -1,6 +1,6 @@
 /**
  * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks the
- * addresses, and connects to one of those only. No byte is sent before the remote address has been checked.
+ * addresses, and connects to one of the checked addresses only. No byte is sent before the remote address has been checked.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -31,7 +31,7 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// The exchange reports the time-out itself. A socket that is still not connected is destroyed this long afterwards.
+// The exchange reports the time-out. A socket that is not connected this long after the time-out is destroyed.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);

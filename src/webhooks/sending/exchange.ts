@@ -97,7 +97,7 @@ interface AnswerReading {
   isAtEnd(): boolean;
 }
 
-/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that broke the body off. */
+/** @param onEnd called at the end of the body or beyond MAX_BYTES, or with the error that cut the body short. */
 function readAnswer(response: http.IncomingMessage, onEnd: (error?: Error) => void): AnswerReading {
   const kept: Buffer[] = [];
   let length = 0;

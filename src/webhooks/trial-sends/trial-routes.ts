@@ -67,7 +67,8 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 
 /**
  * Stores a trial send. It is signed with the given secret, else with the secret of the webhook `id`, else with a
- * generated secret. A webhook with another URL does not count, so that no signature can be obtained for another receiver.
+ * generated secret. The secret of a webhook signs only for the URL of this webhook, so that no signature can be obtained
+ * for another receiver.
  * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(

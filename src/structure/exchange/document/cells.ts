@@ -1,8 +1,8 @@
 /**
- * Values of a document as cells of a sheet, and back. An empty cell is null, or leaves out a member that cannot be
- * cleared. Objects and lists are JSON; a list is also read from texts separated by `|`. A text that is empty, in quotes, or
- * begins or ends with white space is a JSON string. A text longer than a cell continues in further rows, which have `true`
- * in the column `continued`.
+ * Converts values of a document to cells of a sheet, and back. An empty cell means null; for a member that cannot be
+ * cleared, it means that the row leaves the member out. A cell has an object or a list as JSON; a list may also be texts
+ * separated by `|`. A text that is empty, in quotes, or begins or ends with white space is written as a JSON string. A text
+ * longer than a cell continues in further rows, which have `true` in the column `continued`.
  */
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';

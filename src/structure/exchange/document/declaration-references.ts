@@ -23,9 +23,8 @@ export interface ReferenceKeys {
 const FORMULAS = 'calculatedVariableFormulas';
 
 /**
- * @returns the ids that declarations refer to. The declarations are in the form that
- * calculation/declaration/present-declarations.ts returns: entities have the member `siteId` or `sourceId`, whichever they
- * name.
+ * @returns the ids that declarations refer to. The declarations must be in the form that
+ * calculation/declaration/present-declarations.ts returns, in which every entity has the members `siteId` and `sourceId`.
  */
 export function collectReferences(declarations: readonly unknown[]): Readonly<Record<KindName, readonly number[]>> {
   const formulas = declarations.flatMap(formulasOf);

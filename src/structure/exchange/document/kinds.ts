@@ -67,7 +67,10 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   ),
 };
 
-/** @param left fields that a row leaves out: rows name parents by key, and hold converted declarations. */
+/**
+ * @param left fields of the resource that `fields` leaves out: the id of the parent, which a row names by key, and
+ * `calculated`, which a row has in converted form.
+ */
 function kind(
   name: KindName,
   resource: Resource,
@@ -93,7 +96,6 @@ export function listMembers(name: ListName): readonly string[] {
   return name === 'forms' ? FORM_MEMBERS : membersOf(KINDS[name]);
 }
 
-/** A row of a document. */
 export type DocumentRow = Readonly<Record<string, unknown>>;
 
 /**

@@ -15,7 +15,10 @@ export interface ApplyRef {
   readonly pathOf: (place: string, member: string) => string;
 }
 
-/** A row whose declaration changes, with both declarations by business keys; null: not calculated. */
+/**
+ * A row whose declaration changes, with the former and the new declaration by business keys; null: the variable is not
+ * calculated.
+ */
 export interface ChangedDeclaration {
   readonly ordinal: number;
   readonly from: unknown;

@@ -34,7 +34,7 @@ const SELECTED = `from structure_import_row where import_id = $1 and action is n
   and ($2::text is null or kind = $2) and ($3::text is null or action = $3)`;
 const ROW_BYTES = 300;
 
-/** Lists rows in the order of the document. The key of a row combines the position of its list and its ordinal. */
+/** Lists rows in the order of the document. The listing key of a row combines the position of its list and its ordinal. */
 export function listImportRows(id: string, { kind, action }: RowFilter): Listing<number, ImportedRow> {
   return {
     keys: `select (${PLACE})::int8 * 2147483648 + ordinal as key, ${ROW_BYTES} + coalesce(octet_length(changes::text), 0) as bytes

@@ -275,7 +275,7 @@ export async function endImport(
   return rowCount === 1;
 }
 
-/** Adds to the failures that the document or a bug caused. @returns their sum so far. */
+/** Adds to the number of failures that the document or a bug caused. @returns the new number. */
 export async function countImportFailures(queryable: Queryable, id: string, failures: number): Promise<number> {
   const { rows } = await queryable.query<{ attempts: number }>(
     'update structure_import set attempts = attempts + $2 where id = $1 returning attempts',

@@ -1,6 +1,6 @@
 /**
- * Compares the staged rows of sites, sources and variables with the account, by statements for all rows of a kind: finds
- * the parents and the target of each row, gives new resources their ids, and notes which fields change. Writes only rows
+ * Compares the staged rows of sites, sources and variables with the account: finds the parents and the target of each row,
+ * gives new resources their ids, and notes which fields change. Each statement covers all rows of a kind. Writes only rows
  * and problems of the import.
  */
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -13,7 +13,7 @@ export interface ImportRef {
   readonly accountId: number;
 }
 
-/** Column of a staged row with its parent; a site's parent is the account. */
+/** SQL of the id of a staged row's parent. The parent of a site is the account, for which 0 stands. */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
 /** SQL of the stored resources that rows may match: $1 the import, $2 the account. */
@@ -164,7 +164,7 @@ async function createRows(run: Run, { name, resource }: Kind, mine: string, pare
          select r.ordinal from structure_import_row r where ${isNew} order by r.ordinal) ordered) given
      where ${mine} and r.ordinal = given.ordinal`,
   );
-  // No later row refers to a variable by these entries.
+  // The entries of new rows serve to find parents, and a variable is not a parent.
   if (name === 'variables') return;
   await run(
     `insert into import_entry

@@ -10,7 +10,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The keys by which an input or a form names resources, outermost first; undefined: it names none. */
+/** The keys by which an input or a form names resources, outermost first; undefined: it names no resource of this kind. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -79,7 +79,7 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
   return { ...input, [member]: id };
 }
 
-/** Finds units by name, if an input names one. */
+/** @returns ids of units by name; empty, without a query, when no input names a unit. */
 async function findNamedUnits(
   queryable: Queryable,
   accountId: number,

@@ -60,7 +60,7 @@ async function* scanElements(reader: ValueReader, list: string): AsyncGenerator<
   }
 }
 
-/** Reads JSON values from a stream, as their bytes. */
+/** Finds the JSON values of a stream and returns the bytes of each. */
 class ValueReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #maxBytes: number;
@@ -151,7 +151,7 @@ class ValueReader {
       } else if (byte === QUOTE) state.isText = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        // A bracket that closes the container of a number or word ends the value.
+        // At depth 0 this bracket closes the enclosing list or object, and so ends a number or a word.
         if (state.depth === 0) return true;
         state.depth -= 1;
         if (state.depth === 0) return this.#take();

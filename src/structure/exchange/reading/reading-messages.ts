@@ -32,7 +32,7 @@ export interface StagedBatch {
 export interface DocumentNote {
   /** Letter of each member's column, by sheet and member. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Members that rows do not have, such as `sites.colour`; the first 100. */
+  /** Unknown members and columns of the document, such as `sites.colour`; at most the first 100. */
   readonly ignored: readonly string[];
   readonly counts: Readonly<Record<ListName, number>>;
 }

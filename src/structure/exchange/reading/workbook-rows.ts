@@ -225,7 +225,10 @@ class SheetRows {
   }
 }
 
-/** A character as `_x000D_` (ECMA-376 part 1, 22.9.2.19), which exceljs does not decode; the writer escapes as well. */
+/**
+ * An escaped character such as `_x000D_` (ECMA-376 part 1, 22.9.2.19). `workbook-writer.ts` writes such characters; exceljs
+ * does not decode them.
+ */
 const ESCAPED = /_x([\dA-Fa-f]{4})_/g;
 
 function decodeEscape(_escape: string, code: string): string {

@@ -83,7 +83,7 @@ export async function planEntries(
 
 type Fault = { readonly member: string; readonly message: string };
 
-/** @param known entries by key; receives a new entry. @param ids ids for new entries; loses the id of a new entry. */
+/** @param known entries by key; a new entry is added. @param ids ids for new entries; a new entry takes the first. */
 function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number[]): Planned | Fault {
   const { catalogue, name, unitFamily } = row.members;
   const key = keyOf(catalogue, row.lowerName);

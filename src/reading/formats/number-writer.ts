@@ -44,8 +44,8 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 }
 
 /**
- * @returns the number of decimals; undefined when there are more than six, or more than 15 digits in total. At most one
- *   decimal of up to 15 digits parses to a given double, so this decimal is the shortest text of the number.
+ * @returns the number of digits after the point; undefined when there are more than six, or more than 15 digits in total.
+ *   At most one text of up to 15 digits parses to a given double, so this text is the shortest for the number.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {

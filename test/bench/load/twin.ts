@@ -1,4 +1,7 @@
-/** A hypertable with the columns and chunks of `point`. Benchmarks measure COPY into this table as their limit. */
+/**
+ * A hypertable with the columns and the chunk interval of `point`. Benchmarks compare writes to `point` with COPY into
+ * this table.
+ */
 import type { Database } from '../../../src/platform/database/database.ts';
 
 /** Drops and creates the table. */

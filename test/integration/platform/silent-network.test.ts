@@ -231,8 +231,8 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a receiver. The first attempts to send them a mail and a trial send get no answer until
- * `expectFenced` refuses them.
+ * Opens a mail server and a webhook receiver. Neither answers its first message until `expectFenced` refuses the mail
+ * and cuts the connection of the trial send.
  */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];

@@ -58,11 +58,9 @@ const importStatus = z.object({
   counts: z.object({ catalogues: counts, forms: counts, sites: counts, sources: counts, variables: counts }),
   problemCount: count,
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
-  ignoredMembers: z
-    .array(z.string())
-    .meta({
-      description: 'Unknown members and columns of the document, such as `sites.colour`; at most the first 100.',
-    }),
+  ignoredMembers: z.array(z.string()).meta({
+    description: 'Unknown members and columns of the document, such as `sites.colour`; at most the first 100.',
+  }),
   userName: z.string(),
   uploadedDate: instantSchema,
   startedDate: instantSchema.exactOptional(),

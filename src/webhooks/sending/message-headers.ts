@@ -46,7 +46,7 @@ export function maskCredentials(
 
 /**
  * Parses `Retry-After` (RFC 9110 §10.2.3): seconds or an HTTP date.
- * @returns milliseconds to wait, 0 to one day; undefined when the header is absent or neither.
+ * @returns milliseconds to wait, 0 to one day; undefined when the header is absent or has another form.
  */
 export function parseRetryAfter(text: string | undefined, nowMillis: number): number | undefined {
   if (text === undefined) return undefined;

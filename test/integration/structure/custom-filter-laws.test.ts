@@ -18,7 +18,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Consists only of the letters a and b, whose order is the same in every collation. */
+  /** Has only the letters a and b, whose order is the same in every collation. */
   readonly serialNumber: string | null;
   readonly energyTypeId: number | null;
   readonly tags: readonly string[];
@@ -290,7 +290,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(refusal(`name = '${'x'.repeat(10_000)}'`)).toThrow('must have at most 10000 characters, got 10009');
   });
 
-  test('a query that takes too long is refused and ends in the database', async () => {
+  test('a query that takes too long is refused, and the database stops it', async () => {
     const slow = limitFilterTime(api.parts.database, 50).query('select pg_sleep(20)');
     await expect(slow).rejects.toMatchObject({
       code: 'invalid_input',
@@ -302,7 +302,7 @@ describe('customFilter: bounds (R-A14)', () => {
     expect(left.rowCount).toBe(0);
   });
 
-  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the query ends in the database (R-C10)', async () => {
+  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the database stops the query (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

@@ -79,7 +79,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect(location).toBe(`/deletions/${answer.body.id}`);
     const again = await api.send<Job>('DELETE', `/sites/${siteId}?hardDelete=true`);
     expect(again).toMatchObject({ status: 202, body: { id: answer.body.id } });
-    // A later step waits for this lock, so that its process is killed in the middle.
+    // A later step waits for this lock, so that the process is killed in the middle of the deletion.
     const holder = await world.database.connect();
     await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
     await holder.query(
@@ -173,7 +173,7 @@ describe('deletion with hardDelete (R-C7)', () => {
     expect((await api.get(`/sources/${sourceId}`)).status).toBe(404);
   });
 
-  it('has a job that is 404 for other accounts, like an unknown id (R-A5)', async () => {
+  it('has a job that other accounts cannot read: they get 404, as for an unknown id (R-A5)', async () => {
     for (const id of ['x', '00000000-0000-4000-8000-000000000000'])
       expect((await api.get(`/deletions/${id}`)).status).toBe(404);
     const { siteId } = await createStructure(api);

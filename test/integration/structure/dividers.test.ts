@@ -76,7 +76,7 @@ describe('variable: its divider divides the values that arrive (R-C6)', () => {
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('from the next push on after the divider changes; stored points stay, null means 1, and 0 is refused', async () => {
+  it('a changed divider applies from the next push on; stored points stay, null means 1, and 0 is refused', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);

@@ -102,7 +102,7 @@ describe('forms: a definition', () => {
     });
   });
 
-  it('is changed and deleted; what GET returns is accepted by PUT', async () => {
+  it('can be changed and deleted; PUT accepts what GET returns', async () => {
     const { id, name } = await createForm();
     const { body } = await api.manager.get<Form>(`/form/${id}`);
     expect((await api.manager.put(`/form/${id}`, body)).status).toBe(204);
@@ -246,7 +246,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it('with canBeUsedAsATrigger triggers the variable when it changes, from the first date of the input (R-H5)', async () => {
+  it('with canBeUsedAsATrigger: a change requests a calculation of the variable from the first date of its input (R-H5)', async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);
@@ -271,8 +271,8 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sites/${ownSite}`, { clientData: { F: { G: { a: 1, 'b c': 2, d: 1 } } }, name: 'renamed' });
     expect(await takeRequests()).toEqual([]);
     await put(`/sources/${ownSource}`, { clientData: {} });
-    // The relay holds `point_gate` while it reads the first dates of the inputs: points of a chunk that is being compressed
-    // could be missed.
+    // The relay holds `point_gate` while it reads the first dates of the inputs; otherwise it could miss points of a chunk
+    // that is being compressed.
     expect(await behindClosedGate(api.database, takeRequests)).toEqual([{ variableId: bySource, ...whole }]);
     await put(`/sites/${other}`, { clientData: { X: [1] } });
     expect(await takeRequests()).toEqual([{ variableId: byOther, ...whole }]);

@@ -335,7 +335,7 @@ describe('structure: a listing', () => {
     ['/sites', 'customFiltre=x', 'customFilter'],
     ['/variables', 'gatewayId=1', 'siteId'],
     ['/data', 'variableIs=1', 'variableIds'],
-  ])('GET %s?%s is 400 with the nearest name (R-A12)', async (path, query, nearest) => {
+  ])('GET %s?%s answers 400 and names the nearest parameter (R-A12)', async (path, query, nearest) => {
     const { status, body } = await api.manager.get<{ details: unknown }>(`${path}?${query}`);
     const message = `is not a parameter of this listing; the nearest is ${nearest}`;
     expect({ status, details: body.details }).toEqual({
@@ -460,7 +460,7 @@ describe('structure: DELETE', () => {
     expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  /** Resolves when the work is done, or waits for a lock of another session. */
+  /** Resolves when the work has ended, or when it waits for a lock of another session. */
   async function endOrWait(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     work.finally(() => {

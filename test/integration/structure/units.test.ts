@@ -215,7 +215,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
   ] as const;
 
   test.each(CATALOGUES)(
-    '%s: managers add entries beside the built-in ones, visible only to this account',
+    '%s: managers add, rename and delete entries of their account, which other accounts do not see',
     async (path, members) => {
       const before = (await get<Entry[]>(path)).body;
       const entry = await create(path, members);

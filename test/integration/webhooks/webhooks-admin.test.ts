@@ -112,7 +112,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('reports template errors with their positions together with filter errors; a text template needs another content type (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions together with filter errors; a template that is not JSON needs another content type than JSON (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
@@ -337,7 +337,7 @@ async function addAttempt({ id }: SeenWebhook, state: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
+it('webhooks: disabling a webhook ends its waiting messages (R-I1)', async () => {
   const webhook = await createWebhook(api.manager);
   const waiting = async () => {
     const sql = `select count(*) from webhook_attempt where webhook_id = $1 and state = 'Pending'`;
@@ -409,7 +409,7 @@ it('webhooks: a USER cannot change or delete a webhook (R-B8)', async () => {
 });
 
 describe('webhooks: filter', () => {
-  it('must name entities of the account; ids of another account and ids that do not exist get the same text (R-I1, R-A5)', async () => {
+  it('must name entities of the account; ids of another account and ids that do not exist get the same error (R-I1, R-A5)', async () => {
     const filter = {
       siteIds: [own.siteId, foreign.siteId],
       sourceIds: [foreign.sourceId, 987_654],

@@ -207,7 +207,7 @@ describe('webhook fan-out: a relaying process killed', () => {
   }, 90_000);
 });
 
-test('webhook delivery: continues after a database outage during a response (R-K3)', async () => {
+test('webhook delivery: every event is delivered after a database outage that began during a response (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   receiver.answer('hang', 200);

@@ -35,7 +35,7 @@ describe('forms: a value', () => {
     ]);
   });
 
-  test('of a list must be one of its items; the message names them', () => {
+  test('of a list must be one of its items; the message names the items', () => {
     expect(problemsOf([FUEL], { Fuel: 2 })).toEqual([]);
     expect(problemsOf([FUEL], { Fuel: 3 })).toMatchObject([{ message: 'must be one of 1 (Gas), 2, got 3' }]);
   });
@@ -83,7 +83,7 @@ describe('forms: a value', () => {
     expect(problemsOf([FUEL], { ...stored, New: 1 }, stored)).toMatchObject([{ path: '$.clientData.Boiler.Main.New' }]);
   });
 
-  test('that was stored before is not converted to text; only a new invalid value is, for its error message (R-A14)', () => {
+  test('that was stored before is not converted to text; a new invalid value is, for the error message (R-A14)', () => {
     let described = 0;
     const value = { toJSON: () => (described += 1) };
     const fields = [{ name: 'Value', type: 'String' }];
@@ -93,7 +93,7 @@ describe('forms: a value', () => {
     expect(described).toBeGreaterThan(0);
   });
 
-  test('is checked in a field whose name has characters of JSON Pointer or is a property of every object', () => {
+  test("is checked in fields with names such as a/b~c, toString and it's.", () => {
     const fields = [
       { name: 'a/b~c', type: 'Int' },
       { name: 'toString', type: 'Int' },

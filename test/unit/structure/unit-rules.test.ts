@@ -56,7 +56,7 @@ describe('catalogues: built-in types', () => {
       catalogue,
       entries.map(({ id, name }) => `${id} ${name}`),
     ]);
-    // A new entry is added to the snapshot; an id or a name that is in it never changes.
+    // Add new entries to the snapshot, but never change an id or a name in it.
     expect(Object.fromEntries(ids)).toMatchInlineSnapshot(`
       {
         "EnergyType": [

@@ -19,7 +19,7 @@ describe('webhook secrets at rest', () => {
     expect(() => openSecretVault([{ ...NEW, id: OLD.id }]).open(sealed, 1)).toThrow();
   });
 
-  test('a change of the data key or of the text is refused (R-I1)', () => {
+  test('a sealed text is refused after a change of its data key or its encrypted text (R-I1)', () => {
     const vault = openSecretVault([OLD]);
     const sealed = vault.seal(SECRET, 1);
     const parts = sealed.split(':');

@@ -33,7 +33,7 @@ test.each([
   ['a backslash', 'https://example.com\\@127.0.0.1/', 'must not have blanks, control characters or backslashes'],
   ['port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
   ['a text that is too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters, got 2068'],
-])('webhook URL: refusal of %s, such as %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
+])('webhook URL: refuses %s, such as %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
 
 test.each([
   'https://127.0.0.1/',
@@ -62,7 +62,7 @@ test('webhook URL: http and internal ranges are accepted when the operator allow
 });
 
 describe('webhooks: headers', () => {
-  test('stored headers do not replace those of the service (R-I3)', () => {
+  test('headers of a webhook do not replace headers of the service; forbidden and invalid headers are not sent (R-I3)', () => {
     const own = {
       'Webhook-Id': 'forged',
       HOST: 'inside',

@@ -41,7 +41,7 @@ function entitiesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookF
   };
 }
 
-it('webhooks of a USER: a filter shows exactly its ids within site access; a webhook whose filter names only other ids is hidden (R-B9)', () => {
+it('webhooks of a USER: a filter shows exactly the ids that the user may see; a webhook whose filter names only other ids is hidden (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

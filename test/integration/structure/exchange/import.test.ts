@@ -292,7 +292,7 @@ describe('structure import: a document with problems', () => {
     expect((await problemsOf(document, prepare))[0]).toMatch(rule);
   });
 
-  test('has a result with at most 1,000 problems; problemCount counts all 1,200 that were stored (R-A5)', async () => {
+  test('has a result that lists 1,000 of its 1,200 problems; problemCount is 1,200 (R-A5)', async () => {
     const name = (_: unknown, index: number) => `${index}`;
     const sites = Array.from({ length: 600 }, name).map((one) => ({ name: one, typeId: 'x' }));
     const sources = Array.from({ length: 600 }, name).map((one) => ({ siteName: 'nowhere', name: one }));
@@ -302,7 +302,7 @@ describe('structure import: a document with problems', () => {
 });
 
 describe('structure import: a document with catalogue entries or form values', () => {
-  test('names own units and types, in any case; an import finds them by name in another account (R-C8)', async () => {
+  test('names own units and types, ignoring case; an import finds them by name in another account (R-C8)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const add = async (client: typeof from) => {
       const idOf = async (path: string, members: object) => (await client.post<Row>(path, members)).body.id as number;
@@ -355,7 +355,7 @@ describe('structure import: a document with catalogue entries or form values', (
     ]);
   });
 
-  test('creates the catalogue entries that the account lacks, as what-if shows; another conversion is refused (R-C8, R-H1)', async () => {
+  test('creates the catalogue entries that the account lacks, as what-if shows; another conversion of a unit that exists is refused (R-C8, R-H1)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const catalogues = [
       { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },
@@ -429,7 +429,7 @@ describe('structure import: a document with catalogue entries or form values', (
     );
   });
 
-  test('is checked by the forms of the account; values stored before the form stay valid (R-C11)', async () => {
+  test('is checked against the forms of the account; values stored before the form stay valid (R-C11)', async () => {
     const manager = await stack.newAccount();
     const stored = { name: 'Old', clientData: { Building: { Main: { Area: 'large' } } } };
     await manager.post('/sites', stored);
@@ -458,7 +458,7 @@ describe('structure import: a document that cannot be read', () => {
 });
 
 describe('structure import: a request', () => {
-  test('needs a manager and a known media type, and shows imports of the own account only (R-B8, R-A4, R-A5)', async () => {
+  test("needs a manager and a known media type, and shows only imports of the caller's account (R-B8, R-A4, R-A5)", async () => {
     const { manager, stranger } = stack.api;
     const user = await stack.api.signIn('una', 'USER');
     expect((await user.post('/structure/import', BAKERY)).status).toBe(403);

@@ -1,4 +1,4 @@
-/** A service with its deliverer in this process, which may send to loopback, and helpers for tests of deliveries. */
+/** For tests of deliveries: a service and its deliverer in this process, which accept receivers on loopback, and helpers. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
@@ -18,14 +18,14 @@ export const LOOPBACK = {
 export interface Delivery {
   readonly api: TestApi;
   /**
-   * Adds a webhook for the event SiteCreated, unless `members` names another.
+   * Adds a webhook for events of the type SiteCreated, unless `members` has another event type.
    * @param client default: the manager of the account.
    */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
   /** Creates `count` sites, one event each. */
   createSites(count: number, client?: TestClient): Promise<void>;
   /**
-   * Waits for `ended` ended attempts.
+   * Waits until at least `ended` attempts have ended.
    * @returns the history, oldest first.
    */
   historyOf(webhookId: string, ended: number): Promise<readonly HistoryRow[]>;

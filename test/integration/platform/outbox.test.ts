@@ -51,7 +51,7 @@ async function waiting(): Promise<number> {
   return (await database.query('select from outbox_event')).rowCount ?? 0;
 }
 
-/** Makes a consumer that records its events after `handle`, which may throw. */
+/** Makes a consumer that records the names of its events unless `handle` throws. */
 function recorder(
   handle: (events: readonly OutboxEvent[]) => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ) {
@@ -74,7 +74,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('reaches every consumer in order and is deleted', async () => {
+  test('reaches every consumer after the events appended before it, and is deleted', async () => {
     await append('a', 'b', 'c');
     const [first, second] = [recorder(), recorder()];
     await createOutboxRelay(database, [first.consume, second.consume], LOG).relay();
@@ -125,7 +125,7 @@ describe('outbox: an event (R-I8)', () => {
     expect(events.seen).toEqual(['a', 'b']);
   });
 
-  test('stays handled when the effect after the commit fails', async () => {
+  test('stays handled when the follow-up of its consumer fails after the commit', async () => {
     await append('a');
     const events = recorder(async () => async () => {
       throw new Error('Redis is away');

@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, a push is answered 503 and the service is live but not ready; database connections that later forward nothing are closed, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, a push is answered 503 and the service is live but not ready; silent database connections are closed, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'a push is computed within 25 s although database connections lose their answers; while they forward nothing, SIGTERM ends the process within 10 s (R-K2)',
+    'a push is computed within 25 s although the open database connections lose all answers; while connections are silent, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'pushes accepted while Redis is down are computed afterwards; connections to Redis that forward nothing are replaced, and a push is computed within 15 s (R-K3)',
+    'pushes accepted while Redis is down are computed afterwards; silent connections to Redis are replaced, and a push is computed within 15 s (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -117,7 +117,7 @@ describe.concurrent('network faults', () => {
             await receiver.waitFor(count);
           }
           expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
-          // The log has one warning per minute for each lost connection, whatever the number of pushes.
+          // Each lost connection logs at most one warning per minute, whatever the number of pushes.
           const lines = roles.log().split('\n');
           const purposes = lines
             .filter((line) => line.includes('"purpose":'))
@@ -136,11 +136,11 @@ describe.concurrent('network faults', () => {
   );
 });
 
-/** Time from the suspension until another process does the work, on a machine where a process starts in a second. */
+/** Limit from the suspension until another process does the work, on a machine where a process starts in a second. */
 const TAKE_OVER_MS = 10_000;
-/** On a busy machine the limit grows with the time that the other process took to start. */
+/** The limit on a busy machine grows with the time that the other process took to start. */
 const takeOverMs = (startMs: number) => Math.max(TAKE_OVER_MS, 6000 + 3 * startMs);
-/** Time after the creation of the slow variable during which its runs sleep. */
+/** The runs of the slow variable sleep until this long after the creation of the variable. */
 const RUN_MS = 30_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Upgrade of a populated database: the rows that a service of migration 0029 left (test/fixtures/upgrade) are migrated
- * to the newest schema by the real `migrate`, and the current roles work on them. The test covers later migrations
- * without a change.
+ * to the newest schema by the real `migrate`, and the current roles work on them. The test needs no change
+ * when a migration is added.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
@@ -60,7 +60,7 @@ afterAll(async () => {
   await old?.drop();
 });
 
-/** @returns the number of rows of every table of the service. */
+/** @returns the number of rows in each table of the service. */
 async function countRows(): Promise<ReadonlyMap<string, number>> {
   const { rows } = await old.client.query<{ name: string }>(
     `select table_name as name from information_schema.tables
@@ -71,7 +71,7 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/** @returns for each series whose versions may have been cut: the instant from which its states are complete. */
+/** @returns the series that may have lost versions, each with the instant from which `asOf` reads of it are complete. */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -143,7 +143,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: the states of a variable whose dates were rewritten count as complete from its last write on (R-F9)', () => {
+it('upgrade: the history of a variable whose dates were rewritten counts as complete from its last write on (R-F9)', () => {
   // Only this variable has a record of a write that did more than append.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -200,7 +200,7 @@ describe('upgrade: points, pushes and files', () => {
   it.each([
     ['keeps the versions of other tags', 1, { 'D-1': 1, revised: 1, null: 4 }],
     ['replaces the version of its own tag', 4, { 'D-1': 1, 'D-2': 1 }],
-  ])('a tagged write pending in a batch %s (§9.2)', async (_what, variableId, expected) => {
+  ])('a tagged write that was pending in a batch during the upgrade %s (§9.2)', async (_what, variableId, expected) => {
     const versions = await read<readonly { version: string | null; pointCount: number }[]>(
       `/variables/${variableId}/versions`,
     );
@@ -219,7 +219,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('answers 404 for the label after the last label of pushes that are stored together (R-D7)', async () => {
+  it('answers 404 for the operation label that follows the last label of pushes stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

@@ -36,13 +36,13 @@ const NOT_PUBLIC: readonly (readonly [kind: string, ...addresses: string[]])[] =
   ['malformed IPv6', ':::', '1::2::3', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '12345::', '1.2.3.4::', '::1.2.3'],
 ];
 
-describe('webhook addresses: special-purpose addresses are not public (R-I4)', () => {
+describe('webhook addresses: special-purpose addresses and malformed texts are not public (R-I4)', () => {
   test.each(NOT_PUBLIC)('%s', (_kind, ...addresses) => {
     expect(addresses.filter(isPublicAddress)).toEqual([]);
   });
 });
 
-test('webhook addresses: addresses outside the special-purpose ranges are public, also IPv4 in its IPv6 and NAT64 forms (R-I4)', () => {
+test('webhook addresses: addresses outside the special-purpose ranges are public, including IPv4 addresses in IPv6-mapped and NAT64 form (R-I4)', () => {
   const addresses = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '100.63.255.255', '172.32.0.1', '223.255.255.255'];
   const others = ['2606:4700:4700::1111', '2a00:1450:4001::200e', '::ffff:8.8.8.8', '64:ff9b::808:808'];
   expect([...addresses, ...others].filter((address) => !isPublicAddress(address))).toEqual([]);
@@ -105,7 +105,7 @@ test.each([
   ['IPv4', fc.ipV4(), 32],
   ['IPv6', fc.ipV6(), 128],
 ] as const)(
-  'webhook addresses: an %s range contains exactly the addresses that have its leading bits (R-I4)',
+  'webhook addresses: an allowed %s range admits exactly those internal addresses that have its leading bits (R-I4)',
   (_kind, any, max) => {
     fc.assert(
       fc.property(any, any, fc.integer({ min: 0, max }), fc.option(fc.nat(max - 1)), (base, drawn, prefix, bit) => {

@@ -12,7 +12,7 @@ describe('platform: client pace', () => {
     return { reasons, pace: watchPace({ ...LIMITS, ...limits }, (reason) => reasons.push(reason)) };
   };
 
-  test('a client that takes nothing for stallMs is reported once as too slow (R-A14)', () => {
+  test('a client that reads nothing for stallMs is reported once as too slow (R-A14)', () => {
     const { pace, reasons } = watch();
     pace.offer(1_000_000);
     vi.advanceTimersByTime(900);
@@ -41,7 +41,7 @@ describe('platform: client pace', () => {
     pace.end();
   });
 
-  test('an answer that takes longer than maxMs is reported, however fast its client (R-A14)', () => {
+  test('an answer that takes longer than maxMs is reported, however fast the client reads (R-A14)', () => {
     const { pace, reasons } = watch({ maxMs: 2000 });
     for (let step = 0; step < 3; step += 1) {
       pace.offer(1_000_000);
@@ -51,7 +51,7 @@ describe('platform: client pace', () => {
     expect(reasons).toEqual(['the answer took longer than 2 s']);
   });
 
-  test('after `end()`, a client that takes nothing is not reported', () => {
+  test('after `end()`, a client that reads nothing is not reported', () => {
     const { pace, reasons } = watch();
     pace.offer(10);
     pace.end();

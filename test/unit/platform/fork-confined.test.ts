@@ -6,7 +6,7 @@ import { forkConfined } from '../../../src/platform/processes/fork-confined.ts';
 const FILL_MEMORY = fileURLToPath(new URL('../../fixtures/processes/fill-memory.ts', import.meta.url));
 const BUFFER_MEBIBYTES = 64;
 
-/** @returns the MiB of buffers that the process could fill; undefined when the process ended. */
+/** @returns the MiB of buffers that the process could fill; undefined when the process ended without an answer. */
 async function fill(wantedMebibytes: number): Promise<number | undefined> {
   const child = forkConfined({
     program: FILL_MEMORY,

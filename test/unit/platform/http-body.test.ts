@@ -75,7 +75,7 @@ describe('http: a gzip body', () => {
     expect(Buffer.compare(await readBytes(requestOf({ bytes: packed, cuts: [9] }, GZIP), MAX_BYTES), bytes)).toBe(0);
   });
 
-  it('is refused as soon as it exceeds the limit, and its size is reported while it grows (R-A4, R-D10)', async () => {
+  it('is refused as soon as its inflated size exceeds the limit, and that size is reported while it grows (R-A4, R-D10)', async () => {
     const packed = new Uint8Array(gzipSync(new Uint8Array(MAX_BYTES + 1)));
     let sizes = 0;
     const reading = readBytes(requestOf({ bytes: packed, cuts: [] }, GZIP), MAX_BYTES, (count) => {
@@ -89,7 +89,7 @@ describe('http: a gzip body', () => {
   it.each([
     ['is invalid', Uint8Array.from([1, 2, 3]), false, 'the body is not valid gzip'],
     ['ends early', Uint8Array.from(gzipSync('x').subarray(0, 15)), false, 'the body is not valid gzip'],
-    ['is cut off with its connection', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
+    ['is cut off by a lost connection', Uint8Array.from(gzipSync('x')), true, 'the body was not received completely'],
   ])('that %s is refused with an error that names the cause (R-A4, R-A5)', async (_what, bytes, breaksOff, message) => {
     const cuts = breaksOff ? [bytes.length - 4] : [];
     const reading = readBytes(requestOf({ bytes, cuts, breaksOff }, GZIP), MAX_BYTES);

@@ -39,11 +39,11 @@ describe('json patch: an operation', () => {
   it.each([
     ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
     ['adds below a missing value', { op: 'add', path: '/none/x', value: 1 }],
-    ['adds beyond the end', { op: 'add', path: '/list/3', value: 1 }],
+    ['adds beyond the end of a list', { op: 'add', path: '/list/3', value: 1 }],
     ['adds at an index that is not a number', { op: 'add', path: '/list/01', value: 1 }],
     ['removes the length of a list', { op: 'remove', path: '/list/length' }],
     ['removes an inherited member', { op: 'remove', path: '/toString' }],
-    ['replaces beyond the end', { op: 'replace', path: '/list/-', value: 1 }],
+    ['replaces beyond the end of a list', { op: 'replace', path: '/list/-', value: 1 }],
     ['replaces a missing value', { op: 'replace', path: '/none', value: 1 }],
     ['replaces the whole document', { op: 'replace', path: '', value: {} }],
     ['removes the whole document', { op: 'remove', path: '' }],

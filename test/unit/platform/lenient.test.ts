@@ -130,7 +130,7 @@ describe('platform: civil time', () => {
     );
   });
 
-  it('the local time of an instant is read as that instant, or as a later instant when the local time occurs twice (R-A8)', () => {
+  it('the local time of an instant is read as that instant or, when the local time occurs twice, as the later one of its two instants (R-A8)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, second) => {
         const instant = second * 1_000_000;

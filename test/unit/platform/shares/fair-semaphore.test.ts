@@ -10,7 +10,7 @@ const open = (options: Partial<FairSemaphoreOptions> = {}) =>
   });
 
 describe('platform: fair semaphore', () => {
-  test('an account gets at most its permits while others get the rest (R-A14)', async () => {
+  test('an account gets at most permitsPerAccount permits; other accounts get the rest (R-A14)', async () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);
     await semaphore.enter(NORTH);

@@ -12,14 +12,14 @@ const TOTAL = 1200;
 const USERS = ['one', 'two', 'three', 'four'];
 const owner = (accountId: number, user = 'one') => ({ accountId, userId: `${accountId}-${user}` });
 
-/** Opens holdings of 1 until one is refused. */
+/** Opens holdings of one unit each until the budget refuses a holding. */
 function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
   const holdings: Holding[] = [];
   for (let next = budget.open(of); next.take(1) === undefined; next = budget.open(of)) holdings.push(next);
   return holdings;
 }
 
-/** @returns how much the owner holds after opening holdings of 1 until one is refused. */
+/** @returns the units that the owner holds after `holdAll`. */
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: a share of each account and user (R-A14)', () => {
@@ -29,7 +29,7 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('an account of many users takes half, and a user three sevenths, while others hold nothing', () => {
+  test('while nothing else is held, small holdings of an account take at most half of the total, those of a user three sevenths', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));

@@ -1,4 +1,4 @@
-/** Schemas of members that clients write on accounts, users and invitations. */
+/** Schemas of JSON members in requests that write accounts, users and invitations. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { INSTANT_RULE, parseInstant } from '../platform/dates/date-rules.ts';
@@ -17,7 +17,7 @@ const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
-// Checked in refinements, so that the OpenAPI document omits these two patterns: few validators in other languages support \p{…}.
+// Refinements check these two patterns, so the OpenAPI document omits them: few validators in other languages support \p{…}.
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const MAIL_ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
 

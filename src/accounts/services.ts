@@ -7,7 +7,7 @@ import type { ListingServices } from '../platform/streaming/stream-listing.ts';
 export interface AccountServices extends ListingServices {
   readonly database: Database;
   readonly directory: UserDirectory;
-  /** Invalidates cached callers after the commit of every change to what users may do. */
+  /** Invalidates cached callers. Call `publish` after the commit of every change to what users may do. */
   readonly accessInvalidation: Pick<AccessInvalidation, 'publish'>;
   /** Makes the mail sender send queued mails now. */
   readonly wakeMail: () => void;

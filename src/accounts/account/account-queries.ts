@@ -1,4 +1,4 @@
-/** The queries of the account and its audit trail (§4.1); used by the routes and by their OpenAPI description. */
+/** Query parameters of the account, its audit trail and the password link (§4.1), for the routes and their OpenAPI description. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { PAGING } from '../../platform/http/paging.ts';
@@ -50,7 +50,7 @@ export const PASSWORD_LINK_QUERY = declareQuery({
 
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
 
-/** A page of the audit trail is held in memory, so its size is limited. */
+/** `itemsPerPage` is limited, because a page of the audit trail is held in memory. */
 export const AUDIT_QUERY = declareQuery(
   {
     from: momentParameter('First instant, inclusive. A date without a zone is UTC.'),
@@ -62,7 +62,7 @@ export const AUDIT_QUERY = declareQuery(
     targetId: textParameter('Entries about this target.', storableText),
     action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
     scope: choiceParameter(
-      '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
+      '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries that belong to no account, and `All`.',
       AUDIT_SCOPES,
     ),
     ...PAGING,

@@ -124,7 +124,7 @@ function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['sc
   return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
-/** Drops the members that `fieldMask` does not name. Call it before validation: the values of these members need not be valid. */
+/** Drops the members that `fieldMask` does not name. Call it before validation, so that dropped values need not be valid. */
 function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unknown {
   if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const names = new Set(mask.map((member) => member.toLowerCase()));

@@ -66,11 +66,11 @@ export interface NewAuditEntry {
   readonly targetName?: string;
   /** Describes the change; never holds secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Accounts whose managers may read the entry; default: the caller's. An empty list: only ADMIN users. */
+  /** Accounts whose managers may read the entry; default: the caller's account. With an empty list, only ADMIN users may read it. */
   readonly accountIds?: readonly number[];
 }
 
-/** Who made the change. An operator command has no request id; `accountId` is null unless the command concerns one account. */
+/** Who made the change. An operator command has no request id, and no `accountId` unless it concerns one account. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
@@ -82,7 +82,7 @@ export const MAX_AUDIT_PAGE = 10_000;
 /** Values of the query parameter `scope`. */
 export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 
-/** Entries to list: the entries of one account, the entries of no account (`operator`), or all. */
+/** Entries to list: those of one account (`account`), those that belong to no account (`operator`), or all. */
 export type AuditScope =
   | { readonly kind: 'account'; readonly accountId: number }
   | { readonly kind: 'operator' }

@@ -1,4 +1,4 @@
-/** Bodies of the routes of clients. */
+/** Request bodies of the routes of OAuth clients. */
 import { z } from 'zod';
 import { booleanSchema, integerFrom, lenientObject } from '../../platform/http/lenient.ts';
 import { nameSchema } from '../field-schemas.ts';
@@ -17,7 +17,7 @@ const shape = {
   logoutUris: addresses.nullish().meta({ description: 'URLs to which a sign-out in a browser may return.' }),
 };
 
-/** ClientWritten: a new client. */
+/** The body `ClientWritten`: a new client. */
 export const NEW_CLIENT = lenientObject({
   clientId: nameSchema.meta({ description: 'ASCII without spaces and colons; never changes.' }),
   isPublic: booleanSchema
@@ -26,7 +26,7 @@ export const NEW_CLIENT = lenientObject({
   ...shape,
 });
 
-/** ClientUpdate: a member that is absent or null keeps its value, but a null `name` removes the name. */
+/** The body `ClientUpdate`: a member that is absent or null keeps its value, but a null `name` removes the name. */
 export const CHANGED_CLIENT = lenientObject({
   isEnabled: booleanSchema
     .nullish()

@@ -85,9 +85,9 @@ export interface StoredClient extends ClientRegistration {
   readonly isPublic: boolean;
   readonly isEnabled: boolean;
   readonly createdDate: string;
-  /** When the secret was replaced last; null: never. */
+  /** Instant of the last `replaceClientSecret`; null: none. */
   readonly secretDate: string | null;
-  /** Instant until which the replaced secret is valid; null: it is invalid. */
+  /** Instant until which the replaced secret is valid; null: no replaced secret is valid. */
   readonly previousSecretUntil: string | null;
 }
 

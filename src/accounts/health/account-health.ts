@@ -1,8 +1,8 @@
 /**
  * Reports what needs the attention of the users of an account (`GET /account/health`): silent variables, failing
  * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query is bounded: by an
- * index, or by one pass over the account's variables, which takes 0.15 s for 100,000. A USER sees variables within
- * reach and their own pushes and files; webhooks are for managers.
+ * index, or by one pass over the account's variables, which takes 0.15 s for 100,000. A USER sees the variables
+ * within reach, and the pushes and files of this USER only; webhooks are for managers.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';

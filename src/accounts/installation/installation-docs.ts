@@ -7,7 +7,8 @@ import type { StoredAccount } from './installation-routes.ts';
 const count = z.int().min(0);
 const seconds = z.number().min(0);
 const account = { accountId: idSchema, accountName: z.string() };
-const RECENT = 'Counts the newest 20,000 of the last 24 hours.';
+const RECENT_RUNS = 'Includes the runs that ended in the last 24 hours, at most the newest 20,000.';
+const RECENT_PUSHES = 'Includes the pushes of the last 24 hours, at most the newest 20,000.';
 
 const shape = {
   roles: z
@@ -23,7 +24,7 @@ const shape = {
       p95Seconds: seconds.nullable(),
       medianWaitSeconds: seconds.nullable(),
     })
-    .meta({ description: `Runs of scripts. ${RECENT}` }),
+    .meta({ description: `Runs of scripts. ${RECENT_RUNS}` }),
   slowestScripts: z
     .array(
       z.object({
@@ -31,7 +32,7 @@ const shape = {
         ...{ meanSeconds: seconds, totalSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20 scripts, the script with the longest mean duration first. ${RECENT}` }),
+    .meta({ description: `At most 20 scripts, the script with the longest mean duration first. ${RECENT_RUNS}` }),
   busiestAccounts: z
     .array(
       z.object({
@@ -39,7 +40,9 @@ const shape = {
         ...{ pushes: count, readings: count, rejectedElements: count, runs: count, runSeconds: seconds },
       }),
     )
-    .meta({ description: `At most 20 accounts, the account with the most readings first. ${RECENT}` }),
+    .meta({
+      description: `At most 20 accounts, the account with the most readings first. ${RECENT_PUSHES} ${RECENT_RUNS}`,
+    }),
   clients: z.array(
     z.object({
       ...{ clientId: z.string(), scopes: z.array(z.string()), grantTypes: z.array(z.string()) },

@@ -56,7 +56,7 @@ export async function acceptInvitation(
   if (!invitation)
     throw new DomainError('not_found', 'the invitation does not exist, was used or has expired; ask for a new one');
   const { accountId, email } = invitation;
-  // Serialises invitations to one address: accepted concurrently, they create one user with two memberships.
+  // Two invitations to one address that are accepted at the same time must create one user, not two.
   await transaction.query('select pg_advisory_xact_lock(hashtextextended(lower($1), $2))', [email, ADDRESS_LOCK_SEED]);
   const existing = await findExistingUser(transaction, invitation);
   const userId = existing

@@ -174,7 +174,7 @@ export interface OpenInvitation extends Invitation {
   readonly accountId: number;
 }
 
-/** @returns the invitation of a token; undefined when it is unknown, accepted or expired (R-B10). */
+/** @returns the invitation of a token; undefined for an unknown token, or an accepted or expired invitation (R-B10). */
 export async function findOpenInvitation(
   database: Queryable,
   token: string,

@@ -18,7 +18,7 @@ export interface UserSelection {
   readonly filters: readonly UserFilter[];
 }
 
-/** Users sorted by user name. `count` counts all of them. */
+/** A listing of users, sorted by user name. `count` counts the users of all pages. */
 export interface UserListing extends Listing<string, UserInfoLight> {
   readonly count: (queryable: Queryable) => Promise<number>;
 }
@@ -50,9 +50,9 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 }
 
 /**
- * Lists the users of every account the caller may use, sorted by user name (§4.3). `accountIds` of a user names only
- * the accounts that the caller may use.
- * @param accountIds lists only users of these accounts; empty: users of every account that the caller may use.
+ * Lists the users of every account the caller may use, sorted by user name (§4.3). The member `accountIds` of a listed
+ * user names only accounts that the caller may use.
+ * @param accountIds limits the listing to users of these accounts; empty: no limit.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {
   const seen = `select m.account_id from account_member m join account a on a.id = m.account_id

@@ -136,7 +136,7 @@ async function answerPage(
   return answerListing(c, services, c.var.caller.accountId, listing, paging);
 }
 
-/** @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found */
+/** @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found for an unknown account or view */
 async function searchUsers(
   database: Database,
   caller: Caller,
@@ -146,7 +146,7 @@ async function searchUsers(
     if (caller.role !== 'ADMIN')
       throw new DomainError(
         'permission_denied',
-        'AccountId requires the role ADMIN; omit it to list the users of your account',
+        'AccountId requires the role ADMIN; omit AccountId to list the users of your account',
       );
     await assertAccount(database, search.accountId);
   }

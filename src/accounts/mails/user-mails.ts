@@ -1,4 +1,4 @@
-/** Makes the values of mails to users when a mail is sent. The secrets in the mails are stored only as hashes (R-B10, R-B11). */
+/** Makes the values in mails to users, such as links and passwords, when a mail is sent. Only hashes of the secrets are stored (R-B10, R-B11). */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { makePasswordReset } from '../../identity/passwords/password-reset.ts';
 import { type Database, type Queryable, withTransaction } from '../../platform/database/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Routes of claims (§4.2). Changes under the path of a user accept only `datapusher.…`; the other changes name the user in
- * the body and accept any claim.
+ * Routes of claims (§4.2). Routes under the path of a user change only claims whose type begins with `datapusher.`; the
+ * other routes name the user in the body and change any claim.
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

@@ -38,7 +38,7 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 }
 
 /**
- * Changes the memberships of all users or of none.
+ * Changes the memberships of all users whom the request names, or of none.
  * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see.
  */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {

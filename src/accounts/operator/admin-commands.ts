@@ -94,7 +94,7 @@ export const ADMIN_USAGE = `admin <command>
   --as NAME                              your name in the audit trail; default: your user name on this machine
 `;
 
-/** The option of `create-client` that sets each member of a registration. */
+/** Option of `create-client` for each member of a registration. */
 const CLIENT_OPTIONS: Readonly<Record<keyof ClientRegistration, string>> = {
   ...{ clientId: '--client', scopes: '--scope', grantTypes: '--grant' },
   ...{ redirectUris: '--redirect-uri', logoutUris: '--logout-uri' },

@@ -48,7 +48,7 @@ async function setFeature(
     });
   }
   if (level === undefined) return;
-  // `Admin` grants the feature without a limit.
+  // A feature without a row has the level `Admin`.
   await transaction.query(
     `delete from account_feature where account_id = $1 and kind = 'Feature' and feature_id = $2`,
     [accountId, feature.id],

@@ -86,7 +86,7 @@ export async function createMember(
 }
 
 /**
- * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's.
+ * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's language.
  * @throws {DomainError} conflict when the name is taken.
  */
 export async function insertUser(
@@ -126,7 +126,7 @@ declare module '../../platform/database/outbox.ts' {
 /**
  * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail with the temporary password
  * for a user with a mail address (§4.2).
- * @throws {DomainError} conflict when the directory has the name or address; dependency_unavailable.
+ * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when it fails.
  */
 export async function finishNewUser(
   transaction: Transaction,
@@ -223,7 +223,7 @@ export async function requestPasswordReset(
   await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/** Audits a change that applies in all accounts of the user: one entry for each account, or one without an account. */
+/** Audits a change that applies in all accounts of the user: one entry for each account, or one entry without an account when the user has none. */
 function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,
@@ -240,7 +240,7 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // No user changes their own role: the last manager of an account could not undo it.
+  // Users must not change their own role: the last manager of an account could not undo the change.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }
